@@ -14,7 +14,7 @@ from collab_overcooked.game_record import GameRecord
 from collab_overcooked.registry import make, make_vec, register_game, registered
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.compare.run import compare
+    from collab_overcooked.evaluation.compare.play import compare
     from collab_overcooked.evaluation.crossplay import cross_play
     from collab_overcooked.evaluation.run import evaluate
     from collab_overcooked.metrics.registry import register_metric
@@ -55,7 +55,7 @@ _LAZY = {
     "Policy": "policies.api",
     "Seen": "policies.api",
     "check_game": "testing",
-    "compare": "evaluation.compare.run",
+    "compare": "evaluation.compare.play",
     "cross_play": "evaluation.crossplay",
     "evaluate": "evaluation.run",
     "export_policy": "policies.export",

@@ -48,7 +48,7 @@ COMMON_SUITES: Mapping[str, SuiteRecord] = {
 def register_game(record: GameRecord) -> None:
     """Add a custom game, so that its id is accepted everywhere; registering it again replaces it.
 
-    A game without a suite gets the default one, which plays episodes; see ``evaluation.episode_suite``.
+    A game without a suite gets the default one, which plays episodes; see ``evaluation.suites``.
 
     Worker processes must import the module that calls this, too: use `--import`, `plugins.import_plugin`, or an entry
     point of the group ``collab_overcooked.games``.
@@ -59,7 +59,7 @@ def register_game(record: GameRecord) -> None:
     if record.id in BUILTIN_IDS:
         raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
     if not record.suites:
-        entry = "collab_overcooked.evaluation.episode_suite:EpisodeSuite"
+        entry = "collab_overcooked.evaluation.suites:Suite"
         name = record.id.partition("-v")[0].lower()
         record = replace(record, suites={name: SuiteRecord(entry, f"Episodes of {record.id}; means of its metrics.")})
     GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]

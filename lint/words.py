@@ -65,8 +65,8 @@ ALLOWED |= {
     ("games/rooms/questions/facts.py", "nobody"): "a choice of the built-in question items",
     ("games/overcooked/questions/text.py", "nobody"): "rules and descriptions of the built-in question items",
     ("games/collab_overcooked/text/text.py", "somebody"): "a message of refusals, part of language agents' prompts",
-    ("games/collab_overcooked/suite/due_tables.py", "in words"): "name of a kind of initiation in tables and records",
-    ("games/collab_overcooked/suite/metrics/initiations.py", "in words"): "the same",
+    ("games/collab_overcooked/suite/tables.py", "in words"): "name of a kind of initiation in tables and records",
+    ("games/collab_overcooked/suite/collaboration.py", "in words"): "the same",
 }
 """(file below the package, word) -> why it stays."""
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import (
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationEvent,
     Conversation,
     Message,
     References,
     Run,
+    Vocabularies,
     collaboration_events,
 )
-from collab_overcooked.games.collab_overcooked.suite.metrics.scores import RunScore, score_level, score_runs
-from collab_overcooked.games.collab_overcooked.suite.metrics.vocabulary import Vocabularies
+from collab_overcooked.games.collab_overcooked.suite.run_scores import RunScore, score_level, score_runs
 from collab_overcooked.metrics.trajectory import BETA, ites, tes
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from collab_overcooked.metrics.intervals import Estimate
@@ -25,6 +25,30 @@ class Setting:
     suite_options: Mapping[str, Any]  # Options of the suite
     # Options of the environment that a trained policy must have been trained on, where it was on some
     axes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Settings that a suite's comparisons play."""
+
+    # Settings by the names that the suite knows, or a function that reads them from published numbers
+    names: Sequence[str] | Callable[[], Sequence[str]]
+    options: Mapping[str, Any]  # Options of the suite in all of them
+    pairs: Mapping[str, Any] = field(default_factory=dict)  # Options that differ where every policy meets every other
+    pairs_in: int = 0  # Number of the setting where that happens
+    suffix: str = ""  # Addition to the name of that setting
+
+    def listed(self) -> Sequence[str]:
+        """Return the names of the settings."""
+        return self.names() if callable(self.names) else self.names
+
+    def setting(self, named: Setting) -> Setting:
+        """Return a setting with the options of all."""
+        return replace(named, suite_options={**named.suite_options, **self.options})
+
+    def pairs_on(self, setting: Setting) -> Setting:
+        """Return the setting of pairs."""
+        return replace(setting, name=setting.name + self.suffix, suite_options={**setting.suite_options, **self.pairs})
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.evaluation.matrix import Cell
-from collab_overcooked.evaluation.plans import check_episodes
+from collab_overcooked.evaluation.plans import Cell, check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation.matrix import Cell
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
-from collab_overcooked.evaluation.plans import check_episodes
+from collab_overcooked.evaluation.plans import Cell, check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.metrics.intervals import mean_ci

@@ -1,4 +1,7 @@
-"""Plans of evaluations: groups of episodes, or of series of episodes, that differ in task, options and team alone."""
+"""Plans of evaluations: groups of episodes, or of series of episodes, that differ in task, options and team alone.
+
+Cells of a matrix of policies, which cross-play and partner pools fill, are games of one team.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from collab_overcooked.runner.batched import play_returns
 from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.jobs import EpisodeJob, Evaluation, Job, Series
-from collab_overcooked.runner.teams import SWAPPED
+from collab_overcooked.runner.teams import SWAPPED, MakePolicy
 
 MAX_EPISODES = 1_000_000
 """Maximum number of episodes of an evaluation; jobs and records of more do not fit into memory."""
@@ -91,3 +95,18 @@ class SeriesPlan(EpisodePlan):
             for group in self.groups
             for number in range(self.runs)
         ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Games of one team, played at once where its policies allow it, with the same returns as one by one."""
+
+    env_id: str  # Registered id
+    env_kwargs: Mapping[str, Any]  # Options of the environment
+    team: tuple[str, ...]  # Policy specs in seat order
+    seeds: tuple[int, ...]  # Of the environment, by game
+    line: Mapping[str, Any]  # What the line of the results says besides the returns
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the games."""
+        return [{**self.line, "returns": play_returns(self.env_id, self.env_kwargs, self.team, self.seeds, make)}]

@@ -1,64 +1,158 @@
-"""The protocol of suites: what is evaluated in a game, how jobs are planned, recorded, scored and described."""
+"""Suites: what is evaluated in a game; how jobs are planned, recorded, scored, compared and described.
+
+A suite is data: axes, columns of tables, budgets and settings of comparisons. Games override what data cannot say.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.options import NoOptions, make_options
-from collab_overcooked.runner.env_variants import step_limit
+from collab_overcooked.envs.shells import check_max_cycles, split_options
+from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting, Summary, only
+from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
+from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.options import NoOptions, make_options, option
+from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
+from collab_overcooked.metrics.registry import game_metrics, measure
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
+from collab_overcooked.reporting.results import metric_card
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.record_schema import RecordFields
-from collab_overcooked.runner.teams import read_team
-
-if TYPE_CHECKING:
-    from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
-    from collab_overcooked.reporting.result_table import ResultTable
-    from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
 Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
 """Takes a kitchen; returns names and what they are."""
 
 
-class Suite(ABC):
-    """Evaluation of one game, or of games that differ only in their texts.
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions:
+    """Options of a suite beyond team, seed and options of the environment."""
 
-    Attributes:
-        name: Under which it is registered.
-        env_id: Of the first game that it is registered with.
-        suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
-            and limits; its fields are made by ``io.options.option``.
-        scoring_options: Frozen dataclass of how its metrics are counted, made in the same way.
-        log_options: Frozen dataclass of what log files of the original game do not say, made in the same way.
-        record_fields: What its records hold beyond those of every game.
-        show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
-        has_success: Whether an episode can succeed as a whole.
-        axes: Options of the environment that its tables tell apart by rows or columns. All others that differ from
-            their defaults are part of a result's name, and results that differ in them are never put together.
-    """
+    episodes: int = option(10, "Episodes.")
 
-    name: str
-    env_id: str
-    suite_options: ClassVar[type]
+
+Metric = str | Callable[[Record], float | None]
+"""Name of a metric of the game, or a function of a record."""
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """Episodes of one team in one setting with one order of seats: a row of tables."""
+
+    title: str  # Game and variant
+    setting: str  # Name of the setting
+    records: Sequence[Record]  # Episodes
+
+    @property
+    def swapped(self) -> bool:
+        """True if the team changed seats."""
+        return str(self.records[0]["task"]).endswith(SWAPPED)
+
+    @property
+    def task(self) -> str:
+        """Setting, and whether seats are swapped."""
+        return self.setting + SWAPPED * self.swapped
+
+    @property
+    def team(self) -> tuple[str, ...]:
+        """Policy texts in seat order."""
+        return tuple(self.records[0]["team"].values())
+
+    @property
+    def seats(self) -> dict[str, str]:
+        """Policy texts by seat."""
+        return {f"agent_{seat}": spec for seat, spec in enumerate(self.team)}
+
+    @cached_property
+    def episodes(self) -> list[dict[str, Any]]:
+        """Metrics of each episode."""
+        metrics = game_metrics(self.records[0]["env_id"])
+        return [{"success": float(record["success"])} | metrics.measure(record) for record in self.records]
+
+    def values(self, metric: Metric) -> list[float]:
+        """Return a metric of each episode that has it."""
+        values = map(metric, self.records) if callable(metric) else (values_of[metric] for values_of in self.episodes)
+        return [value for value in values if value is not None]
+
+    def mean(self, metric: Metric) -> Estimate | None:
+        """Return the mean of a metric with its 95 % interval; None if no episode has it."""
+        return mean_ci(list(map(float, self.values(metric))))
+
+
+def mean_of(metric: Metric) -> Callable[[SettingRow], Estimate | None]:
+    """Return the value of a column that shows the mean of a metric."""
+    return lambda row: row.mean(metric)
+
+
+def setting_column(name: str = "Setting") -> Column:
+    """Return the column that names settings and orders of seats."""
+    return Column(name, value=lambda row: row.task)
+
+
+def by_setting(metric: Metric) -> Callable[[Sequence[SettingRow]], Estimate | None]:
+    """Return the value of a leaderboard's column: the unweighted mean over settings of a metric's means."""
+    return lambda rows: mean_of_groups([list(map(float, row.values(metric))) for row in rows])
+
+
+def count_column() -> Column:
+    """Return the column that counts episodes."""
+    return Column("episodes", "number", value=lambda row: len(row.records))
+
+
+class Suite:
+    """Evaluation of one game, or of games that differ only in their texts; episodes and means of metrics by default."""
+
+    name: str  # Under which it is registered
+    env_id: str  # Of the first game that it is registered with
+    # Frozen dataclasses with fields made by ``io.options.option``: options beyond team, seed, options of the
+    # environment and limits; how metrics are counted; what log files of the original game do not say
+    suite_options: ClassVar[type] = EpisodeOptions
     scoring_options: ClassVar[type] = NoOptions
     log_options: ClassVar[type] = NoOptions
-    record_fields: ClassVar[RecordFields] = RecordFields()
-    show_options: ClassVar[tuple[str, ...]] = ()
-    has_success: ClassVar[bool] = False
+    record_fields: ClassVar[RecordFields] = RecordFields()  # Of its records beyond those of every game
+    show_options: ClassVar[tuple[str, ...]] = ()  # Which of ``more`` and ``by_task`` make a difference to its tables
+    has_success: ClassVar[bool] = False  # Whether an episode can succeed as a whole
+    # Options of the environment that its tables tell apart by rows or columns. All others that differ from their
+    # defaults are part of a result's name, and results that differ in them are never put together.
     axes: ClassVar[tuple[str, ...]] = ()
+    # Options of the environment that are chosen in another way, and how
+    set_elsewhere: ClassVar[Mapping[str, str]] = {}
+    metrics: ClassVar[tuple[str, ...]] = ("return", "steps")  # Of the default table, the score of comparisons first
+    outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
+    columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
+    data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
+    table_title: ClassVar[str] = ""  # Heading of the table
+    listed: ClassVar[Mapping[str, Listing]] = {}  # By plural, what ``list`` shows: names and descriptions
+    row_class: ClassVar[type[SettingRow]] = SettingRow
+    plan_class: ClassVar[type[EpisodePlan]] = EpisodePlan
+    logger_class: ClassVar[type[EpisodeLogger] | None] = None  # None where records need nothing more
+    title: ClassVar[str] = ""  # Of the game on leaderboards; its id if empty
+    measure: ClassVar[str] = ""  # Description of the leaderboard's numbers; the first metric if empty
+    # Settings that a comparison of policies plays, by its budget
+    budgets: ClassVar[Mapping[str, Budget]] = {
+        "small": Budget(("episodes",), {"episodes": 5}),
+        "full": Budget(("episodes",), {"episodes": 50}),
+    }
+    benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 2}  # Further fields of ``Benchmark``
+    # Further columns of the leaderboard
+    process: ClassVar[Mapping[Column, Callable[[Sequence[SettingRow]], Estimate | None]]] = {}
+    leaderboard_notes: ClassVar[tuple[str, ...]] = ()  # Sentences that belong under the leaderboard
+    trained: ClassVar[tuple[str, ...]] = ()  # Training configurations that have returns and no published numbers
 
     @property
     def score_metric(self) -> str:
         """Metric of an episode that the leaderboard averages, by which paired episodes are compared."""
-        return "return"
+        return self.metrics[0]
 
-    @abstractmethod
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:
@@ -67,14 +161,92 @@ class Suite(ABC):
         Raises:
             ValueError: Naming the field, its value and what is allowed.
         """
+        options = self.env_options(suite_options, options)
+        counts = {name: getattr(suite_options, name, None) for name in ("episodes", "runs")}
+        counts = {name: parse_integer(name, count, 1) for name, count in counts.items() if count is not None}
+        seed, groups = parse_integer("seed", seed, 0), tuple(self.groups(team, suite_options, options))
+        return self.plan_class(suite=self.name, groups=groups, seed=seed, options=options, limits=limits, **counts)
 
-    @abstractmethod
+    def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the environment that all groups have, checked by name.
+
+        Args:
+            suite_options: Options of the suite.
+            options: Further options of the environment.
+        """
+        return check_env_options(self.env_id, options, self.set_elsewhere)
+
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[JobGroup]:
+        """Return what a team plays.
+
+        Args:
+            team: ``seat=policy`` words.
+            suite_options: Options of the suite.
+            options: Further options of the environment.
+
+        Raises:
+            ValueError: For anything that a user can get wrong in these.
+        """
+        game = load_checked(self.env_id, **options)
+        yield JobGroup(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
+
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
-        """Score records of this game, one card for every team and variant.
+        """Score records of this game, one card for every team and variant; means of metrics if there are no columns.
 
         Raises:
             ValueError: For a field that metrics cannot read.
         """
+        if not self.columns:
+            return [metric_card(records, self.metrics)]
+        return [self.card(group) for group in by_variant(records, specs_as_given)]
+
+    def rows(self, records: Sequence[Record]) -> list[SettingRow]:
+        """Return the settings of one team in one variant, in the order of the records."""
+        names = setting_names(
+            records, self.axes, lambda record: str(record["task"]).removesuffix(SWAPPED), self.shipped()
+        )
+        by_setting: dict[tuple[str, bool], list[Record]] = {}
+        for name, record in zip(names, records, strict=True):
+            by_setting.setdefault((name, record["task"].endswith(SWAPPED)), []).append(record)
+        title = variant_of(records[0]).title
+        return [self.row_class(title, name, group) for (name, _), group in by_setting.items()]
+
+    def shipped(self) -> Sequence[str]:
+        """Return the names of settings that come with the package."""
+        return ()
+
+    def card(self, records: Sequence[Record]) -> Scorecard:
+        """Return what is shown of one team in one variant."""
+        rows = self.rows(records)
+        table = table_of(self.columns_of(rows), rows, self.table_title)
+        data = table_of_mappings(map(self.line, rows), [column.name for column in self.data_columns])
+        team, notes = self.team_text(rows), tuple(self.notes(rows))
+        return Scorecard(self.name, rows[0].title, (table,), team, notes, data=data)
+
+    def columns_of(self, rows: Sequence[Any]) -> Sequence[Column]:
+        """Return the columns of a table of some rows."""
+        return self.columns
+
+    def team_text(self, rows: Sequence[Any]) -> str:
+        """Return the team of a table's rows as it was written."""
+        return team_text(specs_as_given(rows[0].records[0]))
+
+    def line(self, row: Any) -> dict[str, Cell]:
+        """Return the cells of a row in files."""
+        cells = {column.name: column.value(row) for column in self.data_columns if column.value}
+        return {"title": row.title, "setting": row.task, **row.seats, "episodes": len(row.records), **cells}
+
+    def notes(self, rows: Sequence[Any]) -> Iterable[str]:
+        """Return sentences that belong under the table."""
+        return ()
+
+    def setting_rows(self, records: Sequence[Record]) -> list[SettingRow]:
+        """Return the settings of records that must be of one team in one variant.
+
+        Raises:
+            ValueError: If they are of several.
+        """
+        return self.rows(only(by_variant(records, specs_as_given)))
 
     def find_logs(self, path: Path) -> list[Path]:
         """Return log files of the original game at a path that this suite can score; none if it holds records."""
@@ -90,17 +262,33 @@ class Suite(ABC):
         """
         raise NotImplementedError
 
-    @abstractmethod
     def outcome(self, record: Record) -> str:
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
+        if self.outcome_text:
+            return self.outcome_text.format(**game_metrics(record["env_id"]).measure(record))
+        return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
 
-    @abstractmethod
+    def setting(self, name: str) -> Setting:
+        """Return the setting of a name in ``budgets``, without the options of all settings."""
+        return Setting(name, {})
+
     def benchmark(self, budget: str) -> Benchmark:
         """Return what a comparison of policies plays on one of ``benchmark.BUDGETS``."""
+        chosen = self.budgets[budget]
+        settings = [chosen.setting(self.setting(name)) for name in chosen.listed()]
+        pairs = chosen.pairs_on(settings[chosen.pairs_in])
+        title, measured = self.title or self.env_id, self.measure or self.metrics[0]
+        return Benchmark(title, measured, tuple(settings), pairs, **self.benchmark_fields)
 
-    @abstractmethod
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
+        if self.process:
+            rows = self.setting_rows(records)
+            score = by_setting(self.score_metric)(rows)
+            return Summary(score, {column: of(rows) for column, of in self.process.items()})
+        values = [measure(record, self.metrics) for record in records]
+        means = {name: mean_ci([episode[name] for episode in values]) for name in self.metrics}
+        return Summary(means[self.metrics[0]], {Column(name, "estimate", 2): mean for name, mean in means.items()})
 
     def references(self, benchmark: Benchmark) -> Sequence[Reference]:
         """Return published numbers of the benchmark's settings."""
@@ -108,15 +296,11 @@ class Suite(ABC):
 
     def training_references(self) -> Mapping[str, Mapping[str, Any]]:
         """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
-        return {}
+        return {name: {"measure": "return"} for name in self.trained}
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         """Return tables and curves of several runs beside each other, by the name of the run."""
         return (), ()
-
-    def remarks(self, benchmark: Benchmark) -> Sequence[str]:
-        """Return sentences that belong under the leaderboard."""
-        return ()
 
     def reference_remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return sentences about the published numbers, which stand under the leaderboard where these do."""
@@ -126,13 +310,9 @@ class Suite(ABC):
         """Return values of options that a team plays with unless others are asked for, where the game's differ."""
         return {}
 
-    def step_limit(self, record: Record) -> int | None:
-        """Return the steps that the game allows an episode with a record's options; None if its files are gone."""
-        return step_limit(record["env_id"], record["env_kwargs"])
-
     def make_logger(self) -> EpisodeLogger | None:
         """Return a new logger for an episode; None where records need nothing more."""
-        return None
+        return None if self.logger_class is None else self.logger_class()
 
     def fully_succeeded(self, record: Record) -> bool:
         """Tell whether an episode reached everything that it could."""
@@ -155,7 +335,7 @@ class Suite(ABC):
 
     def listings(self) -> Mapping[str, Listing]:
         """Return what can be listed, by its plural: ``"tasks"``, ``"levels"``."""
-        return {}
+        return self.listed
 
     def described(self, kitchen: str) -> Sequence[str]:
         """Return the names that ``describe`` knows: all that are listed, unless a game says otherwise."""
@@ -163,6 +343,10 @@ class Suite(ABC):
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a task, a level, or whatever else the game has by that name; None if there is no such thing."""
+        return self.description(name) if name in self.described(kitchen) else None
+
+    def description(self, name: str) -> str | None:
+        """Return the description of what is listed by a name; None if the game has none."""
         return None
 
 
@@ -225,3 +409,10 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
         name = name_of(file)
         if named.setdefault(name, file) != file:
             raise ValueError(f"{what}: {named[name]} and {file} are both called {name!r}; rename one")
+
+
+def load_checked(env_id: str, **options: Any) -> Any:
+    """Return the game of some options."""
+    shell, game_options = split_options(options)
+    check_max_cycles(shell.get("max_cycles"))
+    return registry.load_game(env_id, **game_options)

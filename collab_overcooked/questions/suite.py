@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.benchmark import Benchmark, NothingToPlay, Setting, Summary
+from collab_overcooked.evaluation.benchmark import BUDGETS, Budget, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
@@ -86,6 +86,12 @@ class QuestionPlan(Evaluation):
         ]
 
 
+def games_asked() -> list[str]:
+    """Return the games of the built-in questions."""
+    asked = {item.scene.env_id for item in read_questions().items}
+    return [game for game in games_with_questions() if game in asked]
+
+
 class QuestionSuite(Suite):
     """Questions about game states, scored by accuracy."""
 
@@ -93,6 +99,9 @@ class QuestionSuite(Suite):
     record_fields = RECORD_FIELDS
     has_success = True
     score_metric = "success"
+    title, measure = "Questions", "accuracy in per cent"
+    budgets: ClassVar = dict.fromkeys(BUDGETS, Budget(games_asked, {"kinds": OWN, "answers": PLAY}))
+    benchmark_fields: ClassVar = {"repeats": "samples", "mixed_teams": False, "scale": 100.0}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
@@ -125,29 +134,12 @@ class QuestionSuite(Suite):
         letter = record["answer"]["letter"] or "no choice"
         return f"{letter}, {'right' if record['success'] else 'wrong'}"
 
-    def benchmark(self, budget: str) -> Benchmark:
-        items = read_questions().items
-        games = [game for game in games_with_questions() if any(item.scene.env_id == game for item in items)]
-        settings = tuple(Setting(game, {"games": game, "kinds": OWN, "answers": PLAY}) for game in games)
-        return Benchmark(
-            "Questions",
-            "accuracy in per cent",
-            settings,
-            settings[0],
-            repeats="samples",
-            mixed_teams=False,
-            scale=100.0,
-        )
+    def setting(self, name: str) -> Setting:
+        return Setting(name, {"games": name})
 
     def summary(self, records: Sequence[Record]) -> Summary:
         score, expected = accuracy(records)
         return Summary(score, {Column("chance", "estimate", 2): expected})
-
-    def episode_name(self, record: Record) -> str:
-        return str(record["task"])
-
-    def listings(self) -> dict[str, Any]:
-        return {}
 
 
 def read_spec(team: Sequence[str]) -> str:

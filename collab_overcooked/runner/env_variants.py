@@ -61,7 +61,7 @@ def variant_of(record: Record, axes: Collection[str] | None = None, game: str = 
         suite.axes if axes is None else axes,
         suite.default_options(tuple(record["team"].values())),
     )
-    if "suite" not in record and record["max_cycles"] != suite.step_limit(record):
+    if "suite" not in record and record["max_cycles"] != step_limit(record["env_id"], record["env_kwargs"]):
         changed["max_cycles"] = record["max_cycles"]
     for name, value in record.get("limits", {}).items():
         changed[f"limits.{name}"] = value

@@ -37,6 +37,7 @@ class EpisodeLogger(Protocol):
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
         """Return further fields for the last step, as JSON values."""
+        return {}
 
     def end(self) -> dict[str, Any]:
         """Return further fields for the record."""

@@ -14,15 +14,17 @@ from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional, tuple_of
 from collab_overcooked.runner.episode import SCHEMA, history_of
 
-LABELLED = {"label": schema.text}  # of every event
-LABEL_OR_NOTHING = optional(object_of(LABELLED))
+
+def event_of(**fields: Form) -> Form:
+    """Return the schema of an agent's event: its label and further fields, or None."""
+    return optional(object_of({"label": schema.text, **fields}))
 
 
 @dataclass(frozen=True)
 class RecordFields:
     """Further fields in a game's records, for its metrics and texts."""
 
-    event: Form = LABEL_OR_NOTHING  # Schema of an agent's event in one step
+    event: Form = field(default_factory=event_of)  # Schema of an agent's event in one step
     step: Mapping[str, Form] = field(default_factory=dict)  # Further fields of every step
     record: Mapping[str, Form] = field(default_factory=dict)  # Further required fields of the record
     optional: Mapping[str, Form] = field(default_factory=dict)  # Further optional fields of the record

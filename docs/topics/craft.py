@@ -18,7 +18,7 @@ from collab_overcooked.games.craft.engine import rules, step
 from collab_overcooked.games.craft.engine.config import PACES
 from collab_overcooked.games.craft.engine.constants import Reason
 from collab_overcooked.games.craft.engine.spec import levels
-from collab_overcooked.games.craft.suite.scoring import (
+from collab_overcooked.games.craft.suite import (
     CRAFT,
     arithmetic,
     published,

@@ -19,7 +19,7 @@ from collab_overcooked.games.house.engine.compile import ROOM_TYPES
 from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.games.house.engine.constants import Goal, Kind, Place, Reason, Rel, Thing
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.games.house.suite.scoring import published, rate_improvement, score_record, step_improvement
+from collab_overcooked.games.house.suite import published, rate_improvement, score_record, step_improvement
 from collab_overcooked.games.house.text import text
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.metrics.intervals import Estimate, mean_ci

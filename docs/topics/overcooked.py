@@ -17,8 +17,7 @@ from collab_overcooked.games.overcooked.engine.generate import Wishes
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite.scoring import published
-from collab_overcooked.games.overcooked.suite.suite import ordered_layouts
+from collab_overcooked.games.overcooked.suite import ordered_layouts, published
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
 

@@ -9,7 +9,7 @@ from collab_overcooked.games.overcooked.v2.engine import rules, step
 from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, Event
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
-from collab_overcooked.games.overcooked.v2.suite.suite import ALL_SEEN, PAPER, published
+from collab_overcooked.games.overcooked.v2.suite import ALL_SEEN, PAPER, published
 
 from .writing import code, drawn, evaluate, option_table, order_of_play, read_json, rules_of, table, write_json
 

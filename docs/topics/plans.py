@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import collab_overcooked
-from collab_overcooked.games.house.suite.scoring import published
+from collab_overcooked.games.house.suite import published
 from collab_overcooked.policies.search.deliberation import PlanSettings
 from collab_overcooked.reporting.plan_trees import all_updates, tree_text
 from collab_overcooked.runner.episode import play_episode

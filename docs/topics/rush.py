@@ -18,8 +18,7 @@ from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, load_scenario, scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.suite.metrics import ScenarioScore, score_rounds
-from collab_overcooked.games.rush.suite.scoring import score_records
+from collab_overcooked.games.rush.suite.scoring import ScenarioScore, score_records, score_rounds
 from collab_overcooked.games.rush.text import text
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json

@@ -16,7 +16,7 @@ from attacks.records import PLANS, SHORT, write_records
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
 from collab_overcooked.cli.summarize import sheet_cards
-from collab_overcooked.games.collab_overcooked.suite.metrics import original_logs
+from collab_overcooked.games.collab_overcooked.suite import original_logs
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_trees import all_updates, tree_text, update_at

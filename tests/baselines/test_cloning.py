@@ -16,7 +16,7 @@ from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choices, split
 from collab_overcooked.baselines.human_games import read_rows
 from collab_overcooked.baselines.settings import settings_from
-from collab_overcooked.games.overcooked.suite.human_games import read_actions, read_state
+from collab_overcooked.games.overcooked.human_games import read_actions, read_state
 from collab_overcooked.io.files import MAX_BYTES
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line

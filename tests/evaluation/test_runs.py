@@ -12,7 +12,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.suite.task_references import parse_levels, task_references
+from collab_overcooked.games.collab_overcooked.suite.scoring import parse_levels, task_references
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.records import RecordError
@@ -240,7 +240,7 @@ def test_a_run_is_continued_only_under_the_same_facts(tmp_path, two_randoms):
 
 
 def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
-    from collab_overcooked.games.collab_overcooked.suite.metrics import kitchen_vocabularies
+    from collab_overcooked.games.collab_overcooked.suite.collaboration import kitchen_vocabularies
 
     facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
     recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]

@@ -21,7 +21,7 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
+from collab_overcooked.runner.env_variants import Variant, changed_options, step_limit, variant_of
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_text
@@ -366,8 +366,7 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
         shell, options = split_options(job.env_kwargs)
         seats = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
         likely: dict[str, Any] = {"env_id": job.env_id, "env_kwargs": options, "team": seats, "task": job.task}
-        suite = registry.load_suite(job.env_id)
-        likely["max_cycles"] = shell.get("max_cycles") or suite.step_limit(likely)
+        likely["max_cycles"] = shell.get("max_cycles") or step_limit(job.env_id, options)
         likely |= {"limits": job.limits.changed()}
         by_entry[_setting(likely)] = variant_of(likely)
     return by_entry
@@ -423,7 +422,7 @@ def _leaderboard(
         matrix=crossplay.from_records(pool, paired, plan.seed) if paired else None,
         pairs=tuple(record for record in paired if len(set(record["team"].values())) > 1),
         skipped=tuple(skip for skip in plan.skipped if skip.game == game),
-        remarks=(*notes, *suite.remarks(benchmark), *(() if changed else suite.reference_remarks(benchmark))),
+        remarks=(*notes, *suite.leaderboard_notes, *(() if changed else suite.reference_remarks(benchmark))),
     )
 
 

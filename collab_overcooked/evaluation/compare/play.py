@@ -11,7 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.evaluation.compare.plan import Entry
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, read_comparison
+from collab_overcooked.evaluation.compare.plan import Entry, make_plan
 from collab_overcooked.evaluation.run import Progress
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
@@ -189,3 +190,40 @@ def _chains(stages: Mapping[tuple[str, frozenset[str]], list[TimedJobs]]) -> lis
                 order[max((name for name in order if name in kinds), key=list(order).index)] += bundles
         chains.append(list(order.values()))
     return chains
+
+
+def compare(
+    policies: Sequence[str] | None = None,
+    games: Sequence[str] | None = None,
+    out: str | Path = "runs/compare",
+    *,
+    workers: int | str | None = None,
+    note: Callable[[str], None] = print,
+    **plan_options: Any,
+) -> Comparison:
+    """Play policies in all games under equal conditions; episodes that the folder holds are not played again.
+
+    Language models are compared on the command line, which connects to their endpoints.
+
+    Args:
+        policies: Specs; all that need neither key nor file if None.
+        games: Names of suites; all games if None.
+        out: Folder of the comparison.
+        workers: See ``runner.workers.read_workers``; the number of processor cores if None.
+        note: Called with what was repaired, continued or failed.
+        **plan_options: ``budget``, ``episodes``, ``seed``, ``crossplay``, ``limits`` and ``options`` of
+            ``compare.plan.make_plan``.
+
+    Returns:
+        The leaderboards; ``to_pandas()`` has a row for each policy and game.
+
+    Raises:
+        ValueError: For an unknown policy, game or option, or a folder with another comparison in it.
+    """
+    plan, folder = make_plan(policies, games, **plan_options), Path(out)
+    evaluations = plan.evaluations()
+    if any(evaluation.has_language_models() for evaluation in evaluations.values()):
+        raise ValueError("policies: language models are compared by the command 'collab-overcooked compare'")
+    plan.write(folder)
+    play(evaluations, folder, workers=workers, note=note)
+    return read_comparison(plan, folder)

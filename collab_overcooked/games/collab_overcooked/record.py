@@ -48,7 +48,7 @@ RECORDS = (
         prompts="collab_overcooked.games.collab_overcooked:text/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
         presets={"collab": PRESET, "collab-paper": PAPER},
-        documents=("collab_overcooked.games.collab_overcooked.suite.documents:KITCHEN",),
+        documents=("collab_overcooked.games.collab_overcooked.suite.suite:KITCHEN",),
         subplans="collab_overcooked.games.collab_overcooked.policies.joint:KitchenLook",
     ),
 )

@@ -12,18 +12,18 @@ RECORDS = (
         summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
         suites={
             "craft": SuiteRecord(
-                "collab_overcooked.games.craft.suite.suite:CraftSuite",
+                "collab_overcooked.games.craft.suite:CraftSuite",
                 "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
             )
         },
-        metrics="collab_overcooked.games.craft.suite.scoring:METRICS",
+        metrics="collab_overcooked.games.craft.suite:METRICS",
         policies={
             "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
             "planner": "collab_overcooked.games.craft.policies.planner:from_text",
         },
         prompts="collab_overcooked.games.craft:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
-        documents=("collab_overcooked.games.craft.suite.documents:LEVEL",),
-        generator="collab_overcooked.games.craft.suite.documents:LevelGenerator",
+        documents=("collab_overcooked.games.craft.suite:LEVEL",),
+        generator="collab_overcooked.games.craft.suite:LevelGenerator",
     ),
 )

@@ -31,7 +31,7 @@ RECORDS = (
                 "MindAgent: temperature 0.1, 100 tokens, at most one failure per step.",
             )
         },
-        documents=("collab_overcooked.games.cuisineworld.suite.documents:LEVEL",),
+        documents=("collab_overcooked.games.cuisineworld.suite.suite:LEVEL",),
         subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
     ),
 )

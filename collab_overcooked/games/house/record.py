@@ -8,7 +8,7 @@ from typing import Any
 from collab_overcooked.game_record import GameRecord, SuiteRecord
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
-    "metrics": "collab_overcooked.games.house.suite.scoring:METRICS",
+    "metrics": "collab_overcooked.games.house.suite:METRICS",
     "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
@@ -25,7 +25,7 @@ RECORDS = (
         summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
         suites={
             "housework": SuiteRecord(
-                "collab_overcooked.games.house.suite.suite:HouseworkSuite",
+                "collab_overcooked.games.house.suite:HouseworkSuite",
                 "Five families of household tasks in generated homes; steps, beside published ones.",
             )
         },
@@ -38,7 +38,7 @@ RECORDS = (
         summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
         suites={
             "transport": SuiteRecord(
-                "collab_overcooked.games.house.suite.suite:TransportSuite",
+                "collab_overcooked.games.house.suite:TransportSuite",
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
             )
         },

@@ -9,11 +9,11 @@ RECORDS = (
         id="Overcooked-v0",
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
-        metrics="collab_overcooked.games.overcooked.suite.scoring:METRICS",
+        metrics="collab_overcooked.games.overcooked.suite:METRICS",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
         suites={
             "overcooked": SuiteRecord(
-                "collab_overcooked.games.overcooked.suite.suite:OvercookedSuite",
+                "collab_overcooked.games.overcooked.suite:OvercookedSuite",
                 "Soups for 400 steps on many layouts, both ways to seat a team; scores beside published ones.",
             )
         },
@@ -40,9 +40,9 @@ RECORDS = (
                 "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
             )
         },
-        documents=("collab_overcooked.games.overcooked.suite.documents:LAYOUT",),
-        generator="collab_overcooked.games.overcooked.suite.documents:LayoutGenerator",
-        human_games="collab_overcooked.games.overcooked.suite.human_games",
+        documents=("collab_overcooked.games.overcooked.suite:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.suite:LayoutGenerator",
+        human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
         subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
     ),
@@ -51,10 +51,10 @@ RECORDS = (
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
         summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
-        metrics="collab_overcooked.games.overcooked.suite.scoring:METRICS",
+        metrics="collab_overcooked.games.overcooked.suite:METRICS",
         suites={
             "overcooked-v2": SuiteRecord(
-                "collab_overcooked.games.overcooked.v2.suite.suite:OvercookedV2Suite",
+                "collab_overcooked.games.overcooked.v2.suite:OvercookedV2Suite",
                 "Soups of recipes that not all players know; the paper's layouts and options.",
             )
         },

@@ -8,14 +8,14 @@ from typing import Any
 from collab_overcooked.game_record import GameRecord, SuiteRecord
 
 _ROOMS: Mapping[str, Any] = {  # shared by both ids
-    "metrics": "collab_overcooked.games.rooms.suite.scoring:METRICS",
+    "metrics": "collab_overcooked.games.rooms.suite:METRICS",
     "policies": {
         "greedy": "collab_overcooked.games.rooms.policies.greedy:from_text",
         "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
         "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
     },
     "prompts": "collab_overcooked.games.rooms:text/prompts",
-    "documents": ("collab_overcooked.games.rooms.suite.documents:MAP",),
+    "documents": ("collab_overcooked.games.rooms.suite:MAP",),
 }
 
 RECORDS = (
@@ -26,12 +26,12 @@ RECORDS = (
         game="collab_overcooked.games.rooms.env:CollabCapture",
         suites={
             "collab-capture": SuiteRecord(
-                "collab_overcooked.games.rooms.suite.suite:CaptureSuite",
+                "collab_overcooked.games.rooms.suite:CaptureSuite",
                 "Turns until a thief is caught, against several kinds of thieves.",
             )
         },
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
-        generator="collab_overcooked.games.rooms.suite.documents:CaptureGenerator",
+        generator="collab_overcooked.games.rooms.suite:CaptureGenerator",
         **_ROOMS,
     ),
     GameRecord(
@@ -41,12 +41,12 @@ RECORDS = (
         game="collab_overcooked.games.rooms.env:CollabEscape",
         suites={
             "collab-escape": SuiteRecord(
-                "collab_overcooked.games.rooms.suite.suite:EscapeSuite",
+                "collab_overcooked.games.rooms.suite:EscapeSuite",
                 "Escapes from a killer, and the turns that they take.",
             )
         },
         summary="Survivors repair generators and escape, while a killer chases one of them.",
-        generator="collab_overcooked.games.rooms.suite.documents:EscapeGenerator",
+        generator="collab_overcooked.games.rooms.suite:EscapeGenerator",
         **_ROOMS,
     ),
 )

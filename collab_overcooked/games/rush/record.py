@@ -36,9 +36,9 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
             "Names idle workers, ruined orders, refusals and unequal work in Rush; the default teacher.",
         )
     },
-    "documents": ("collab_overcooked.games.rush.suite.documents:SCENARIO",),
+    "documents": ("collab_overcooked.games.rush.suite.suite:SCENARIO",),
     "recap": "collab_overcooked.games.rush.text.recap:recap",
-    "generator": "collab_overcooked.games.rush.suite.documents:ScenarioGenerator",
+    "generator": "collab_overcooked.games.rush.suite.suite:ScenarioGenerator",
 }
 
 RECORDS = (

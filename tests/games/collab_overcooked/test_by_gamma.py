@@ -6,7 +6,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.suite import by_gamma
+from collab_overcooked.games.collab_overcooked.suite import tables
 from collab_overcooked.games.collab_overcooked.suite.scoring import CollabScoring, score_records
 from collab_overcooked.registry import load_suite, make
 from collab_overcooked.reporting.results import score_paths
@@ -59,7 +59,7 @@ def test_a_sheet_has_the_curve_of_success_by_gamma(long):
     assert [column.name for column in table.columns] == ["Team", "gamma 1", "gamma 1.25", "gamma 1.5", "gamma 2"]
     assert [row[-1].value for row in table.rows] == [1.0, 0.0]
     assert chart.curve and chart.groups == ("1", "1.25", "1.5", "2")
-    assert by_gamma.played_gammas([{**unfinished[0], "max_cycles": 21}]) == [1.0, 1.25]
+    assert tables.played_gammas([{**unfinished[0], "max_cycles": 21}]) == [1.0, 1.25]
 
 
 @pytest.mark.parametrize("obs", ["features", "grid"])

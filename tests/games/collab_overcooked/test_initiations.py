@@ -5,9 +5,9 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.policies.instructions import split_recipe
-from collab_overcooked.games.collab_overcooked.suite.due_tables import due_cards
 from collab_overcooked.games.collab_overcooked.suite.initiations import paper_stages, stages, verb_of
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_records
+from collab_overcooked.games.collab_overcooked.suite.tables import due_cards
 from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.registry import load_game

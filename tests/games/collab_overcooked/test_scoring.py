@@ -10,7 +10,7 @@ from rich.console import Console
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.suite.metrics import CollaborationOptions
+from collab_overcooked.games.collab_overcooked.suite.collaboration import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
     LogOptions,
     original_logs,

@@ -15,8 +15,16 @@ from collab_overcooked.envs.api import ActionError
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine.spec import load_level
-from collab_overcooked.games.craft.suite.documents import LevelGenerator, LevelOptions, check_levels
-from collab_overcooked.games.craft.suite.scoring import arithmetic, published, score_record, score_records, upper_bounds
+from collab_overcooked.games.craft.suite import (
+    LevelGenerator,
+    LevelOptions,
+    arithmetic,
+    check_levels,
+    published,
+    score_record,
+    score_records,
+    upper_bounds,
+)
 from collab_overcooked.games.craft.text.text import read_command, read_list
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.replay import first_difference
@@ -60,7 +68,7 @@ def test_records_replay_and_are_scored_beside_the_published_row(records):
     (result,) = score_records(records)
     for record, pace in zip(records, (1, 5), strict=True):
         single = score_record(record)
-        cell = result.cell("field", 2, pace)
+        cell = result.tables[2].cell("field", pace)
         assert (cell.completed, cell.resolved) == (single["completed"], single["completed"] + single["failed"])
         assert single["completed"] == single["return"] <= single["stored"] and single["stocked"] <= single["completed"]
         assert cell.ratio <= upper_bounds("field", 2, {})[pace - 1]

@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
 from collab_overcooked.games.cuisineworld.suite.scoring import published
-from collab_overcooked.metrics.orders import ORDERS, Cell, Tally, cos, mean_known, parse_cell, tally_record, total
+from collab_overcooked.metrics.orders import (
+    ORDERS,
+    Cell,
+    CosTable,
+    Tally,
+    cos,
+    mean_known,
+    parse_cell,
+    tally_record,
+    total,
+)
 
 TOLERANCE = 0.0006  # three printed digits, some of them cut off instead of rounded
 AGENTS = (2, 3, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked import registry
-from collab_overcooked.games.house.suite.scoring import published
+from collab_overcooked.games.house.suite import published
 
 AVERAGES = {  # table 1 of CoTS, with oracle perception
     "RHP alone": 50,

@@ -13,7 +13,7 @@ import collab_overcooked
 from collab_overcooked.games.overcooked.engine.generate import generate, layout_text, prove_layout, read_wishes
 from collab_overcooked.games.overcooked.engine.solvability import Carry, Proof, prove
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
-from collab_overcooked.games.overcooked.suite.par_score import par_score
+from collab_overcooked.games.overcooked.suite import par_score
 from collab_overcooked.kernels.grid import OFFSETS
 
 STAY, INTERACT = 4, 5

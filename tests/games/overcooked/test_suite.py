@@ -10,8 +10,7 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked.suite import scoring
-from collab_overcooked.games.overcooked.suite import suite as overcooked
+from collab_overcooked.games.overcooked import suite
 
 HORIZON = 60
 SUITE = registry.load_suite("overcooked")
@@ -47,7 +46,7 @@ def test_different_policies_play_both_orders_of_seats(mixed: list[dict[str, Any]
 
 def test_one_policy_plays_one_order() -> None:
     plan = plan_evaluation("overcooked", ["all=greedy"], episodes=3)
-    assert len(plan.jobs) == 3 * len(overcooked.ordered_layouts())
+    assert len(plan.jobs) == 3 * len(suite.ordered_layouts())
 
 
 def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
@@ -59,7 +58,7 @@ def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
 
 def test_a_record_without_payments_is_refused() -> None:
     with pytest.raises(ValueError, match="sparse is missing"):
-        scoring.RECORD_FIELDS.event({"event": "soup_delivery", "label": "deliver"})
+        suite.RECORD_FIELDS.event({"event": "soup_delivery", "label": "deliver"})
 
 
 def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[str, Any]]) -> None:
@@ -150,7 +149,7 @@ def test_layouts_that_are_no_layouts_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_numbers_are_the_printed_ones() -> None:
-    reference = scoring.published()
+    reference = suite.published()
     assert reference.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
     assert reference.self_play["LLM-Co"]["locked"] == [220, None]
     assert "asymmetric_advantages" not in reference.self_play["LLM-Co"], "it played the wider map"
@@ -176,9 +175,9 @@ def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usu
 def test_table_3_stands_beside_language_models_with_and_without_the_directive(
     switches: str, name: str, score: float
 ) -> None:
-    reference = scoring.published().beside([f"llm:m{switches}"] * 2, "locked")
+    reference = suite.published().beside([f"llm:m{switches}"] * 2, "locked")
     assert reference[f"LLM-Co {name} helper"] == (score, None)
-    assert not any("helper" in agent for agent in scoring.published().beside(["greedy"] * 2, "locked"))
+    assert not any("helper" in agent for agent in suite.published().beside(["greedy"] * 2, "locked"))
 
 
 @pytest.mark.parametrize(("soups", "outcome"), [(0, "0 soups"), (1, "1 soup"), (2, "2 soups")])

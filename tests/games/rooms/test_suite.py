@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.evaluation.episode_suite import SettingRow
-from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rooms.suite.scoring import as_published, rate
+from collab_overcooked.evaluation.suites import SettingRow, plan_evaluation
+from collab_overcooked.games.rooms.suite import as_published, rate
 
 
 def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:
@@ -21,7 +20,7 @@ def test_failures_are_printed_as_the_original_does() -> None:
     result = row((4, 6, 30), (True, True, False))
     assert as_published(result) == "13.33 ± 6.82"
     assert as_published(result, 35) == "15.00 ± 8.18"
-    assert rate(result).value == pytest.approx(2 / 3) and result.mean("success_turns").value == 5
+    assert rate([result]).value == pytest.approx(2 / 3) and result.mean("success_turns").value == 5
 
 
 def test_different_policies_play_every_setting_from_both_seats() -> None:

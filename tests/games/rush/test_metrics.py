@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.rush.suite.metrics import (
-    EVENT,
+from collab_overcooked.games.rush.suite.scoring import (
+    RECORD_FIELDS,
     ActionCounts,
     RoundScore,
     balance,
@@ -129,11 +129,11 @@ def test_termination_by_completed_recipes():
 )
 def test_damaged_events_are_named(field, value, message):
     full = {**event("Pie +", 0), "event": "COOK", "label": "cook", "reason": "OK", "worker": 0}
-    EVENT(full)
+    RECORD_FIELDS.event(full)
     with pytest.raises(ValueError, match=message):
-        EVENT({**full, field: value})
+        RECORD_FIELDS.event({**full, field: value})
     with pytest.raises(ValueError, match="must be a mapping, not None"):
-        EVENT(None)
+        RECORD_FIELDS.event(None)
 
 
 def test_the_last_turn_is_not_early():

@@ -11,7 +11,7 @@ from covers import first
 
 import collab_overcooked as co
 from collab_overcooked import registry
-from collab_overcooked.evaluation.compare.run import compare
+from collab_overcooked.evaluation.compare.play import compare
 from collab_overcooked.policies.listed import in_order
 from collab_overcooked.policies.registry import make_policy
 

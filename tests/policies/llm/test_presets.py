@@ -12,7 +12,7 @@ from endpoints import serving
 from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import presets_of
-from collab_overcooked.games.overcooked.suite import scoring
+from collab_overcooked.games.overcooked import suite
 from collab_overcooked.policies.llm.settings import parse_settings
 
 
@@ -90,7 +90,7 @@ def test_published_scores_stand_beside_language_teams_under_the_public_codes_rul
             "team": team,
             "env_kwargs": kwargs,
         }
-        results.append(bool(scoring.KitchenRow("", "cramped_room", [record]).published))
+        results.append(bool(suite.KitchenRow("", "cramped_room", [record]).published))
     assert results == [True, False]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
@@ -19,9 +19,9 @@ from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.games.collab_overcooked.engine.constants import Task
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
-from collab_overcooked.games.collab_overcooked.suite.due_tables import REFERENCE
+from collab_overcooked.games.collab_overcooked.suite.scoring import ENV_ID
 from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions
-from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID
+from collab_overcooked.games.collab_overcooked.suite.tables import REFERENCE
 from collab_overcooked.io.options import option
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
 from collab_overcooked.runner.jobs import EpisodeJob
@@ -43,6 +43,7 @@ class Stage:
     before: tuple[tuple[int, ...], ...]  # Actions of all seats in each step that leads to the state
 
 
+@lru_cache(maxsize=64)
 def stages(game: Any) -> tuple[Stage, ...]:
     """Return the states of a task, one for each action of the chef's teammates in the first reference.
 
@@ -68,7 +69,7 @@ def paper_stages(game: Any) -> tuple[Stage, ...]:
 
     Source: the appendix of the paper: pickup, put, cut or stir, pickup and place, on level 3.
     """
-    chosen = cast("tuple[Stage, ...]", stages_of(game))[: len(PAPER_VERBS)]
+    chosen = stages(game)[: len(PAPER_VERBS)]
     verbs = tuple(verb_of(stage.action) for stage in chosen)
     if verbs != PAPER_VERBS:
         task = game.compiled.names.items[game.compiled.tables.tasks[0, Task.ITEM]]
@@ -122,12 +123,9 @@ class Staged:
         return self.policy.account() if isinstance(self.policy, ReportsUsage) else {}
 
 
-stages_of: Any = lru_cache(maxsize=64)(stages)  # by game, found once
-
-
 def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
     """Return the states of a task before all actions of teammates, or before the paper's."""
-    return paper_stages(game) if actions == PAPER_ACTIONS else cast("tuple[Stage, ...]", stages_of(game))
+    return paper_stages(game) if actions == PAPER_ACTIONS else stages(game)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +136,8 @@ class Sample(EpisodeJob):
     stage: int  # Number of the state among those of its task
 
     def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
-        stage = stages_of(env.game)[self.stage]
+        game: Any = env.game
+        stage = stages(game)[self.stage]
         staged = tuple(
             Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)

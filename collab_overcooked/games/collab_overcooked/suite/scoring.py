@@ -8,48 +8,164 @@ has no reference trajectories, the numbers that need them are None.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked import registry
 from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA
-from collab_overcooked.games.collab_overcooked.suite.metrics import (
-    GAMMA,
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
     Initiation,
-    LevelScore,
     Run,
-    apply_time_limit,
     collaboration_events,
     count_initiations,
+    kitchen_vocabularies,
+)
+from collab_overcooked.games.collab_overcooked.suite.original_logs import (
+    GAMMA,
+    apply_time_limit,
     read_original_log,
+    time_limit,
+)
+from collab_overcooked.games.collab_overcooked.suite.run_scores import (
+    LevelScore,
+    mean_time,
     run_from_record,
     score_level,
     score_run,
     score_runs,
-    time_limit,
-)
-from collab_overcooked.games.collab_overcooked.suite.tables import TeamScore
-from collab_overcooked.games.collab_overcooked.suite.task_references import (
-    TaskInfo,
-    TaskReferences,
-    task_of,
-    task_references,
-    variant_title,
+    success_rate,
 )
 from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import option
-from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
-from collab_overcooked.runner.env_variants import by_variant
-from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.records import RECORDS, without_lexicon
 
+ENV_ID = "CollabOvercooked-v0"
+References = tuple[tuple[tuple[str, ...], ...], ...]
+"""Agent -> reference -> actions."""
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """Task of a suite."""
+
+    name: str  # Name in records
+    title: str  # Title in texts
+    level: int  # Level it belongs to
+    reference_time: int  # Published time of a reference play, in steps
+    references: References | None  # Agent -> reference -> actions; None if there is none
+
+
+@dataclass(frozen=True)
+class TaskReferences:
+    """Tasks, references and vocabularies by which records of a game variant are scored."""
+
+    tasks: Mapping[str, TaskInfo]  # Tasks by name
+    vocabularies: Mapping[int, frozenset[str]] | None  # Seat -> actions that metrics know; None for all
+    display_names: tuple[str, ...]  # Names of the seats in texts
+
+
+def variant_title(record: Mapping[str, Any]) -> str:
+    """Return id, kitchen, time limit, and all other options that differ from the default."""
+    always = axis_values(record, ("kitchen", "gamma"))
+    changed = {name: value for name, value in variant_of(record).changed.items() if name not in always}
+    return Variant(ENV_ID, always | changed).title
+
+
+def task_references(env_kwargs: Mapping[str, Any]) -> TaskReferences:
+    """Return tasks, references and vocabularies of a kitchen."""
+    kitchen = str(env_kwargs.get("kitchen", "paper"))
+    file = Path(kitchen)
+    return _task_references(kitchen, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
+def task_of(known: TaskReferences, name: str) -> TaskInfo:
+    """Return a task by its name."""
+    if name not in known.tasks:
+        raise ValueError(near_matches("task", name, known.tasks))
+    return known.tasks[name]
+
+
+@lru_cache(maxsize=16)
+def _task_references(kitchen: str, changed: int) -> TaskReferences:
+    """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
+    from collab_overcooked.games.collab_overcooked.engine.constants import Group
+    from collab_overcooked.games.collab_overcooked.text.text import space
+
+    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    spec, seats = game.kitchen, range(game.n_agents)
+    usable = {seat: space(game.compiled, seat) for seat in seats}
+    names = game.compiled.names
+    operations = dict(zip(names.places[Group.UTENSIL :], names.operations, strict=True))
+    utensils = {seat: {place: operations[place] for place in usable[seat] if place in operations} for seat in seats}
+    vocabularies = kitchen_vocabularies(
+        [*spec.ingredients, *(recipe.product for recipe in spec.recipes)],
+        utensils,
+        suppliers=[seat for seat in seats if {"ingredient_dispenser", "dish_dispenser"} & set(usable[seat])],
+        deliverers=[seat for seat in seats if "serving" in usable[seat]],
+    )
+    tasks = {
+        task.name: TaskInfo(
+            task.name,
+            task.title,
+            task.level,
+            task.reference_time,
+            tuple(zip(*task.references, strict=True)) if task.references else None,
+        )
+        for task in spec.tasks.values()
+    }
+    return TaskReferences(tasks, vocabularies, game.display_names)
+
+
+def parse_levels(text: str, known: Iterable[int]) -> list[int]:
+    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``."""
+    known = sorted(known)
+    known_text = ", ".join(map(str, known))
+    levels: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ValueError(f"levels: cannot read {text!r}; write for example 1-6 or 1,3 (known: {known_text})")
+        span = range(int(first), int(last or first) + 1)
+        if not span:
+            raise ValueError(f"levels: {part.strip()!r} is empty; write the smaller level first")
+        for level in span:
+            if level not in known:
+                raise ValueError(f"levels: unknown level {level}; known: {known_text}")
+            if level not in levels:
+                levels.append(level)
+    return sorted(levels)
+
+
+def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequence[str] | None = None) -> list[str]:
+    """Return the names of the tasks to play, in the order of their levels.
+
+    Args:
+        known: The variant's tasks.
+        levels: See ``parse_levels``; all if neither levels nor tasks are given.
+        tasks: Names.
+    """
+    if levels is not None and tasks:
+        raise ValueError("give either levels or tasks, not both")
+    for name in tasks or ():
+        task_of(known, name)
+    ordered = sorted(known.tasks.values(), key=lambda task: task.level)  # stable: as in the file within a level
+    chosen = parse_levels(levels, {task.level for task in ordered}) if levels else None
+    return [
+        task.name for task in ordered if (not tasks or task.name in tasks) and (chosen is None or task.level in chosen)
+    ]
+
+
 NAME = "collab-overcooked"  # of the suite
-_THING = schema.optional(schema.text)
 RECORD_FIELDS = RecordFields(
-    event=schema.optional(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),
     optional={"due": schema.text, "due_number": schema.integer(1)},
 )
 
@@ -109,6 +225,29 @@ class Group:
         self.played[task].runs.append(run)
         self.played[task].limits.append(limit)
         self.conversations += len(run.conversations)
+
+
+@dataclass(frozen=True)
+class TeamScore:
+    """Scores of one team on one variant of the game."""
+
+    game: str  # Name of the suite
+    title: str  # Game and variant
+    team: Mapping[str, str]  # Policy of each seat; empty if unknown
+    levels: tuple[LevelScore, ...]  # One row per level, and the total
+    tasks: tuple[LevelScore, ...]  # One row per task
+    notes: tuple[str, ...] = ()  # Notes below the tables
+    # Scored conversations by kind of initiation, see ``metrics.Initiation``; may be empty
+    initiations: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)  # Steps allowed, means by level
+    # Published times of reference plays, means by level
+    reference_times: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def n_agents(self) -> int:
+        """Number of seats."""
+        tes = self.levels[0].tes
+        return len(tes) if tes is not None else len(self.team)
 
 
 def score_record(record: Mapping[str, Any], options: CollaborationOptions | None = None) -> dict[str, Any]:
@@ -267,12 +406,7 @@ def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Lev
     if all(task is not None for task in tasks):
         return score_level(tasks, name)
     runs = [played.runs for played in members]
-    success = mean_of_shares([sum(run.success for run in group) for group in runs], [len(group) for group in runs])
-    times = mean_of_ratios(
-        [[float(run.timesteps) if run.success else 0.0 for run in group] for group in runs],
-        [[float(run.success) for run in group] for group in runs],
-    )
-    return LevelScore(name, len(members), sum(map(len, runs)), success, timesteps=times)
+    return LevelScore(name, len(members), sum(map(len, runs)), success_rate(runs), timesteps=mean_time(runs))
 
 
 def original_logs(path: Path) -> list[Path]:

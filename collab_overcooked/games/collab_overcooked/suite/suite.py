@@ -9,35 +9,58 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
-from collab_overcooked.evaluation.episode_suite import EpisodeSuite, load_checked
+from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record
+from collab_overcooked.evaluation.suites import Record, Suite, load_checked
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.options import steps_allowed
-from collab_overcooked.games.collab_overcooked.suite import by_gamma
-from collab_overcooked.games.collab_overcooked.suite.by_gamma import gamma_card
-from collab_overcooked.games.collab_overcooked.suite.due_tables import due_cards
+from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
+from collab_overcooked.games.collab_overcooked.suite import tables
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
+    ENV_ID,
     RECORD_FIELDS,
     CollabScoring,
     LogOptions,
+    TaskInfo,
+    choose_tasks,
     original_logs,
     score_logs,
     score_records,
-)
-from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
-from collab_overcooked.games.collab_overcooked.suite.task_references import (
-    ENV_ID,
-    TaskInfo,
-    choose_tasks,
     task_references,
 )
+from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, gamma_card, scorecard
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.documents import builtin_names
-from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.io.options import NAMES, NoOptions, option
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.teams import parse_seats
+
+
+def check_kitchens(sources: Sequence[str], options: NoOptions) -> Finding:
+    """Prove that every station can be reached, every recipe be made and every task be served."""
+    lines, values = [], []
+    for source in sources:
+        game = registry.load_game(ENV_ID, kitchen=source)
+        kitchen = game.kitchen
+        counts = {
+            "agents": len(kitchen.agents),
+            "tasks": len(kitchen.tasks),
+            "recipes": len(kitchen.recipes),
+            "actions": game.n_actions,
+        }
+        lines.append(f"OK: {kitchen.name}, " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+        values.append({"name": kitchen.name, **counts})
+    return Finding("\n".join(lines), values)
+
+
+KITCHEN = DocumentKind(
+    "kitchen",
+    "collab_overcooked",
+    KEYS,
+    check_kitchens,
+    "Proves that stations can be reached, recipes be made and tasks be served.",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +74,7 @@ class TaskOptions:
     gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
 
 
-class CollabOvercookedSuite(EpisodeSuite):
+class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
     suite_options: ClassVar[type] = TaskOptions
@@ -71,6 +94,12 @@ class CollabOvercookedSuite(EpisodeSuite):
         "orders": "reset options; a suite plays one order at a time",
         "obs": "the policies",
     }
+    title, measure = "Collab-Overcooked", "success rate, %"
+    budgets: ClassVar = {
+        "small": Budget([f"level {level}" for level in (1, 2, 3)], {"episodes": 2}),
+        "full": Budget([f"level {level}" for level in (1, 2, 3, 4, 5, 6)], {"episodes": 10}),
+    }
+    benchmark_fields: ClassVar = {"scale": 100.0}
     leaderboard_notes = (
         "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
         "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
@@ -110,7 +139,7 @@ class CollabOvercookedSuite(EpisodeSuite):
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        return by_gamma.sheet(played)
+        return tables.sheet(played)
 
     def find_logs(self, path: Path) -> list[Path]:
         """Return the original's log files at a path."""
@@ -141,14 +170,9 @@ class CollabOvercookedSuite(EpisodeSuite):
     def episode_name(self, record: Record) -> str:
         return f"Level {record['level']}, {record['task']}"
 
-    def benchmark(self, budget: str) -> Benchmark:
-        levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
-        settings = (
-            Setting(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
-            for level in levels
-        )
-        pairs = Setting("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
-        return Benchmark("Collab-Overcooked", "success rate, %", tuple(settings), pairs, scale=100.0)
+    def setting(self, name: str) -> Setting:
+        level = name.removeprefix("level ")
+        return Setting(name, {"levels": level}, {"level": int(level), "task": None})
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return success rate, and the paper's process metrics."""

@@ -1,41 +1,41 @@
-"""The tables of the Collab-Overcooked paper: a row per level and task, with reference times in the charts."""
+"""The tables of the Collab-Overcooked paper, success by time limit, and requests when an action was due.
+
+In the suite ``initiations`` every question counts, also those after which a chef said nothing: silence is a separate
+kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from collab_overcooked.games.collab_overcooked.suite.metrics.scores import LevelScore
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
+    CollaborationOptions,
+    Initiation,
+    classify_initiation,
+    collaboration_events,
+)
+from collab_overcooked.games.collab_overcooked.suite.run_scores import LevelScore, run_from_record
+from collab_overcooked.games.collab_overcooked.suite.scoring import (
+    TeamScore,
+    group_records,
+    table_of,
+    task_of,
+    task_references,
+)
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.env_variants import by_variant, variant_of
+from collab_overcooked.runner.records import without_lexicon
+from collab_overcooked.runner.teams import team_text
 
+Record = Mapping[str, Any]
 SINGLE = ("success_rate", "pc", "ic", "rc", "timesteps")
 BY_SEAT = ("tes", "efficiency", "redundancy", "rouge_l")
 _DETAILS = "Efficiency, redundancy and ROUGE-L"
-
-
-@dataclass(frozen=True)
-class TeamScore:
-    """Scores of one team on one variant of the game."""
-
-    game: str  # Name of the suite
-    title: str  # Game and variant
-    team: Mapping[str, str]  # Policy of each seat; empty if unknown
-    levels: tuple[LevelScore, ...]  # One row per level, and the total
-    tasks: tuple[LevelScore, ...]  # One row per task
-    notes: tuple[str, ...] = ()  # Notes below the tables
-    # Scored conversations by kind of initiation, see ``metrics.Initiation``; may be empty
-    initiations: Mapping[str, int] = field(default_factory=dict)
-    limits: Mapping[str, float] = field(default_factory=dict)  # Steps allowed, means by level
-    # Published times of reference plays, means by level
-    reference_times: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def n_agents(self) -> int:
-        """Number of seats."""
-        tes = self.levels[0].tes
-        return len(tes) if tes is not None else len(self.team)
 
 
 def scorecard(score: TeamScore) -> Scorecard:
@@ -148,3 +148,166 @@ def _charts(score: TeamScore) -> Iterator[Chart]:
             "reference time": tuple(score.reference_times[level] for level in levels),
         },
     )
+
+
+GAMMAS = (1.0, 1.25, 1.5, 2.0)  # of sheets, as far as they were played
+Rates = Mapping[float, Estimate]
+
+
+def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict[str, Rates]:
+    """Return the success rates of each team and variant, unweighted means over tasks, by gamma."""
+    rates_by_team: dict[str, dict[float, Estimate]] = {}
+    for gamma in gammas:
+        for group in group_records(records, gamma):
+            row = table_of(group).levels[-1]
+            team = " ".join(f"{seat}={spec}" for seat, spec in group.team.items())
+            rates_by_team.setdefault(f"{team}, {group.title.rpartition(', judged')[0]}", {})[gamma] = row.success_rate
+    return dict(rates_by_team)
+
+
+def gamma_tables(rates_by_name: Mapping[str, Rates]) -> tuple[ResultTable, Chart]:
+    """Return success rates by name and gamma as a table and as curves."""
+    gammas = sorted({gamma for rates in rates_by_name.values() for gamma in rates})
+    columns = (Column("Team"), *(Column(f"gamma {gamma:g}", "estimate", 1, scale=100.0) for gamma in gammas))
+    rows = tuple((name, *(rates.get(gamma) for gamma in gammas)) for name, rates in rates_by_name.items())
+    chart = Chart(
+        "Success rate by gamma, %",
+        "Success rates by time limit as a multiple of the reference time, with 95 % intervals",
+        tuple(f"{gamma:g}" for gamma in gammas),
+        {name: tuple(rates.get(gamma) for gamma in gammas) for name, rates in rates_by_name.items()},
+        100.0,
+        axis="gamma",
+        curve=True,
+    )
+    return ResultTable(columns, rows, "Success rate by time limit, %"), chart
+
+
+def gamma_card(records: Sequence[Record], gammas: Sequence[float]) -> Scorecard:
+    """Return success rates by gamma of all teams in records."""
+    table, chart = gamma_tables(success_by_gamma(records, gammas))
+    shows_limit = any(record["env_kwargs"].get("show_limit", True) for record in records)
+    notes = (LIMIT_NOTE,) if shows_limit else ()
+    return Scorecard("gamma", "One run judged by several time limits", (table,), notes=notes, charts=(chart,))
+
+
+def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
+    """Return success rates by gamma of several runs, up to the gamma that each was played with."""
+    rates_by_name = {
+        f"{run}: {name}": rates
+        for run, records in played.items()
+        for name, rates in success_by_gamma(records, played_gammas(records)).items()
+    }
+    if not rates_by_name:
+        return [], []
+    table, chart = gamma_tables(rates_by_name)
+    return [table], [chart]
+
+
+LIMIT_NOTE = "The agents saw the time limit of the games played; --set show_limit=false hides it."
+
+
+def played_gammas(records: Sequence[Record]) -> list[float]:
+    """Return the members of ``GAMMAS`` for which all records were played long enough."""
+    gammas = []
+    for gamma in GAMMAS:
+        try:
+            group_records(records, gamma)
+        except ValueError:
+            break
+        gammas.append(gamma)
+    return gammas
+
+
+SILENT = "silent"
+REFERENCE = "reference"  # policy of seats that are not asked
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Outcome of a question to a chef."""
+
+    due: str  # Action that was due
+    number: int  # Number of the due action among the assistant's actions, from 1 on
+    task: str  # Name of the task
+    kind: str  # A kind of ``Initiation``, or silence
+    followed: bool | None  # Whether the response would have helped; None if no responder was asked
+
+
+def answer_of(record: Record, options: CollaborationOptions | None = None) -> Answer:
+    """Return the outcome of a record's question."""
+    known = task_references(record["env_kwargs"])
+    references = task_of(known, record["task"]).references
+    assert references is not None  # the suite asks in states of reference plays only
+    run = run_from_record(without_lexicon(record))
+    events = collaboration_events(run, references, known.vocabularies, options)
+    kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
+    asked = bool(events) and record["team"][f"agent_{events[0].responder}"] != REFERENCE
+    followed = events[0].responded if asked else None
+    return Answer(record["due"], record["due_number"], record["task"], kind, followed)
+
+
+def due_cards(records: Iterable[Record], options: CollaborationOptions | None = None) -> list[Scorecard]:
+    """Return a card for each team that was asked when actions were due; nothing for other records."""
+    groups = by_variant(record for record in records if "due" in record)
+    return [_due_card(group, [answer_of(record, options) for record in group]) for group in groups]
+
+
+def _due_card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
+    team, variant = team_text(records[0]["team"].values()), variant_of(records[0]).label
+    by_due = _answer_table("Due action", answers, lambda answer: answer.due)
+    tables = [by_due, _answer_table("Task", answers, lambda answer: answer.task)]
+    if len(tables[1].rows) > 2:  # more than one task, and all
+        numbers: dict[int, dict[str, None]] = {}
+        for answer in answers:
+            numbers.setdefault(answer.number, {})[answer.due.partition("(")[0]] = None
+        names = {number: f"{number}. {' or '.join(verbs)}" for number, verbs in sorted(numbers.items())}
+        ordered = sorted(answers, key=lambda answer: answer.number)
+        tables.insert(0, _answer_table("Action of the assistant", ordered, lambda answer: names[answer.number]))
+    notes = [DUE_NOTE]
+    if any(answer.followed is not None for answer in answers):
+        tables.append(_answer_matrix(answers))
+        notes.append("Response: right if the actions that the assistant announced were next in its reference.")
+        notes.append("Strict: as in the paper, where initiations in words count as wrong.")
+    title = ", ".join(filter(None, ("Initiations when an action was due", variant)))
+    return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
+
+
+DUE_NOTE = (
+    "Right: share of all questions, including silence. The kind of an initiation is that of the answer's first scored "
+    "conversation; in words: actions were requested in spoken text only, not with request('...'); silent: no "
+    "conversation."
+)
+
+
+def _answer_matrix(answers: Sequence[Answer]) -> ResultTable:
+    counts = Counter(answer.kind for answer in answers)
+    wrong = [kind for kind in Initiation if kind not in (Initiation.RIGHT, Initiation.IN_WORDS)]
+    strict: dict[str, int] = {"right": counts["right"]}  # as the paper counts
+    strict["wrong"] = sum(counts[kind] for kind in Initiation) - counts[Initiation.RIGHT]
+    rows: list[tuple[Cell, ...]] = []
+    for name, kinds in (("right", [Initiation.RIGHT]), ("wrong", wrong), ("in words", [Initiation.IN_WORDS])):
+        responses = [answer.followed for answer in answers if answer.kind in kinds]
+        rows.append(
+            (f"initiation {name}", responses.count(True), responses.count(False), len(responses), strict.get(name))
+        )
+    rows.append((f"{SILENT}, no request", None, None, counts[SILENT], counts[SILENT]))
+    names = ("response right", "response wrong", "all", "strict")
+    columns = (Column("Initiation"), *(Column(name, "number") for name in names))
+    return ResultTable(columns, tuple(rows), "Initiation and response")
+
+
+def _answer_table(head: str, answers: Sequence[Answer], group: Callable[[Answer], str]) -> ResultTable:
+    kinds = [*(kind.value for kind in Initiation), SILENT]
+    rows: list[tuple[Cell, ...]] = []
+    for name in dict.fromkeys(map(group, answers)):
+        counts = Counter(answer.kind for answer in answers if group(answer) == name)
+        rows.append((name, counts.total(), counts["right"] / counts.total(), *(counts[kind] for kind in kinds)))
+    total = Counter(answer.kind for answer in answers)
+    rows.append(("all", total.total(), total["right"] / total.total(), *(total[kind] for kind in kinds)))
+    columns = (
+        Column(head),
+        Column("questions", "number"),
+        Column("right %", "number", 1, scale=100.0),
+        *(Column(kind, "number") for kind in kinds),
+    )
+    return ResultTable(columns, tuple(rows), f"Answers by {head.lower()}", {len(rows) - 1: "summary"})

@@ -5,31 +5,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
-from functools import cache
+from dataclasses import astuple, dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
+from collab_overcooked.evaluation.order_suite import OrderResult, score_orders
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels
-from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
 from collab_overcooked.io import schema
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import (
     ORDERS,
-    Cell,
+    CosTable,
     Counting,
-    Tally,
     mean_known,
     parse_cell,
     served_share,
     tally_record,
-    total,
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
-from collab_overcooked.policies.llm.settings import AgentSettings, settings_of
-from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
-from collab_overcooked.runner.record_schema import LABELLED, RecordFields
-from collab_overcooked.runner.teams import team_text
+from collab_overcooked.policies.llm.settings import settings_of
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 
 SHARED = ("storage", "servingtable")  # tools at which agents do not get in each other's way
 
@@ -92,9 +88,8 @@ def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
 
 CUISINEWORLD = "CuisineWorld-v0"
 AXES = ("level", "agents", "alpha")
-_THING = schema.optional(schema.text)
 RECORD_FIELDS = RecordFields(
-    event=schema.optional(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),
     step={"orders": ORDERS},
 )
 
@@ -144,7 +139,7 @@ class Published:
 @cache
 def published() -> Published:
     """Read the published numbers."""
-    values = read_shipped_yaml("games/cuisineworld/suite/published.yaml")
+    values = read_shipped_yaml("games/cuisineworld/published.yaml")
     classes = {name: tuple(group) for name, group in values["classes"].items()}
     order = tuple(level for group in classes.values() for level in group)
     tables = {}
@@ -170,26 +165,36 @@ def _condition(row: Mapping[str, Any], alphas: Sequence[float]) -> Condition:
     return Condition(**{**row, "fractions": fractions})
 
 
-@dataclass(frozen=True)
-class CosResult:
+class CosResult(OrderResult):
     """Scores of one team on one variant of the game."""
 
-    title: str  # Game and variant
-    is_default: bool  # Whether the game was played with its default options, as in the paper
-    team: str  # Policies, in a notation that does not depend on the size of the team
-    counting: Counting  # Definition of a failure
-    tables: Mapping[int, CosTable]  # By number of agents
-    # (agents, level, alpha) -> orders by outcome, and number of episodes
-    tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
-    failures: Mapping[tuple[int, str, float], FailureModes]  # (agents, level, alpha) -> counts of failure modes
-    # Values of ``ABLATIONS`` in the team's prompts that differ from the default
-    switches: Mapping[str, Any] = field(default_factory=dict)
+    pace = "alpha"
+
+    def level_order(self, level: str) -> tuple[int, int, str]:
+        order, number = published().levels, level_number(level)
+        return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
+
+    def pace_order(self, pace: float) -> float:
+        return pace
+
+    @cached_property
+    def failures(self) -> dict[tuple[int, str, float], FailureModes]:
+        """Counts of failure modes by agents, level and alpha."""
+        return {key: sum(map(failure_modes, records), FailureModes()) for key, records in self.episodes.items()}
+
+    @cached_property
+    def switches(self) -> dict[str, Any]:
+        """Values of ``ABLATIONS`` in the team's prompts that differ from the default."""
+        record = next(iter(self.episodes.values()))[0]
+        settings = settings_of(next(iter(record["team"].values())))
+        written = {} if settings is None else settings.switches
+        return {name: written[name] for name, default in ABLATIONS.items() if written.get(name, default) != default}
 
     @property
     def levels(self) -> tuple[str, ...]:
         """All levels, those of the paper first and in its order."""
         played = dict.fromkeys(level for table in self.tables.values() for level in table.levels)
-        return tuple(sorted(played, key=_level_order))
+        return tuple(sorted(played, key=self.level_order))
 
     def compared(self) -> tuple[str, ...]:
         """Return the levels of averages: those of the paper that were played, or all levels if none was."""
@@ -206,12 +211,7 @@ class OrderScoring:
 
 
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record.
-
-    Returns:
-        ``completed``, ``failed`` (every expired order), ``failing_steps`` (the original's count), ``open`` and
-        ``return`` (the shared reward, summed).
-    """
+    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
     tally = tally_record(record)
     return {
         "completed": tally.completed,
@@ -243,66 +243,13 @@ def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "or
         records: Episodes; those of one setting and order seed form a run.
         counting: Definition of a failure.
     """
-    return [_result(group, counting) for group in by_variant(records)]
-
-
-def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
-    settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
-    failures: dict[tuple[int, str, float], FailureModes] = {}
-    names = setting_names(records, ("level",), _level_of, levels())
-    for setting, record in zip(map(_setting, records, names), records, strict=True):
-        failures[setting] = failures.get(setting, FailureModes()) + failure_modes(record)
-        runs = settings.setdefault(setting, {})
-        runs.setdefault(record["seed"], []).append(tally_record(record))
-    tables = {}
-    for agents in sorted({agents for agents, _, _ in settings}):
-        by_setting = {(level, alpha): runs for (n, level, alpha), runs in settings.items() if n == agents}
-        cells: dict[tuple[str, float], tuple[Cell, ...]] = {
-            key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in by_setting.items()
-        }
-        rows = sorted({level for level, _ in by_setting}, key=_level_order)
-        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in by_setting})), tuple(rows), cells)
-    tallies = {
-        key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
-        for key, runs in settings.items()
-    }
-    variant, team = variant_of(records[0]), list(records[0]["team"].values())
-    return CosResult(
-        variant.title,
-        not variant.changed,
-        team_text(team),
-        counting,
-        tables,
-        tallies,
-        failures,
-        _switches(settings_of(team[0])),
-    )
-
-
-def _switches(settings: AgentSettings | None) -> dict[str, Any]:
-    written = {} if settings is None else settings.switches
-    return {name: written[name] for name, default in ABLATIONS.items() if written.get(name, default) != default}
-
-
-def _setting(record: Mapping[str, Any], level: str) -> tuple[int, str, float]:
-    alpha = axis_values(record)["alpha"]
-    return len(record["team"]), level, 0.0 if alpha is None else float(alpha)
-
-
-def _level_of(record: Mapping[str, Any]) -> str:
-    return str(record["task"]).rsplit(", ", 2)[0]
+    return score_orders(CosResult, records, levels(), counting)
 
 
 def level_number(name: str) -> int | None:
     """Return the number at the end of a level's name; None if there is none."""
     match = re.fullmatch(r"level_(\d+)", name)
     return int(match[1]) if match else None
-
-
-def _level_order(level: str) -> tuple[int, int, str]:
-    order = published().levels
-    number = level_number(level)
-    return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
 
 
 def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:

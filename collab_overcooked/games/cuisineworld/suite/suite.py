@@ -8,35 +8,75 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.episode_suite import OrderSuite, load_checked
+from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record, check_names
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.evaluation.suites import Record, check_names, load_checked
+from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
+from collab_overcooked.games.cuisineworld.engine.spec import (
+    COOKBOOK,
+    FOLDER,
+    KEYS,
+    PAPER_ALPHAS,
+    Level,
+    levels,
+    load_level,
+)
 from collab_overcooked.games.cuisineworld.suite import tables
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     AXES,
     CUISINEWORLD,
     RECORD_FIELDS,
+    CosResult,
     OrderScoring,
     level_number,
     published,
     score_records,
 )
 from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.io.text import plural
-from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.orders import cos, tally_record
-from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.metrics.orders import cos
+from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
+COMPARED, PAIRS = {"agents": [2], "episodes": EPISODES}, {"alphas": [2.0], "runs": 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelOptions:
+    """Paces that a level is checked at."""
+
+    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders to show times of.")
+
+    def __post_init__(self) -> None:
+        if not self.alphas or not all(0 < alpha < float("inf") for alpha in self.alphas):
+            raise ValueError(f"alphas: {','.join(map(str, self.alphas))!r} must be numbers above 0")
+
+
+def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
+    """Report intervals and lifetimes, orders that cannot be made and unused tools."""
+    reports = [prove_solvability(load_level(source), options.alphas) for source in sources]
+    values = [{**asdict(report), "problems": report.problems, "ok": report.ok} for report in reports]
+    return Finding(report_text(reports), values, all(report.ok for report in reports))
+
+
+LEVEL = DocumentKind(
+    "level",
+    FOLDER,
+    KEYS,
+    check_levels,
+    "Shows intervals and lifetimes, orders that cannot be made and unused tools.",
+    LevelOptions,
+    bases=(COOKBOOK,),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +128,21 @@ class CuisineWorldSuite(OrderSuite):
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
     pace = "alpha"
+    title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
+    budgets: ClassVar = {
+        "small": Budget(
+            ("level_1", "level_4"), {**COMPARED, "alphas": [1.0, 2.0, 3.0], "runs": 2}, PAIRS, suffix=", alpha 2.0"
+        ),
+        "full": Budget(
+            lambda: published().levels,
+            {**COMPARED, "alphas": list(PAPER_ALPHAS), "runs": 5},
+            PAIRS,
+            pairs_in=1,
+            suffix=", alpha 2.0",
+        ),
+    }
+    benchmark_fields: ClassVar = {"repeats": "runs", "digits": 3}
+    averaged: ClassVar = {"completed": "completed", "failed": "failed", "open at the end": "open"}
     leaderboard_notes = ("Two agents. Failures are all expired orders.",)
     listed: ClassVar = {"levels": lambda _: list(map(_class_and_orders, map(load_level, levels())))}
 
@@ -127,35 +182,11 @@ class CuisineWorldSuite(OrderSuite):
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         return tables.sheet(played)
 
-    def benchmark(self, budget: str) -> Benchmark:
-        """Return two levels at three paces, or the paper's twelve at all of its paces, for two agents."""
-        levels, runs = (("level_1", "level_4"), 2) if budget == "small" else (published().levels, 5)
-        alphas = [1.0, 2.0, 3.0] if budget == "small" else list(PAPER_ALPHAS)
-        every = {"agents": [2], "alphas": alphas, "runs": runs, "episodes": EPISODES}
-        settings = (Setting(name, {"levels": name, **every}, {"level": name, "agents": 2}) for name in levels)
-        pairs = Setting(
-            "level_1, alpha 2.0",
-            {**every, "levels": "level_1", "alphas": [2.0], "runs": 1},
-            {"level": "level_1", "agents": 2},
-        )
-        return Benchmark(
-            "CuisineWorld",
-            "CoS, the mean share of orders completed over the paces played",
-            tuple(settings),
-            pairs,
-            "runs",
-            digits=3,
-        )
+    def results(self, records: Sequence[Record]) -> list[CosResult]:
+        return score_records(records)
 
-    def summary(self, records: Sequence[Record]) -> Summary:
-        result = only(score_records(records))
-        cells = [runs for table in result.tables.values() for runs in table.runs.values()]
-        tallies = [tally_record(record) for record in records]
-        score = cos(cells)
-        process = {Column("CoS", "estimate"): score}
-        for heading, name in (("completed", "completed"), ("failed", "expired"), ("open at the end", "open")):
-            process[Column(heading, "estimate", 2)] = mean_ci([getattr(tally, name) for tally in tallies])
-        return Summary(score, process)
+    def setting(self, name: str) -> Setting:
+        return Setting(name, {"levels": name}, {"level": name, "agents": 2})
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         table = published().tables[2]
@@ -182,10 +213,8 @@ class CuisineWorldSuite(OrderSuite):
         rates = published().success_rates
         return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        from collab_overcooked.games.cuisineworld.engine.solvability import level_text
-
-        return level_text(load_level(name)) if name in levels() else None
+    def description(self, name: str) -> str:
+        return level_text(load_level(name))
 
 
 def _class_and_orders(level: Level) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from dataclasses import astuple, replace
 from typing import Any, Literal
 
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
-from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     CosResult,
     FailureModes,
@@ -22,7 +21,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
 )
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import cos
+from collab_overcooked.metrics.orders import CosTable, cos
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 

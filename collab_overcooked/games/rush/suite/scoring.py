@@ -1,17 +1,22 @@
-"""Scores of Rush's records: every run of a scenario, by setting, with its episodes in turn."""
+"""Scores of Rush's records: completed and ruined recipes and the agents' contributions, by setting, run and episode.
+
+Source: "Collaborative Tasks with Heterogenous LLM Students", table 2 and appendix B for CR, RR, turns and the three
+kinds of actions. The paper leaves open when an action is positive, so both readings are offered, see ``Attribution``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from itertools import combinations
+from typing import Any, Literal, get_args
 
 from collab_overcooked.games.rush.engine.spec import scenarios
-from collab_overcooked.games.rush.suite.metrics import ATTRIBUTIONS, EVENT, Attribution, RoundScore, score_round
 from collab_overcooked.io import schema
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
@@ -20,19 +25,164 @@ from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_text
 
 AXES = ("scenario", "agents")
-
 _ORDER = schema.object_of({"name": schema.text, "finished": schema.boolean, "ruined": schema.boolean})
 RECORD_FIELDS = RecordFields(
-    event=EVENT,
+    event=schema.object_of(
+        {
+            **dict.fromkeys(("event", "label", "reason"), schema.text),
+            "order": schema.optional(schema.text),
+            **dict.fromkeys(("worker", "turn"), schema.integer()),
+            **dict.fromkeys(("advanced", "finished", "ruined"), schema.boolean),
+        }
+    ),
     record={"scenario": schema.name, "max_turns": schema.integer(), "orders": schema.list_of(_ORDER)},
     optional={"round": schema.integer(), "teacher": schema.name},
 )
 
 
+Attribution = Literal["final", "immediate"]
+"""Condition for an action that advanced an order to be positive: the order is finished later (``final``), or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCounts:
+    """Counts of an agent's actions in an episode."""
+
+    positive: int = 0  # A+, actions that advanced an order
+    negative: int = 0  # A-, actions that ruined an order
+    neutral: int = 0  # A=, all others: no action, refused, or without effect
+
+    @property
+    def total(self) -> int:
+        """All actions."""
+        return self.positive + self.negative + self.neutral
+
+
+@dataclass(frozen=True, slots=True)
+class RoundScore:
+    """Scores of one episode."""
+
+    completed: int  # CR, orders finished; also the score
+    ruined: int  # RR, orders ruined
+    turns: int  # Turns begun
+    early: bool  # Whether it ended, with every order finished or ruined, before its last turn
+    actions: tuple[ActionCounts, ...]  # Counts by agent
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Share of the positive actions by agent; all 0 if there is none."""
+        total = sum(counts.positive for counts in self.actions)
+        return tuple(counts.positive / total if total else 0.0 for counts in self.actions)
+
+    @property
+    def balance(self) -> float | None:
+        """Balance of the positive actions between agents, see :func:`balance`."""
+        return balance([counts.positive for counts in self.actions])
+
+
+def balance(contributions: Sequence[float]) -> float | None:
+    """Return 1 - |a - b| / (a + b), averaged over all pairs of agents.
+
+    Returns:
+        1 if all contribute equally, 0 for a pair of which at most one contributes; None for a single agent.
+    """
+    pairs = [1 - abs(a - b) / (a + b) if a + b else 0.0 for a, b in combinations(contributions, 2)]
+    return sum(pairs) / len(pairs) if pairs else None
+
+
+def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -> RoundScore:
+    """Score one episode.
+
+    Args:
+        record: Episode record with ``max_turns`` and the events of ``RECORD_FIELDS``.
+        attribution: Condition for an action to be positive.
+    """
+    if attribution not in get_args(Attribution):
+        raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
+    seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
+    every = [event for events in seats for event in events]
+    finished = {event["order"] for event in every if event["finished"]}
+    turns = max((event["turn"] + 1 for event in every), default=0)
+    return RoundScore(
+        completed=len(finished),
+        ruined=len({event["order"] for event in every if event["ruined"]}),
+        turns=turns,
+        early=turns < record["max_turns"],
+        actions=tuple(_count(events, finished, attribution) for events in seats),
+    )
+
+
+def _count(events: Iterable[Mapping[str, Any]], finished: set[str], attribution: Attribution) -> ActionCounts:
+    positive = negative = neutral = 0
+    for event in events:
+        if event["ruined"]:
+            negative += 1
+        elif event["advanced"] and (attribution == "immediate" or event["order"] in finished):
+            positive += 1
+        else:
+            neutral += 1
+    return ActionCounts(positive, negative, neutral)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioScore:
+    """Means over episodes and runs with 95 % intervals over runs; tuples are in agent order."""
+
+    runs: int  # Number of runs
+    episodes: int  # Number of episodes in all
+    completed: Estimate  # CR
+    ruined: Estimate  # RR
+    turns: Estimate  # Turns
+    positive: tuple[Estimate, ...]  # A+ of each agent
+    negative: tuple[Estimate, ...]  # A- of each agent
+    neutral: tuple[Estimate, ...]  # A= of each agent
+    shares: tuple[Estimate, ...]  # Share of the positive actions of each agent
+    balance: Estimate | None  # Participation balance; None for a single agent
+    early: Estimate  # Share of episodes that ended before their last turn
+
+
+def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
+    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent.
+
+    Args:
+        runs: Run -> its episodes, of the same number of agents.
+    """
+    if not runs or not all(runs):
+        raise ValueError("runs: at least one, each with at least one episode, are needed")
+    agents = range(len(runs[0][0].actions))
+
+    def mean(numbers: Iterable[Iterable[float]]) -> Estimate:
+        values = [list(run) for run in numbers]
+        result = mean_of_ratios([[sum(run) / len(run) for run in values]], [[1.0] * len(values)])
+        assert result is not None
+        return result
+
+    def by_agent(name: str) -> tuple[Estimate, ...]:
+        return tuple(mean([getattr(score.actions[k], name) for score in run] for run in runs) for k in agents)
+
+    values: dict[str, Any] = {
+        name: mean([getattr(score, name) for score in run] for run in runs)
+        for name in ("completed", "ruined", "turns", "early")
+    }
+    values |= {name: by_agent(name) for name in ("positive", "negative", "neutral")}
+    values["shares"] = tuple(mean([score.shares[k] for score in run] for run in runs) for k in agents)
+    values["balance"] = mean([score.balance or 0.0 for score in run] for run in runs) if len(agents) > 1 else None
+    return ScenarioScore(runs=len(runs), episodes=sum(map(len, runs)), **values)
+
+
+def termination(scores: Iterable[RoundScore]) -> dict[int, tuple[int, int]]:
+    """Return the paper's table 3: CR -> number of episodes that ended early, and number that ended in the last turn."""
+    counts: dict[int, tuple[int, int]] = {}
+    for score in scores:
+        early, late = counts.get(score.completed, (0, 0))
+        counts[score.completed] = (early + score.early, late + (not score.early))
+    return dict(sorted(counts.items()))
+
+
 @cache
 def published() -> Mapping[str, Any]:
     """Read the published numbers: ``source``, ``scenario``, ``episodes`` and ``table_3`` by model and domain."""
-    return read_shipped_yaml("games/rush/suite/published.yaml")
+    return read_shipped_yaml("games/rush/published.yaml")
 
 
 @dataclass(frozen=True)
@@ -61,17 +211,11 @@ class RushResult:
 class RushScoring:
     """Options of how actions are counted."""
 
-    attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=ATTRIBUTIONS)
+    attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=get_args(Attribution))
 
 
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record.
-
-    Returns:
-        ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
-        by the outcome of their orders; ``advanced``, positive actions counted immediately; ``balance``;
-        and ``return`` (the shared reward, summed).
-    """
+    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
     score, at_once = score_round(record), score_round(record, "immediate")
     return {
         "completed": score.completed,

@@ -6,26 +6,37 @@ from each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
-from collab_overcooked.evaluation.episode_suite import EpisodeSuite, load_checked
+from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
-from collab_overcooked.evaluation.suites import Record, check_names
-from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
-from collab_overcooked.games.rush.suite import sheet, tables
-from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
+from collab_overcooked.evaluation.suites import Record, Suite, check_names, load_checked
+from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
+from collab_overcooked.games.rush.suite import tables
+from collab_overcooked.games.rush.suite.scoring import (
+    AXES,
+    RECORD_FIELDS,
+    RoundScore,
+    RushScoring,
+    score_records,
+)
+from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.jobs import Series
 from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size
@@ -35,20 +46,87 @@ DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
 SCENARIOS = ("easy", "hard")
 
 
-class RushLogger:
+@dataclass(frozen=True, kw_only=True)
+class ScenarioOptions:
+    """Search budget of proofs."""
+
+    budget: int | None = option(None, "Maximum states of each search.")
+
+
+def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> Finding:
+    """Prove what the team and a single agent can reach, and the claims of each file."""
+    from collab_overcooked.games.rush.engine.search import BUDGET
+    from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
+
+    budget = BUDGET if options.budget is None else options.budget
+    reports = [prove_solvability(load_scenario(source), budget) for source in sources]
+    text = "\n\n".join(map(report_text, reports))
+    return Finding(text, [report.to_dict() for report in reports], all(report.ok for report in reports))
+
+
+SCENARIO = DocumentKind(
+    "scenario",
+    FOLDER,
+    KEYS,
+    check_scenarios,
+    "Proves what the team and a single agent can reach, and the claims of the file.",
+    ScenarioOptions,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioGenerator:
+    """Scenario of a given optimum, or new episodes of a scenario, with a proof of its claims."""
+
+    seed: int = option(0, "Random seed.")
+    tightness: float | None = option(None, "From 0, plenty of everything, to 1, nothing to spare. Default: 1.")
+    turns: int | None = option(
+        None, "Turns for all orders: of one agent at tightness 0, else of the team. Default: 10."
+    )
+    episodes: int = option(3, "Episodes; later ones are the first with goods exchanged.")
+    agents: int | None = option(None, "Agents. Default: 2.")
+    workers: int | None = option(None, "Workers of each agent. Default: 2.")
+    orders: int | None = option(None, "Orders of an episode. Default: 5.")
+    max_turns: int | None = option(None, "Turns of an episode, if more than --turns; only with tightness 0.")
+    like: str | None = option(None, "Scenario whose first episode to take instead of a new one.")
+    budget: int | None = option(None, "Maximum states of each search.")
+
+    def write(self, out: Path, command: str) -> Finding:
+        """Write the YAML file ``out``, headed by the command that makes it."""
+        from collab_overcooked.games.rush.engine import generate
+        from collab_overcooked.games.rush.engine.search import BUDGET
+        from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
+
+        if out.suffix not in (".yaml", ".yml"):
+            raise ValueError(f"out: {out} should end in .yaml")
+        wishes = ("tightness", "turns", "agents", "workers", "orders", "max_turns")
+        values = {name: value for name, value in asdict(self).items() if name in wishes and value is not None}
+        flags = {name: f"--{name.replace('_', '-')}" for name in values}
+        arguments = [command, f"--seed {self.seed} --episodes {self.episodes}"]
+        arguments += [f"{flags[name]} {value:g}" for name, value in values.items()]
+        states = BUDGET if self.budget is None else self.budget
+        if self.like is not None:
+            for name in values:
+                raise ValueError(f"option {flags[name]} has no effect with --like: {self.like} defines it")
+            arguments.append(f"--like {self.like}")
+            values = generate.episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem, states)
+        else:
+            values = generate.generate_scenario(
+                generate.Wish(episodes=self.episodes, **values), self.seed, out.stem, states
+            )
+        report = prove_solvability(load_scenario(values), states)
+        write_atomic(out, generate.scenario_text(values, " ".join(arguments)).encode())
+        return Finding(report_text(report), report.to_dict(), report.ok)
+
+
+class RushLogger(EpisodeLogger):
     """Logs what an episode was and what became of its orders, and which reset brings it back."""
 
     def begin(self, env: ParallelEnv) -> None:
-        """Note how many turns there are."""
         scene = env.scene()
         self.env, self.max_turns = env, scene["turn"] + scene["turns_left"]
 
-    def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Return nothing: events say all that happened."""
-        return {}
-
     def end(self) -> dict[str, Any]:
-        """Return scenario, number of its episode, turns, orders with their status, and the reset options."""
         scene = self.env.scene()
         return {
             "scenario": scene["scenario"],
@@ -89,7 +167,7 @@ class RushPlan(SeriesPlan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScenarioOptions:
+class RunOptions:
     """Options of the suite beyond team, seed and options of the environment."""
 
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
@@ -109,10 +187,10 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
 
 
-class RushSuite(EpisodeSuite):
+class RushSuite(Suite):
     """Consecutive episodes of scenarios in several languages: group and individual metrics."""
 
-    suite_options = ScenarioOptions
+    suite_options = RunOptions
     scoring_options = RushScoring
     score_metric = "completed"
     axes = AXES
@@ -124,6 +202,14 @@ class RushSuite(EpisodeSuite):
         "lexicon": "--domain",
         "episode": "the suite; a run plays the episodes in turn",
     }
+    logger_class = RushLogger
+    outcome_text = "{completed} completed, {ruined} ruined"
+    title, measure = "Rush", "CR, completed recipes of an episode"
+    budgets: ClassVar = {
+        "small": Budget([f"{name}, {PLAIN}" for name in SCENARIOS], {"runs": 5}, pairs_in=1),
+        "full": Budget(list(map(", ".join, product(SCENARIOS, DOMAINS))), {"runs": 20}, pairs_in=len(DOMAINS)),
+    }
+    benchmark_fields: ClassVar = {"repeats": "runs", "digits": 2}
     leaderboard_notes = ("CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over both agents' A+.",)
     listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
@@ -170,52 +256,30 @@ class RushSuite(EpisodeSuite):
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        return sheet.sheet(played)
+        return tables.sheet(played)
 
-    def benchmark(self, budget: str) -> Benchmark:
-        domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
-        settings = tuple(
-            Setting(
-                f"{scenario}, {domain}",
-                {"scenario": [scenario], "domain": [domain], "runs": runs},
-                {"scenario": scenario},
-            )
-            for scenario in SCENARIOS
-            for domain in domains
-        )
-        return Benchmark(
-            "Rush", "CR, completed recipes of an episode", settings, settings[len(domains)], "runs", digits=2
-        )
+    def setting(self, name: str) -> Setting:
+        scenario, domain = name.split(", ")
+        return Setting(name, {"scenario": [scenario], "domain": [domain]}, {"scenario": scenario})
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        result = only(score_records(records))
-        scores = [score for runs in result.runs.values() for run in runs for score in run]
-        by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
+        groups = list(only(score_records(records)).runs.values())
+        by_setting = [[score for run in runs for score in run] for runs in groups]
 
-        def mean(name: str) -> Estimate | None:
-            return mean_of_groups([[getattr(score, name) for score in scores] for scores in by_setting])
+        def mean(value: Callable[[RoundScore], float | None]) -> Estimate | None:
+            return mean_of_groups([[float(value(score) or 0) for score in scores] for scores in by_setting])
 
-        runs_of = [[sum(s.completed for s in run) / len(run) for run in runs] for runs in result.runs.values()]
-        completed = mean_of_groups(runs_of)
+        completed = mean_of_groups([[sum(s.completed for s in run) / len(run) for run in runs] for runs in groups])
         process = {Column("CR", "estimate", 2): completed}
-        process |= {Column(head, "estimate", 2): mean(name) for head, name in (("RR", "ruined"), ("turns", "turns"))}
-        points = [[score.completed - score.ruined for score in group] for group in by_setting]
-        process[Column("points", "estimate", 2)] = mean_of_groups(points)
-        if all(len(score.actions) > 1 for score in scores):
-            process[Column("balance", "estimate")] = mean("balance")
+        process[Column("RR", "estimate", 2)] = mean(attrgetter("ruined"))
+        process[Column("turns", "estimate", 2)] = mean(attrgetter("turns"))
+        process[Column("points", "estimate", 2)] = mean(lambda score: score.completed - score.ruined)
+        if all(len(score.actions) > 1 for scores in by_setting for score in scores):
+            process[Column("balance", "estimate")] = mean(attrgetter("balance"))
         return Summary(completed, process)
-
-    def outcome(self, record: Record) -> str:
-        metrics = score_record(record)
-        return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
-
-    def make_logger(self) -> RushLogger:
-        return RushLogger()
 
     def fully_succeeded(self, record: Record) -> bool:
         return all(order["finished"] for order in record["orders"])
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        from collab_overcooked.games.rush.text.text import scenario_text
-
-        return scenario_text(load_scenario(name)) if name in scenarios() else None
+    def description(self, name: str) -> str:
+        return scenario_text(load_scenario(name))

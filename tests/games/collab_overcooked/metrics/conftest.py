@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.suite import metrics
+from collab_overcooked.games.collab_overcooked.suite.collaboration import References
+from collab_overcooked.games.collab_overcooked.suite.run_scores import references_by_agent
 
 SHARED = Path(__file__).resolve().parents[5] / "shared"
 GOLDEN = SHARED / "golden" / "collab_overcooked"
@@ -29,9 +30,9 @@ def paper_foods() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def paper_references() -> dict[str, metrics.References]:
+def paper_references() -> dict[str, References]:
     tasks = read_facts(FACTS / "rats.json")["tasks"]
-    return {name: metrics.references_by_agent(task["references"]) for name, task in tasks.items()}
+    return {name: references_by_agent(task["references"]) for name, task in tasks.items()}
 
 
 @pytest.fixture(scope="session")

@@ -2,18 +2,18 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.suite.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
     Conversation,
     Message,
     Run,
     announced_actions,
-    collaboration,
     collaboration_events,
     kitchen_vocabularies,
     requested_actions,
     required_collaborations,
 )
+from collab_overcooked.games.collab_overcooked.suite.run_scores import RunScore, score_level, score_run, score_runs
 
 B2 = 0.9025
 FETCH, CHOP, CUT = ("pickup(egg,ingredient_dispenser)", "put_obj_in_utensil(chopping_board0)", "cut(chopping_board0)")
@@ -35,7 +35,13 @@ def ask(*actions: str) -> str:
 
 
 def codes(*conversations: Conversation, did: tuple[tuple[int, str], ...] = ()) -> tuple[int, ...]:
-    return collaboration([run_with(*conversations, did=did)], REFERENCES, WORDS).codes[0]
+    return score_run(run_with(*conversations, did=did), REFERENCES, WORDS).codes
+
+
+def pooled(runs: tuple[RunScore, ...]) -> tuple[float, float, int]:
+    score = score_level([runs])
+    assert score.ic is not None and score.rc is not None
+    return score.ic.value, score.rc.value, sum(run.opportunities for run in runs)
 
 
 def test_the_four_codes() -> None:
@@ -73,14 +79,13 @@ def test_unknown_actions_leave_the_history_but_those_of_other_seats_stay() -> No
 def test_ic_and_rc_pool_the_runs_and_runs_without_events_keep_their_place() -> None:
     good = run_with(talk(0, (0, "hi", ask(FETCH)), (1, "ok", f"plan: {FETCH}")))
     poor = run_with(talk(0, (0, "hi", ask(FETCH)), (1, "ok", "plan: wait(2)")), talk(4, (0, "hi", "wait(1)")))
-    score = collaboration([run_with(), good, poor], REFERENCES, WORDS)
-    assert score.codes == ((), (0,), (1, 3))
-    assert (score.ic, score.rc, score.opportunities) == (pytest.approx(2 / 3), pytest.approx(1 / 3), 3)
+    runs = score_runs([run_with(), good, poor], REFERENCES, WORDS)
+    assert [run.codes for run in runs] == [(), (0,), (1, 3)]
+    assert pooled(runs) == (pytest.approx(2 / 3), pytest.approx(1 / 3), 3)
 
 
 def test_no_event_gives_zero() -> None:
-    score = collaboration([run_with()], REFERENCES, WORDS)
-    assert (score.ic, score.rc, score.opportunities) == (0.0, 0.0, 0)
+    assert pooled(score_runs([run_with()], REFERENCES, WORDS)) == (0.0, 0.0, 0)
 
 
 def test_silence_is_no_event() -> None:
@@ -97,16 +102,16 @@ def test_the_first_who_speaks_is_the_initiator() -> None:
 def test_initiators_option() -> None:
     result = talk(0, (1, "hi", "request('cook(pot0)')"), (0, "ok", "cook(pot0)"))
     chef = talk(1, (0, "hi", ask(FETCH)), (1, "ok", "wait(1)"))
-    runs = [run_with(result, chef)]
-    assert collaboration(runs, REFERENCES, WORDS).codes == ((1,),)
+    run = run_with(result, chef)
+    assert score_run(run, REFERENCES, WORDS).codes == (1,)
     both = CollaborationOptions(initiators="both")
-    assert collaboration(runs, REFERENCES, WORDS, both).codes == ((0, 1),)
+    assert score_run(run, REFERENCES, WORDS, both).codes == (0, 1)
 
 
 def test_denominator_option() -> None:
     runs = [run_with(talk(0, (0, "hi", ask(FETCH)), (1, "ok", FETCH))), run_with()]
-    score = collaboration(runs, REFERENCES, WORDS, CollaborationOptions(denominator="required"))
-    assert (score.opportunities, score.ic, score.rc) == (6, pytest.approx(1 / 6), pytest.approx(1 / 6))
+    scores = score_runs(runs, REFERENCES, WORDS, CollaborationOptions(denominator="required"))
+    assert pooled(scores) == (pytest.approx(1 / 6), pytest.approx(1 / 6), 6)
 
 
 def test_response_option_takes_what_was_done_until_the_next_conversation() -> None:

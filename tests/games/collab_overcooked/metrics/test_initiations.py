@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.suite.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     Conversation,
     Initiation,
     Message,

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.suite.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     Conversation,
-    LogError,
     Message,
     Run,
-    apply_time_limit,
     kitchen_vocabularies,
+)
+from collab_overcooked.games.collab_overcooked.suite.original_logs import (
+    LogError,
+    apply_time_limit,
     original_run,
     read_original_log,
     time_limit,

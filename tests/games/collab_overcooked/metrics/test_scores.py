@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.games.collab_overcooked.suite.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
     Message,
     Run,
     kitchen_vocabularies,
+)
+from collab_overcooked.games.collab_overcooked.suite.run_scores import (
     references_by_agent,
     run_from_record,
     score_level,

@@ -8,7 +8,7 @@ from covers import first
 
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
-from collab_overcooked.games.collab_overcooked.suite import metrics
+from collab_overcooked.games.collab_overcooked.suite.run_scores import RunScore, run_from_record, score_run
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
 
@@ -22,10 +22,10 @@ def texts(record: dict[str, Any], seat: int) -> list[str]:
     return [step["action_texts"][seat] for step in record["steps"]]
 
 
-def score(record: dict[str, Any]) -> metrics.RunScore:
+def score(record: dict[str, Any]) -> RunScore:
     references = TASKS[record["task"]].references
     by_agent = tuple(tuple(reference[seat] for reference in references) for seat in range(2))
-    return metrics.score_run(metrics.run_from_record(record), by_agent)
+    return score_run(run_from_record(record), by_agent)
 
 
 @pytest.mark.parametrize("task", TASKS)

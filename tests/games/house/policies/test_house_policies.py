@@ -9,7 +9,7 @@ import pytest
 from games.house.world import Home
 
 import collab_overcooked
-from collab_overcooked.games.house.suite.scoring import score_record
+from collab_overcooked.games.house.suite import score_record
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator

@@ -18,7 +18,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 )
 from collab_overcooked.games.overcooked.policies.distances import survey
 from collab_overcooked.games.overcooked.policies.greedy import assigner
-from collab_overcooked.games.overcooked.suite.suite import score_record
+from collab_overcooked.games.overcooked.suite import score_record
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 

@@ -9,7 +9,7 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite.scoring import published
+from collab_overcooked.games.overcooked.suite import published
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
 from collab_overcooked.policies.registry import make_policy
 

@@ -8,7 +8,8 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.games.rush.policies.teacher import ScriptedTeacher
-from collab_overcooked.games.rush.suite.suite import RushLogger, score_record
+from collab_overcooked.games.rush.suite.scoring import score_record
+from collab_overcooked.games.rush.suite.suite import RushLogger
 from collab_overcooked.policies.api import Learner, Lesson
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.random import RandomPolicy

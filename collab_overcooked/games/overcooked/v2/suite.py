@@ -6,25 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
-from statistics import fmean
 from typing import Any, ClassVar
 
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
-from collab_overcooked.evaluation.episode_suite import (
-    EpisodeSuite,
-    count_column,
-    load_checked,
-    mean_of,
-    setting_column,
-)
+from collab_overcooked.evaluation.benchmark import Budget
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record
-from collab_overcooked.games.overcooked.suite.scoring import HORIZON, RECORD_FIELDS, score_record
+from collab_overcooked.evaluation.suites import load_checked
+from collab_overcooked.games.overcooked.suite import HORIZON, SoupSuite
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import NAMES, option, read_names
-from collab_overcooked.metrics.intervals import mean_of_groups
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
@@ -64,7 +55,7 @@ class KitchenOptions:
 @cache
 def published() -> Mapping[str, Mapping[str, Sequence[float]]]:
     """Return published mean and standard deviation by method and layout."""
-    values: Mapping[str, Any] = read_shipped_yaml("games/overcooked/v2/suite/published.yaml")
+    values: Mapping[str, Any] = read_shipped_yaml("games/overcooked/v2/published.yaml")
     cross_play: Mapping[str, Mapping[str, Sequence[float]]] = values["cross_play"]
     return cross_play
 
@@ -76,26 +67,22 @@ def _printed(method: str, row: Any) -> str | None:
     return "{:g} ± {:g}".format(*numbers)
 
 
-class OvercookedV2Suite(EpisodeSuite):
+class OvercookedV2Suite(SoupSuite):
     """Soups for 400 steps where not all players know the recipe."""
 
     suite_options = KitchenOptions
-    score_metric = "score"
-    record_fields = RECORD_FIELDS
     axes = ("layout", "view_radius", "negative_rewards", "redraw_recipe", "random_start", "delivery_light")
     set_elsewhere: ClassVar = {
         "layout": "--layouts",
         "view_radius": "--views",
         "reward": "the score, which is never shaped",
     }
-    table_title = "Score by layout"
-    columns = (
-        setting_column("Layout"),
-        Column("score", "estimate", 1, value=mean_of("score")),
-        Column("soups", "number", 1, value=lambda row: fmean(row.values("soups"))),
-        count_column(),
-    )
-    data_columns = columns[1:2]
+    title = "OvercookedV2"
+    outcome_text = "{soups} soups, score {score:g}"
+    budgets: ClassVar = {
+        "small": Budget(PAPER[::2], {"episodes": 2}, {"episodes": 1}),
+        "full": Budget(PAPER, {"episodes": 50}, {"episodes": 25}),
+    }
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in layouts()]}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
@@ -127,20 +114,3 @@ class OvercookedV2Suite(EpisodeSuite):
             yield (
                 "FCP was not measured here: mean and standard deviation of cross-play, Gessler et al. 2025, table 2."
             )
-
-    def benchmark(self, budget: str) -> Benchmark:
-        episodes = 2 if budget == "small" else 50
-        names = PAPER[::2] if budget == "small" else PAPER
-        settings = tuple(Setting(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
-        pairs = Setting(names[0], {"layouts": names[0], "episodes": episodes // 2}, {"layout": names[0]})
-        return Benchmark("OvercookedV2", "score of 400 steps", settings, pairs, both_orders=True)
-
-    def summary(self, records: Sequence[Record]) -> Summary:
-        rows = self.setting_rows(records)
-        score = mean_of_groups([row.values("score") for row in rows])
-        soups = mean_of_groups([row.values("soups") for row in rows])
-        return Summary(score, {Column("return", "estimate", 1): score, Column("deliveries", "estimate", 2): soups})
-
-    def outcome(self, record: Record) -> str:
-        numbers = score_record(record)
-        return f"{numbers['soups']} soups, score {numbers['score']:g}"

@@ -10,16 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import (
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
     Conversation,
     Message,
     References,
     Run,
+    Vocabularies,
+    any_seat,
     collaboration_events,
+    keep_known,
     required_collaborations,
 )
-from collab_overcooked.games.collab_overcooked.suite.metrics.vocabulary import Vocabularies, any_seat, keep_known
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
@@ -148,13 +150,13 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
         name=name,
         tasks=len(groups),
         runs=sum(len(runs) for runs in groups),
-        success_rate=_success_rate(groups),
+        success_rate=success_rate(groups),
         pc=_means(groups, lambda run: (run.pc,))[0],
         tes=_means(groups, lambda run: run.tes),
         efficiency=_means(groups, lambda run: run.efficiency),
         ic=_capability(groups, lambda run: run.initiated),
         rc=_capability(groups, lambda run: run.responded),
-        timesteps=_time(groups),
+        timesteps=mean_time(groups),
         rouge_l=_means(groups, lambda run: run.rouge_l),
     )
 
@@ -202,7 +204,8 @@ def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str
 Groups = Sequence[Sequence[RunScore]]
 
 
-def _success_rate(groups: Groups) -> Estimate:
+def success_rate(groups: Sequence[Sequence[Run | RunScore]]) -> Estimate:
+    """Return the mean success rate of tasks with Wilson's interval."""
     return mean_of_shares([sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups])
 
 
@@ -231,6 +234,7 @@ def _complement(estimate: Estimate) -> Estimate:
     return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
 
 
-def _time(groups: Groups) -> Estimate | None:
+def mean_time(groups: Sequence[Sequence[Run | RunScore]]) -> Estimate | None:
+    """Return the mean over tasks of the steps of their successful runs; None without success."""
     tops = [[float(run.timesteps) if run.success else 0.0 for run in runs] for runs in groups]
     return mean_of_ratios(tops, [[float(run.success) for run in runs] for runs in groups])

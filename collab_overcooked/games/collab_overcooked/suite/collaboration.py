@@ -1,19 +1,103 @@
-"""Initiating and responding capability (IC, RC): usefulness of requests and of responses.
+"""Initiating and responding capability (IC, RC): usefulness of requests and of responses; kinds of wrong requests.
 
 A conversation is one event. Its initiator asks for actions in the plan (``request('...')``), its responder
 announces a plan. Both lists are appended to the responder's history and judged by ITES.
+
+An action outside the vocabulary of a seat is dropped before a history is scored, and a request for one vanishes. The
+paper's two sets are a function of its food names and utensils; another kitchen passes any mapping from seat to a set
+of strings, made by hand or with ``kitchen_vocabularies``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Literal, get_args
 
-from collab_overcooked.games.collab_overcooked.suite.metrics.vocabulary import Vocabularies, any_seat, keep_known
 from collab_overcooked.io.options import option
-from collab_overcooked.metrics.trajectory import BETA, tes_batch
+from collab_overcooked.metrics.trajectory import BETA, normal_form, tes, tes_batch
+
+Vocabularies = Mapping[int, frozenset[str]]
+"""Seat -> the action strings of that seat, in normal form."""
+
+DUMMY_ACTION = "no_action()"
+"""Stands for the placeholder the original puts into an empty history; a member of every vocabulary."""
+
+PAPER_UTENSILS: Mapping[int, Mapping[str, str]] = {
+    0: {"pot0": "cook", "oven0": "bake"},
+    1: {"chopping_board0": "cut", "blender0": "stir"},
+}
+"""Seat -> utensil -> operation in the paper's kitchen."""
+
+_PLAIN_ACTION = re.compile(r"\w+\([\w,]*\)")
+
+
+def kitchen_vocabularies(
+    foods: Iterable[str],
+    utensils: Mapping[int, Mapping[str, str]] = PAPER_UTENSILS,
+    *,
+    suppliers: Collection[int] = (1,),
+    deliverers: Collection[int] = (0,),
+) -> dict[int, frozenset[str]]:
+    """Build the action set of each seat from the kitchen's names.
+
+    Source: the original's action space. With the paper's 29 raw ingredients and 77 products it gives the
+    same 332 strings for the chef and 538 for the assistant. Every seat may put things on a counter, take a
+    dish or a food from it, and use its own utensils. Suppliers also reach the two dispensers; deliverers also
+    read the recipe, fill a dish from any utensil, and deliver.
+
+    Args:
+        foods: Names of all raw ingredients and products.
+        utensils: Seat -> utensil -> name of its operation.
+        suppliers: Seats at the dispensers.
+        deliverers: Seats at the serving window.
+
+    Returns:
+        Seat -> action strings in normal form, the placeholder included.
+    """
+    for field, seats in (("suppliers", suppliers), ("deliverers", deliverers)):
+        if missing := sorted(set(seats) - set(utensils)):
+            raise ValueError(f"{field}: seat {missing[0]} is unknown, allowed are {sorted(utensils)}")
+    names = list(foods)
+    everything = [utensil for operations in utensils.values() for utensil in operations]
+    vocabularies = {}
+    for seat, operations in utensils.items():
+        actions = {DUMMY_ACTION, "place_obj_on_counter()", "pickup(dish,counter)"}
+        actions |= {f"{operation}({utensil})" for utensil, operation in operations.items()}
+        actions |= {f"put_obj_in_utensil({utensil})" for utensil in operations}
+        sources = ["counter", *operations]
+        if seat in suppliers:
+            sources += ["ingredient_dispenser", "dish_dispenser"]
+            actions.add("pickup(dish,dish_dispenser)")
+        if seat in deliverers:
+            actions |= {"deliver()", "check_recipe()", "fill_dish_with_food()"}
+            actions |= {f"fill_dish_with_food({utensil})" for utensil in everything}
+        actions |= {f"pickup({food},{source})" for food in names for source in sources}
+        vocabularies[seat] = frozenset(actions)
+    return vocabularies
+
+
+def any_seat(vocabularies: Vocabularies | None) -> frozenset[str] | None:
+    """Return the union over seats, which filters histories in the original; None stays None."""
+    return None if vocabularies is None else frozenset().union(*vocabularies.values())
+
+
+def keep_known(actions: Iterable[str], vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+    """Bring actions into normal form and drop the unknown ones, keeping their order.
+
+    Args:
+        actions: Action strings in any spelling of blanks.
+        vocabulary: Known actions; None takes everything that has the form ``name(arg,arg)`` except waits and
+            requests, for kitchens without a list.
+    """
+    plain = (normal_form(action) for action in actions)
+    if vocabulary is not None:
+        return tuple(action for action in plain if action in vocabulary)
+    return tuple(a for a in plain if _PLAIN_ACTION.fullmatch(a) and not a.startswith(("wait(", "request(")))
+
 
 Logged = tuple[int, str]
 """(timestamp, action): the timestamp is the 0-based index of the step plus one."""
@@ -133,21 +217,6 @@ class CollaborationEvent:
     def code(self) -> int:
         """0 both were right, 1 only the initiation, 2 only the response, 3 neither."""
         return (0 if self.responded else 1) if self.initiated else (2 if self.responded else 3)
-
-
-@dataclass(frozen=True, slots=True)
-class CollaborationScore:
-    """IC and RC over the pooled runs of a task."""
-
-    ic: float  # Initiating capability, the share of right initiations; 0 without opportunities
-    rc: float  # Responding capability, the share of right responses; 0 without opportunities
-    opportunities: int  # Divisor of both
-    events: tuple[tuple[CollaborationEvent, ...], ...]  # Per run, its scored conversations
-
-    @property
-    def codes(self) -> tuple[tuple[int, ...], ...]:
-        """Per run, the code of each event; a run without events has an empty list."""
-        return tuple(tuple(event.code for event in run) for run in self.events)
 
 
 def requested_actions(
@@ -277,41 +346,6 @@ def required_collaborations(references: References) -> int:
     return sum(len(actions[0]) for actions in references[1:])
 
 
-def collaboration(
-    runs: Sequence[Run],
-    references: References,
-    vocabularies: Vocabularies | None = None,
-    options: CollaborationOptions | None = None,
-    beta: float = BETA,
-) -> CollaborationScore:
-    """IC and RC of the runs of one task, pooled.
-
-    Source: paper eq. 5 and 6 with the original code's definitions as default (see ``CollaborationOptions``):
-    IC = right initiations / N, RC = right responses / N, N the number of conversations that the chef opened.
-
-    Args:
-        runs: Episodes of one task.
-        references: Agent -> reference -> actions.
-        vocabularies: Seat -> known actions; None knows every well-formed action.
-        options: Named alternatives to the code's definition.
-        beta: Weight of the history's length in TES.
-
-    Returns:
-        The scores with every event, one tuple per run. With ``denominator="required"`` talkative teams can
-        exceed 1, since conversations are not limited to the required ones.
-    """
-    options = options or CollaborationOptions()
-    events = tuple(collaboration_events(run, references, vocabularies, options, beta) for run in runs)
-    if options.denominator == "conversations":
-        opportunities = sum(len(run) for run in events)
-    else:
-        opportunities = required_collaborations(references) * len(runs)
-    initiated = sum(event.initiated for run in events for event in run)
-    responded = sum(event.responded for run in events for event in run)
-    divisor = max(opportunities, 1)
-    return CollaborationScore(initiated / divisor, responded / divisor, opportunities, events)
-
-
 def _scored_conversations(
     run: Run, vocabularies: Vocabularies | None, options: CollaborationOptions
 ) -> Iterator[tuple[Conversation, int, int]]:
@@ -350,3 +384,48 @@ def _of_agent(references: References, agent: int) -> Sequence[Sequence[str]]:
     if agent >= len(references):
         raise ValueError(f"references: agent {agent} is missing, given are {len(references)} agents")
     return references[agent]
+
+
+class Initiation(StrEnum):
+    """Kind of an initiation; the responder's references tell wrong ones apart.
+
+    Source: appendix of the paper (experiments A to C), which labels wrong initiations by hand. Spoken requests without
+    ``request('...')`` are an additional kind; the paper's metrics read plans alone and count them as wrong.
+    """
+
+    RIGHT = "right"  # it would have raised the responder's TES
+    PREMATURE = "premature"  # it asks for an action that is needed later, before others that are needed first
+    REPETITIVE = "repetitive"  # it asks for an action that is already done
+    IRRELEVANT = "irrelevant"  # it asks for an action that no reference needs, or for none that the responder knows
+    IN_WORDS = "in words"  # it names actions in spoken text, and none with request('...')
+
+
+def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence[str]]) -> Initiation:
+    """Return the kind of an initiation.
+
+    The reference is the one that the responder has followed best so far. Requests that are next in it are passed over;
+    the first one that is not decides.
+    """
+    if event.initiated:
+        return Initiation.RIGHT
+    if event.spoken_actions and not event.requested:
+        return Initiation.IN_WORDS
+    best = tes(event.history, references).reference
+    actions = [normal_form(action) for action in references[best]]
+    reached = 0
+    for action in map(normal_form, event.history):
+        reached += reached < len(actions) and action == actions[reached]
+    for action in map(normal_form, event.requested):
+        if reached < len(actions) and action == actions[reached]:
+            reached += 1
+        elif action in actions[reached:]:
+            return Initiation.PREMATURE
+        else:
+            return Initiation.REPETITIVE if action in actions[:reached] else Initiation.IRRELEVANT
+    return Initiation.IRRELEVANT
+
+
+def count_initiations(events: Iterable[CollaborationEvent], references: References) -> dict[Initiation, int]:
+    """Count the kinds of initiations of scored conversations."""
+    counts = Counter(classify_initiation(event, references[event.responder]) for event in events)
+    return {kind: counts[kind] for kind in Initiation}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import Conversation, Logged, Message, Run
+from collab_overcooked.games.collab_overcooked.suite.collaboration import Conversation, Logged, Message, Run
 from collab_overcooked.io.files import open_file
 
 GAMMA = 1.5

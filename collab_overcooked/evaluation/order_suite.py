@@ -1,0 +1,145 @@
+"""Suites of orders with deadlines: levels at several paces for teams of several sizes, scored by tables of CoS."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+from collab_overcooked.evaluation.benchmark import Summary, only
+from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
+from collab_overcooked.evaluation.suites import Record, SettingRow, Suite
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.metrics.orders import CosTable, Counting, Tally, cos, tally_record, total
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
+from collab_overcooked.runner.order_logger import OrderLogger
+from collab_overcooked.runner.teams import seats_by_size, team_text
+
+
+@dataclass(frozen=True)
+class OrderResult:
+    """Scores of one team on one variant of a game."""
+
+    title: str  # Game and variant
+    is_default: bool  # Whether the game was played with its default options, as in the paper
+    team: str  # Policies, in a notation that does not depend on the size of the team
+    counting: Counting  # Definition of a failure
+    episodes: Mapping[tuple[int, str, float], Sequence[Record]]  # (agents, level, pace) -> records
+    pace: ClassVar[str]  # Option of the environment that says how fast orders come
+
+    @cached_property
+    def tallies(self) -> dict[tuple[int, str, float], tuple[Tally, int]]:
+        """Orders by outcome, and number of episodes, by agents, level and pace."""
+        return {key: (total(map(tally_record, records)), len(records)) for key, records in self.episodes.items()}
+
+    @cached_property
+    def tables(self) -> dict[int, CosTable]:
+        """Tables of levels and paces by number of agents; the episodes of one seed form a run."""
+        tables = {}
+        for agents in sorted({agents for agents, _, _ in self.episodes}):
+            runs = {key[1:]: self._runs(records) for key, records in self.episodes.items() if key[0] == agents}
+            levels = sorted(dict.fromkeys(level for level, _ in runs), key=self.level_order)
+            paces = sorted(dict.fromkeys(pace for _, pace in runs), key=self.pace_order)
+            tables[agents] = CosTable(agents, tuple(paces), tuple(levels), runs)
+        return tables
+
+    def level_order(self, level: str) -> Any:
+        """Return the key by which levels are sorted; those of equal keys stay as in the records."""
+        return 0
+
+    def pace_order(self, pace: float) -> float:
+        """Return the key by which paces are sorted."""
+        return 0.0
+
+    def _runs(self, records: Sequence[Record]) -> tuple[Any, ...]:
+        by_seed: dict[int, list[Tally]] = {}
+        for record in records:
+            by_seed.setdefault(record["seed"], []).append(tally_record(record))
+        return tuple(total(tallies).cell(self.counting) for tallies in by_seed.values())
+
+
+R = TypeVar("R", bound=OrderResult)
+
+
+def score_orders(
+    kind: type[R], records: Iterable[Record], levels: Collection[str], counting: Counting = "orders"
+) -> list[R]:
+    """Score records of a game, one result for every team and variant.
+
+    Args:
+        kind: Class of the results.
+        records: Episodes; those of one setting and order seed form a run.
+        levels: Names of the built-in levels.
+        counting: Definition of a failure.
+    """
+    results = []
+    for group in by_variant(records):
+        names = setting_names(group, ("level",), lambda record: str(record["task"]).rsplit(", ", 2)[0], levels)
+        episodes: dict[tuple[int, str, float], list[Record]] = {}
+        for name, record in zip(names, group, strict=True):
+            pace = axis_values(record)[kind.pace]
+            key = len(record["team"]), name, 0.0 if pace is None else float(pace)
+            episodes.setdefault(key, []).append(record)
+        variant, team = variant_of(group[0]), team_text(group[0]["team"].values())
+        results.append(kind(variant.title, not variant.changed, team, counting, episodes))
+    return results
+
+
+class OrderSuite(Suite):
+    """Series of episodes with orders and deadlines."""
+
+    score_metric = "share"
+    plan_class = SeriesPlan
+    last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
+    pace: ClassVar[str]  # Option of the environment that says how fast orders come
+    pooled: ClassVar[bool] = True  # Whether levels and sizes of teams have one score together
+    averaged: ClassVar[Mapping[str, str]]  # Further columns of the leaderboard, and metrics whose means they are
+
+    def order_groups(
+        self, team: Sequence[str], levels: Iterable[Any], agents: Iterable[int], paces: Sequence[Any], options: Any
+    ) -> Iterator[JobGroup]:
+        """Return levels at several paces for teams of several sizes."""
+        names = {level: self.level_name(level) for level in levels}
+        for count, specs in seats_by_size(team, agents).items():
+            for level, name in names.items():
+                for pace in paces:
+                    yield JobGroup(
+                        env_id=self.env_id,
+                        env_kwargs={**options, "level": level, "agents": count, self.pace: pace},
+                        team=specs,
+                        task=self.task_name(name, count, pace),
+                        level=self.level_number(name),
+                    )
+
+    @abstractmethod
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+
+    def level_number(self, name: str) -> int | None:
+        """Return the number of a level of some name; None if it has none."""
+        return None
+
+    @abstractmethod
+    def task_name(self, level: str, agents: int, pace: Any) -> str:
+        """Return the task of a level's records."""
+
+    def outcome(self, record: Record) -> str:
+        tally = tally_record(record)
+        return f"{tally.completed} completed, {tally.expired} failed"
+
+    def make_logger(self) -> OrderLogger:
+        return OrderLogger(self.last_step)
+
+    @abstractmethod
+    def results(self, records: Sequence[Record]) -> Sequence[OrderResult]:
+        """Score records with all failures counted."""
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        result, row = only(self.results(records)), SettingRow("", "all", records)
+        cells = [runs for table in result.tables.values() for runs in table.runs.values()]
+        score = cos(cells) if self.pooled or len({key[:2] for key in result.episodes}) == 1 else None
+        process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}
+        return Summary(score, process | {Column(n, "estimate", 2): row.mean(m) for n, m in self.averaged.items()})

@@ -1,0 +1,385 @@
+"""The suite of CraftKitchen: five paces, three episodes each, one to four agents; published scores; level files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import yaml
+
+from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record, check_names, load_checked
+from collab_overcooked.games.craft.engine.bound import bound
+from collab_overcooked.games.craft.engine.compile import compile_level
+from collab_overcooked.games.craft.engine.config import INTERVALS, PACES, CraftConfig
+from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import read_shipped_yaml, write_atomic
+from collab_overcooked.io.options import option
+from collab_overcooked.io.text import plural
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.metrics.orders import ORDERS, Cell, served_share, tally_record
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import axis_values
+from collab_overcooked.runner.record_schema import RecordFields, event_of
+
+CRAFT = "CraftKitchen-v0"
+AXES = ("level", "agents", "pace")
+RECORD_FIELDS = RecordFields(
+    event=event_of(event=schema.text, item=schema.optional(schema.text), count=schema.integer(), place=schema.text),
+    step={"orders": ORDERS},
+)
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read the paper's figures, and the fractions that fit them."""
+    return read_shipped_yaml("games/craft/published.yaml")
+
+
+def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:
+    """Return all fractions with denominators up to ``most`` that round to a share."""
+    return [
+        Cell(done, resolved)
+        for resolved in range(1, most + 1)
+        for done in range(resolved + 1)
+        if round(done / resolved, digits) == share
+    ]
+
+
+def idle_failures(interval: int, episodes: int = 3, steps: int = 60, alpha: float = 1.5) -> tuple[int, int]:
+    """Return the orders that an idle team fails in a number of episodes, and the orders that come."""
+    lifetime = int(alpha * interval)
+    starts = range(0, steps, interval)
+    return episodes * sum(t + lifetime <= steps for t in starts), episodes * len(starts)
+
+
+def arithmetic() -> list[dict[str, Any]]:
+    """Return, by pace, the fractions that round to the published share, and those with a plausible denominator."""
+    rows = []
+    for pace, share in zip(PACES, published()["shares"], strict=True):
+        failed, come = idle_failures(INTERVALS[pace - 1])
+        fitting = fitting_fractions(share)
+        rows.append(
+            {
+                "pace": pace,
+                "interval": INTERVALS[pace - 1],
+                "share": share,
+                "idle failures": failed,
+                "orders": come,
+                "fitting": [str(cell) for cell in fitting],
+                "expected": [str(cell) for cell in fitting if failed <= cell.resolved <= come],
+            }
+        )
+    return rows
+
+
+class CraftResult(OrderResult):
+    """Scores of one team on one variant of the game."""
+
+    pace = "pace"
+
+    def limits(self, level: str, agents: int) -> list[float]:
+        """Return the shares of orders that no team can exceed, by pace."""
+        records = next(records for key, records in self.episodes.items() if key[:2] == (agents, level))
+        return upper_bounds(axis_values(records[0])["level"], agents, records[0]["env_kwargs"])
+
+
+def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[float]:
+    """Return the shares of orders that no team can exceed, by pace; see ``bound``."""
+    config = {name: value for name, value in options.items() if name in CraftConfig.names() and name not in AXES}
+    return [bound(compile_level(CraftConfig(level=level, agents=agents, pace=pace, **config))).ratio for pace in PACES]
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
+    tally = tally_record(record)
+    stored = sum(
+        event["event"] == "STORE" and event["item"].startswith("cooked_")
+        for step in record["steps"]
+        for event in step["events"]
+        if event
+    )
+    return {
+        "completed": tally.completed,
+        "failed": tally.expired,
+        "open": tally.open,
+        "share": tally.cell().ratio,
+        "stored": stored,
+        "stocked": stocked(record),
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+def stocked(record: Mapping[str, Any]) -> int:
+    """Count the orders that were served by a dish which had been in the chest before their step."""
+    stock: dict[str, int] = {}
+    count = 0
+    for step in record["steps"]:
+        waiting = dict(stock)
+        for event in filter(None, step["events"]):
+            if event["event"] == "STORE":
+                stock[event["item"]] = stock.get(event["item"], 0) + 1
+        for dish in step["orders"]["completed"]:
+            count += waiting.get(dish, 0) > 0
+            waiting[dish] = waiting.get(dish, 0) - 1
+            stock[dish] = stock.get(dish, 0) - 1
+    return count
+
+
+METRICS = MetricSet(
+    (
+        Metric("completed", "Orders served in time.", "orders", "higher"),
+        Metric("failed", "Orders whose time ran out.", "orders", "lower"),
+        Metric("open", "Orders still open at the end.", "orders"),
+        Metric("share", "Share of the completed and failed orders that were completed.", better="higher"),
+        Metric("stored", "Dishes that were put into the chest.", "dishes", "higher"),
+        Metric("stocked", "Orders served by dishes that were in the chest before.", "orders"),
+    ),
+    score_record,
+    outcome=served_share,
+)
+
+
+def score_records(records: Iterable[Record]) -> list[CraftResult]:
+    """Score records of this game, one result for every team and variant; those of one seed form a run."""
+    return score_orders(CraftResult, records, levels())
+
+
+MEAT = {"chicken": "chicken", "sheep": "mutton", "pig": "porkchop", "cow": "beef"}  # what each kind of mob gives
+TRIES = 1000  # draws of a spot before giving up
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelOptions:
+    """Numbers of agents that a level is checked for."""
+
+    agents: tuple[int, ...] = option((1, 2, 3, 4), "Numbers of agents.")
+
+
+def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
+    """Compute limits that no team can exceed: first delivery, dishes in an episode, and CoS at each pace."""
+    lines, values = [], []
+    for source in sources:
+        level = load_level(source)
+        counts = {role: sum(place.role == role for place in level.places) for role in ("furnace", "block", "mob")}
+        counted = ", ".join(f"{count} {role}{'s' if count != 1 else ''}" for role, count in counts.items())
+        lines.append(f"{level.name}: {', '.join(level.dishes)}; {counted}; at most {len(level.starts)} agents")
+        for agents in options.agents:
+            if agents > len(level.starts):
+                continue
+            bounds = [
+                bound(compile_level(CraftConfig(level=level.document, agents=agents, pace=pace))) for pace in PACES
+            ]
+            ratios = [round(limit.ratio, 4) for limit in bounds]
+            ratios_text = ", ".join(f"{ratio:.3f}" for ratio in ratios)
+            lines.append(
+                f"  {agents} agent{'s' if agents > 1 else ''}: first dish in step {bounds[0].first} or later, at most "
+                f"{bounds[0].delivered[-1]} dishes, share of orders served at most {ratios_text} at paces 1 to 5"
+            )
+            values.append(
+                {"level": level.name, "agents": agents, "first": bounds[0].first, "dishes": bounds[0].delivered[-1]}
+                | {"ratios": ratios}
+            )
+    return Finding("\n".join(lines), values)
+
+
+LEVEL = DocumentKind(
+    "craft-level",
+    FOLDER,
+    KEYS,
+    check_levels,
+    "Proves what no team can exceed: the first delivery, dishes in an episode, and CoS at each pace.",
+    LevelOptions,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelGenerator:
+    """Level with animals around a yard, with proven limits on what a team can achieve."""
+
+    seed: int = option(0, "Random seed.")
+    dishes: int = option(2, "Kinds of meat in orders, 1 to 4.")
+    furnaces: int = option(1, "Furnaces, 1 to 4.")
+    mobs: int = option(2, "Mobs of each kind, 1 to 8.")
+    size: int = option(20, "Width of the level in cells, 10 to 100.")
+
+    def write(self, out: Path, command: str) -> Finding:
+        """Write the YAML file ``out``, headed by the command that makes it."""
+        if out.suffix not in (".yaml", ".yml"):
+            raise ValueError(f"out: {out} should end in .yaml")
+        for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):
+            parse_integer(name, getattr(self, name), least, most=most)
+        values = self._draw(np.random.default_rng(parse_integer("seed", self.seed, 0)), out.stem)
+        wishes = {"dishes": self.dishes, "furnaces": self.furnaces, "mobs": self.mobs, "size": self.size}
+        arguments = " ".join(f"--{name} {value}" for name, value in {"seed": self.seed, **wishes}.items())
+        text = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)
+        write_atomic(out, f"# {command} {arguments}\n{text}".encode())
+        return check_levels([str(out)], LevelOptions())
+
+    def _draw(self, rng: np.random.Generator, name: str) -> dict[str, Any]:
+        half = self.size // 2
+        taken: set[tuple[int, int]] = set()
+
+        def spots(count: int, least: int, most: int) -> list[list[int]]:
+            drawn: list[list[int]] = []
+            for _ in range(TRIES):
+                x, z = (int(value) for value in rng.integers(-most, most + 1, 2))
+                if len(drawn) < count and max(abs(x), abs(z)) >= least and (x, z) not in taken:
+                    taken.add((x, z))
+                    drawn.append([x, z])
+            if len(drawn) < count:
+                raise ValueError(f"size must leave room for everything, which {self.size} does not")
+            return drawn
+
+        kinds = list(MEAT)[: self.dishes]
+        return {
+            "name": name,
+            "chest": spots(1, 0, half // 2),
+            "furnace": spots(self.furnaces, 0, half // 2),
+            "blocks": {"oak_log": {"at": spots(1, 0, half)}},
+            "mobs": {kind: {"at": spots(self.mobs, half // 2, half), "gives": MEAT[kind]} for kind in kinds},
+            "fuel": ["oak_log"],
+            "dishes": {f"cooked_{MEAT[kind]}": MEAT[kind] for kind in kinds},
+            "starts": spots(MAX_AGENTS, 0, half),
+        }
+
+
+NAME = "craft"
+EPISODES = 3  # of one run
+COMPARED = {"agents": [2], "paces": list(PACES), "episodes": EPISODES}
+BOUND = "no team can exceed"
+REMARK = (
+    "The published row was measured in the real game; its map, recipes and settings are unpublished, and the paces are "
+    "inferred from rounded numbers. Walking, timing and failures of the real game are absent here: compare policies "
+    "with each other, not with that row."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CraftOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    levels: tuple[str, ...] = option(("house",), "Built-in levels or YAML files.")
+    agents: tuple[int, ...] = option((1, 2, 3, 4), "Numbers of agents.")
+    paces: tuple[int, ...] = option(PACES, "Paces of orders, 1 (fast) to 5.")
+    runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
+    episodes: int = option(EPISODES, "Episodes of each run.")
+
+
+class CraftSuite(OrderSuite):
+    """Orders with deadlines at five paces: collaboration scores beside the published ones and proven limits."""
+
+    suite_options = CraftOptions
+    last_step = 1  # orders fail in the step that takes their last one
+    axes = AXES
+    record_fields = RECORD_FIELDS
+
+    set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
+    pace = "pace"
+    title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
+    budgets: ClassVar = {
+        "small": Budget(("field",), {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
+        "full": Budget(("field", "house"), {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"),
+    }
+    benchmark_fields: ClassVar = {"repeats": "runs", "digits": 3}
+    pooled = False
+    averaged: ClassVar = {name: name for name in ("completed", "failed", "stored", "stocked")}
+    leaderboard_notes = ("Two agents.",)
+    listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        options = record["env_kwargs"]
+        if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
+            return {}
+        return {"task": self.task_name(self.level_name(options["level"]), len(record["team"]), options["pace"])}
+
+    def level_name(self, level: str) -> str:
+        return load_level(level).name
+
+    def task_name(self, level: str, agents: int, pace: int) -> str:
+        return f"{level}, {plural(agents, 'agent')}, pace {pace}"
+
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
+        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
+        if not agents or not paces or not suite_options.levels:
+            raise ValueError("levels, agents and paces need at least one entry each")
+        check_names("levels", suite_options.levels, self.level_name)
+        for level in suite_options.levels:
+            for count in agents:  # rejects bad option values
+                load_checked(CRAFT, **options, level=level, agents=count, pace=paces[0])
+        return self.order_groups(team, suite_options.levels, agents, paces, options)
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        return [_card(result) for result in score_records(records)]
+
+    def results(self, records: Sequence[Record]) -> list[CraftResult]:
+        return score_records(records)
+
+    def setting(self, name: str) -> Setting:
+        return Setting(name, {"levels": [name]}, {"level": name, "agents": 2})
+
+    def references(self, benchmark: Benchmark) -> list[Reference]:
+        score = Estimate(published()["cos"])
+        limits = {
+            setting.name: Estimate(sum(upper_bounds(setting.name, 2, {})) / len(PACES))
+            for setting in benchmark.settings
+        }
+        return [
+            Reference(f"{published()['model']} (in the real game)", "language", dict.fromkeys(limits, score)),
+            Reference(BOUND, "search", limits),
+        ]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
+        return [REMARK]
+
+    def description(self, name: str) -> str:
+        return check_levels([name], LevelOptions()).text
+
+
+def _card(result: CraftResult) -> Scorecard:
+    columns = [Column("Level and team"), *(Column(f"pace {pace}") for pace in PACES), Column("CoS", "estimate")]
+    rows: list[tuple[Any, ...]] = []
+    marks: dict[int, str] = {}
+    for level, agents in dict.fromkeys((level, agents) for agents, level, _ in result.episodes):
+        marks |= {len(rows): "summary"} if rows else {}
+        table = result.tables[agents]
+        cells = [table.cell(level, pace) for pace in PACES]
+        texts = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
+        rows.append((f"{level}, {plural(agents, 'agent')}", *texts, table.cos(level)))
+        limits = result.limits(level, agents)
+        played = [limit for cell, limit in zip(cells, limits, strict=True) if cell]
+        rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
+        if result.is_default and agents == published()["agents"]:
+            marks[len(rows)] = "published"
+            shares = (f"{share:.3f}" for share in published()["shares"])
+            rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))
+    tables = (ResultTable(tuple(columns), tuple(rows), "Orders completed of those completed or failed", marks),)
+    remarks = (REMARK,) if "published" in marks.values() else ()
+    notes = ("Orders still open at the end are in no ratio, as in the paper.", *remarks)
+    data = table_of(DATA, ((result, *key, tally.cell()) for key, (tally, _) in result.tallies.items()))
+    return Scorecard(NAME, result.title, tables, result.team, notes, data=data)
+
+
+# Of a result, agents, level, pace, and completed of resolved orders
+DATA = (
+    Column("title", value=lambda row: row[0].title),
+    Column("team", value=lambda row: row[0].team),
+    Column("level", value=lambda row: row[2]),
+    Column("agents", "number", value=lambda row: row[1]),
+    Column("pace", "number", value=lambda row: int(row[3])),
+    Column("completed", "number", value=lambda row: row[4].completed),
+    Column("resolved", "number", value=lambda row: row[4].resolved),
+    Column("ratio", "number", value=lambda row: row[4].ratio),
+)

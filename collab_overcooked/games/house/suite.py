@@ -1,0 +1,292 @@
+"""The suites of the household games, in the papers' sizes: 10 tasks of Housework, 24 episodes of Transport."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Any, ClassVar
+
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import (
+    Record,
+    SettingRow,
+    Suite,
+    by_setting,
+    count_column,
+    load_checked,
+    mean_of,
+    setting_column,
+)
+from collab_overcooked.games.house.engine.config import LOADS, TASKS
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.files import read_shipped_yaml
+from collab_overcooked.io.options import option
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import variant_of
+from collab_overcooked.runner.episode import EpisodeLogger
+from collab_overcooked.runner.record_schema import RecordFields, event_of
+from collab_overcooked.runner.teams import parse_seats, team_text
+
+RECORD_FIELDS = RecordFields(
+    event=event_of(
+        **dict.fromkeys(("event", "reason", "ended"), schema.text),
+        **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.integer()),
+    ),
+    record={"family": schema.name, "wanted": schema.integer(1), "goal": schema.mapping_of(schema.integer(1))},
+)
+FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
+    seats = range(len(record["team"]))
+    delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
+    by_frame = dict.fromkeys(FRAMES, 0)
+    total = record["wanted"]
+    for step in record["steps"]:
+        events = [event for event in step["events"] if event is not None]
+        ticks += max((event["ticks"] for event in events), default=0)
+        brought += round(step["rewards"][0])
+        by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
+        talk += sum(event["said"] for event in events)
+        for seat, event in enumerate(step["events"]):
+            delivered[seat] += event["delivered"] if event else 0
+            failures[seat] += event["ended"] == "failed" if event else 0
+    by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
+    messages = [message["say"] for step in record["steps"] for message in step["messages"] if message["say"]]
+    return {
+        "ticks": ticks,
+        "wanted": total,
+        "brought": brought,
+        "rate": brought / total,
+        **{f"rate_{frame}": count / total for frame, count in by_frame.items()},
+        "words": len(messages),
+        "characters": sum(map(len, messages)),
+        "talk_ticks": talk,
+        "delivered": delivered,
+        "failures": failures,
+    }
+
+
+METRICS = MetricSet(
+    (
+        Metric("ticks", "Steps of Housework, frames of Transport.", "ticks", "lower"),
+        Metric("wanted", "Things needed for the goal.", "things"),
+        Metric("brought", "Needed things brought to the goal place.", "things", "higher"),
+        Metric("rate", "Transport rate: brought things divided by needed things.", better="higher"),
+        *(Metric(f"rate_{frame}", f"Transport rate after {frame} ticks.", better="higher") for frame in FRAMES),
+        Metric("words", "Messages with text.", "messages"),
+        Metric("characters", "Characters of all messages.", "characters"),
+        Metric("talk_ticks", "Actions spent on messages.", "actions", "lower"),
+        Metric("delivered", "Needed things that each agent put down at the goal place.", "things", "higher"),
+        Metric("failures", "Failed actions of each agent.", "actions", "lower"),
+    ),
+    score_record,
+    outcome=lambda record: record["metrics"]["rate"],
+)
+
+
+def step_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
+    """Return the efficiency improvement of steps: the mean over tasks of (single - team) / single (CoELA, C-WAH).
+
+    Args:
+        single: Steps of one agent alone, by task.
+        team: Steps of the team in the same tasks.
+    """
+    return mean_ci([(alone - joint) / alone for alone, joint in zip(single, team, strict=True) if alone > 0])
+
+
+def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
+    """Return the efficiency improvement of rates: the mean over tasks of (team - single) / team (CoELA, TDW-MAT)."""
+    return mean_ci([(joint - alone) / joint for alone, joint in zip(single, team, strict=True) if joint > 0])
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read the published numbers by suite; they were measured in other simulators."""
+    return read_shipped_yaml("games/house/published.yaml")
+
+
+ELSEWHERE = "measured in other simulators"
+ALONE = ", one agent"
+TRAINED_ON = {"task": None}  # policies that were trained on one kind of task alone are left out of comparisons
+
+
+def improvement(row: SettingRow, metric: str) -> Estimate | None:
+    """Return the improvement of a metric by teams over one agent, in the tasks and seeds that both played."""
+    values: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
+    for record, value in zip(row.records, row.values(metric), strict=True):
+        values[len(record["team"]) == 1][record["task"], record["seed"]] = float(value)
+    pairs = [(one, values[False][key]) for key, one in values[True].items() if key in values[False]]
+    if not pairs:
+        return None
+    single, team = zip(*pairs, strict=True)
+    return (step_improvement if metric == "ticks" else rate_improvement)(single, team)
+
+
+class GoalLogger(EpisodeLogger):
+    """Logs how many things the goal asks for, and which ones."""
+
+    def begin(self, env: ParallelEnv) -> None:
+        scene = env.scene()
+        self.facts = {
+            "family": scene["task"],
+            "wanted": sum(goal["need"] for goal in scene["goals"]),
+            "goal": {goal["name"]: goal["need"] for goal in scene["goals"]},
+        }
+
+    def end(self) -> dict[str, Any]:
+        return self.facts
+
+
+class HouseSuite(Suite):
+    """Episodes in generated homes; subclasses say which, and what counts."""
+
+    has_success = True
+    record_fields = RECORD_FIELDS
+    logger_class = GoalLogger
+    outcome_text = "{brought} of {wanted} in {ticks}"
+    varied: ClassVar[Mapping[str, str]]  # Option of the environment -> of the suite; families first
+    families: ClassVar[tuple[str, ...]]
+    scales: ClassVar[Mapping[str, float]]  # Metrics of tables, and their factors
+    # Options of the suite by what the papers print a number for
+    columns_of_papers: ClassVar[Mapping[str, Mapping[str, Any]]]
+    episodes: ClassVar[Mapping[str, int]]  # Of each task in comparisons, by budget
+
+    def __init_subclass__(cls) -> None:
+        """Make columns and budgets: as in the papers, settings of pairs and of single agents."""
+        score = str(cls.score_metric)
+        names = [f"{tasks}{alone}" for alone in ("", ALONE) for tasks in cls.columns_of_papers]
+        lower = cls.scales[score] == 1.0
+        heads = [Column(name, "estimate", 1, scale=scale) for name, scale in cls.scales.items()]
+        cls.columns = tuple(replace(head, value=mean_of(head.name)) for head in heads)
+        gain = Column("improvement over one agent %", "estimate", 1, scale=100.0)
+        cls.process = {head: by_setting(head.name) for head in heads}
+        cls.process |= {gain: lambda rows: improvement(rows[0], score)}
+        cls.budgets = {budget: Budget(names, {"episodes": count}) for budget, count in cls.episodes.items()}
+        cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}
+
+    def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield name and environment options of each variant to play."""
+        for task, *sizes in product(*(getattr(suite_options, name) for name in self.varied.values())):
+            options = dict(zip(self.varied, (task, *sizes), strict=True))
+            yield ", ".join([task, *(f"{size} {name}" for name, size in options.items() if name != "task")]), options
+
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        agents = parse_integer("agents", suite_options.agents, 1)
+        for task in suite_options.tasks:
+            if task not in self.families:
+                raise ValueError(near_matches("task", task, self.families))
+        variants = list(self.variants(suite_options))
+        for _, variant in variants:
+            load_checked(self.env_id, **{**options, "agents": agents, **variant})  # rejects bad option values
+        specs = parse_seats(team, agents)
+        for name, variant in variants:
+            kwargs = {**options, "agents": agents, **variant}
+            yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
+
+    def card(self, records: Sequence[Record]) -> Scorecard:
+        rows = self.rows(records)
+        team, overall = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
+        table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, overall])
+        papers = self._published() if variant_of(records[0]).changed.keys() <= {"agents"} else ()  # also for one agent
+        return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), data=table)
+
+    def _published(self) -> Sequence[ResultTable]:
+        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure, "number", 0))
+        numbers = published()[self.name]
+        return [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
+
+    def setting(self, name: str) -> Setting:
+        alone = {"agents": 1} if name.endswith(ALONE) else {}
+        return Setting(name, {**alone, **self.columns_of_papers[name.removesuffix(ALONE)]}, TRAINED_ON)
+
+    def setting_rows(self, records: Sequence[Record]) -> list[SettingRow]:
+        return [SettingRow("", "all", records)]
+
+    def references(self, benchmark: Benchmark) -> list[Reference]:
+        kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}
+        scores: dict[str, dict[str, Estimate | None]] = {}
+        for name, value in published()[self.name].items():
+            who = name.removesuffix(" alone").removesuffix(" pair")
+            alone = ALONE if name.endswith(" alone") else ""
+            values = value[:-1] if isinstance(value, list) else [value]
+            for tasks, number in zip(self.columns_of_papers, values, strict=True):
+                scores.setdefault(who, {})[f"{tasks}{alone}"] = Estimate(number / self.scales[self.score_metric])
+        return [
+            Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), by_setting)
+            for who, by_setting in scores.items()
+        ]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
+        return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
+
+
+def _overall(value: Any) -> float:
+    return float(value[-1] if isinstance(value, list) else value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HouseworkOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    tasks: tuple[str, ...] = option(TASKS, "Families of tasks.")
+    episodes: int = option(2, "Episodes of each family; 2 as published.")
+    agents: int = option(2, "Number of agents.")
+
+
+class HouseworkSuite(HouseSuite):
+    """Five families of tasks, two episodes each; steps until all is done, 250 at most."""
+
+    suite_options = HouseworkOptions
+    axes = ("task",)
+    set_elsewhere: ClassVar = {"agents": "--agents", "task": "--tasks"}
+    varied: ClassVar = {"task": "tasks"}
+    families = TASKS
+    score_metric, measure = "ticks", "average steps"
+    scales: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "characters": 1.0}
+    columns_of_papers: ClassVar = {"all tasks": {}}
+    episodes: ClassVar = {"small": 2, "full": 10}
+    trained = ("housework_set_table",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransportOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    tasks: tuple[str, ...] = option(LOADS, "Food, stuff, or both.")
+    rooms: tuple[int, ...] = option((8, 6), "Sizes of houses.")
+    containers: tuple[int, ...] = option((5, 2), "Numbers of containers.")
+    episodes: int = option(3, "Episodes of each setting; 3 as published.")
+    agents: int = option(2, "Number of agents.")
+
+
+class TransportSuite(HouseSuite):
+    """Two sizes of houses, two numbers of containers, two tasks, three episodes each; the transport rate."""
+
+    suite_options = TransportOptions
+    axes = ("task", "rooms", "containers")
+    set_elsewhere: ClassVar = HouseworkSuite.set_elsewhere | {"rooms": "--rooms", "containers": "--containers"}
+    varied: ClassVar = {"task": "tasks", "rooms": "rooms", "containers": "containers"}
+    families = LOADS
+    score_metric, measure = "rate", "transport rate, per cent"
+    scales: ClassVar = {
+        **dict.fromkeys(("rate", "rate_500", "rate_1000", "rate_2000"), 100.0),
+        **dict.fromkeys(("ticks", "words", "characters"), 1.0),
+    }
+    columns_of_papers: ClassVar = {task: {"tasks": (task,)} for task in reversed(LOADS)}
+    episodes: ClassVar = {"small": 1, "full": 6}
+    trained = ("transport_small",)
+
+    def _published(self) -> Sequence[ResultTable]:
+        frames = (Column(f"{frame} frames, %", "number", 0) for frame in FRAMES)
+        rows = tuple((who, *values) for who, values in published()["by_frame"].items())
+        return [*super()._published(), ResultTable((Column(f"Published ({ELSEWHERE})"), *frames), rows)]

@@ -1,0 +1,458 @@
+"""The suite of Overcooked: layouts, seats and scores over 400 steps, beside published ones; layout files.
+
+A score is what the team's deliveries paid in an episode. Where the seats of a team differ, every episode is played
+twice, the second time with the policies in reverse order, as seats are unequal on most layouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from operator import methodcaller
+from pathlib import Path
+from statistics import fmean
+from typing import Any, ClassVar
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import (
+    Record,
+    SettingRow,
+    Suite,
+    by_setting,
+    check_names,
+    count_column,
+    load_checked,
+    mean_of,
+    setting_column,
+)
+from collab_overcooked.games.overcooked.engine.generate import (
+    Wishes,
+    generate,
+    layout_text,
+    orders_to_prove,
+    prove_layout,
+    read_wishes,
+)
+from collab_overcooked.games.overcooked.engine.solvability import DISPENSERS, list_untouched
+from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
+from collab_overcooked.games.overcooked.env import PROCEDURAL
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import read_shipped_yaml, write_atomic
+from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.llm.settings import settings_of
+from collab_overcooked.policies.registry import is_language
+from collab_overcooked.reporting.result_table import Cell, Column
+from collab_overcooked.runner.env_variants import variant_of
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.record_schema import RecordFields, event_of
+from collab_overcooked.runner.teams import SWAPPED, both_orders, make_team, parse_seats
+
+Printed = tuple[float, float | None]
+"""A mean, and what is printed behind ±; None for one game."""
+OVERCOOKED = "Overcooked-v0"
+PEOPLE = "proxy:bc"  # policy that stands for people
+HORIZON = 400
+RECORD_FIELDS = RecordFields(event=event_of(event=schema.text, sparse=schema.number(), shaped=schema.number()))
+
+
+def default_level(team: Sequence[str]) -> str | dict[str, str]:
+    """Return the default ``action_level`` of a team: language models give directives."""
+    speaks = list(map(is_language, team))
+    if all(speaks) or not any(speaks):
+        return MEDIUM if all(speaks) else PRIMITIVE
+    return {f"agent_{seat}": MEDIUM for seat, is_model in enumerate(speaks) if is_model}
+
+
+@dataclass(frozen=True)
+class Published:
+    """Numbers printed in papers, measured by their authors."""
+
+    source: str  # Citation of the papers
+    steps: int  # Steps of an episode
+    # Agent -> layout -> mean and standard error (printed after ±), None for one game
+    self_play: Mapping[str, Mapping[str, Printed]]
+    # Agent -> its seat -> layout -> mean and standard error, with a model of human play
+    with_human_proxy: Mapping[str, Mapping[int, Mapping[str, Printed]]]
+    # Layout -> whether LLM-Co had the helper directive -> mean and standard error
+    helper_directive: Mapping[str, Mapping[bool, Printed]]
+
+    @property
+    def layouts(self) -> list[str]:
+        """Layouts of agents that play with themselves, in the papers' order."""
+        return list(dict.fromkeys(name for scores in self.self_play.values() for name in scores))
+
+    def beside(self, team: Sequence[str], layout: str) -> dict[str, Printed]:
+        """Return published numbers of similar teams: of equal agents, or of one with a stand-in for people."""
+        if len(team) != 2:
+            return {}
+        people = [seat for seat, spec in enumerate(team) if spec == PEOPLE]
+        if people:
+            named = {f"{agent} + proxy": by_seat[1 - people[-1]] for agent, by_seat in self.with_human_proxy.items()}
+        else:
+            named = dict(self.self_play) if team[0] == team[1] else {}
+        printed = {agent: by_layout[layout] for agent, by_layout in named.items() if layout in by_layout}
+        settings = settings_of(team[0])
+        if team[0] == team[1] and settings is not None and layout in self.helper_directive:
+            helped = bool(settings.switches.get("helper"))
+            printed["LLM-Co with helper" if helped else "LLM-Co without helper"] = self.helper_directive[layout][helped]
+        return printed
+
+
+@cache
+def published() -> Published:
+    """Read the published numbers."""
+    values = read_shipped_yaml("games/overcooked/published.yaml")
+    helper = {
+        layout: {helped: (score, None) for helped, score in scores.items()}
+        for layout, scores in values["helper_directive"].items()
+    }
+    return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"], helper)
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
+    score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
+    for step in record["steps"]:
+        for seat, event in enumerate(step["events"]):
+            if event is not None:
+                score += event["sparse"]
+                soups += event["event"] == "soup_delivery"
+                shaped[seat] += event["shaped"]
+    return {"score": score, "soups": soups, "shaped": shaped}
+
+
+SOUP_STEPS = 20  # to cook a soup; one delivered soup for each is the outcome 1
+
+METRICS = MetricSet(
+    (
+        Metric("score", "Points for deliveries.", "points", "higher"),
+        Metric("soups", "Soups delivered.", "soups", "higher"),
+        Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
+    ),
+    score_record,
+    outcome=lambda record: record["metrics"]["soups"] * SOUP_STEPS / max(1, record["timesteps"]),
+)
+
+
+class KitchenRow(SettingRow):
+    """Scores on one layout with one order of seats."""
+
+    @cached_property
+    def published(self) -> Mapping[str, Printed]:
+        """Published numbers that were measured in the same way, by agent."""
+        changed = variant_of(self.records[0]).changed
+        # Published scores of language models were measured by the public code's rules, others without directives.
+        speaks = default_level(self.team) != PRIMITIVE
+        is_default = not [name for name in changed if name != "text_rules" or not speaks]
+        is_built_in = self.records[0]["env_kwargs"].get("layout") == self.setting  # no custom file of the same name
+        return published().beside(self.team, self.setting) if is_default and is_built_in else {}
+
+    def printed(self, agent: str) -> str | None:
+        """Return a published number as it is printed; None if there is none."""
+        if agent not in self.published:
+            return None
+        mean, error = self.published[agent]
+        return f"{mean:g}" if error is None else f"{mean:g} ± {error:g}"
+
+
+def par_score(layout: Layout, policy: str) -> int:
+    """Return the score of a team of one policy in every seat, after 400 steps from the layout's own start.
+
+    Pots start by themselves where all orders can be filled so.
+    """
+    dynamics = "auto" if layout.cooks_by_itself else "explicit"
+    env = registry.make(OVERCOOKED, layout=layout.document.content, dynamics=dynamics, max_cycles=HORIZON)
+    play_episode(env, make_team([policy] * env.game.n_agents), seed=0)
+    return int(env.scene()["score"])
+
+
+NO_POLICY = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """Options of the check of a layout."""
+
+    par: str = option("greedy", f"Policy that plays it, or {NO_POLICY}.")
+
+
+def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
+    """Prove that soup can be served in each layout, and play it."""
+    checks = [_check_layout(source, options.par) for source in sources]
+    return Finding("\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks))
+
+
+def _check_layout(source: str, policy: str) -> Finding:
+    layout = load_kitchen(source)
+    proof = prove_layout(layout)
+    errands = [] if proof is None else [str(errand) for errand in proof.errands]
+    score = None if policy == NO_POLICY else par_score(layout, policy)
+    lines = [f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players"]
+    untouched = [f"{kind} at {cell}" for kind, cell in list_untouched(layout.grid, layout.starts)]
+    lines += [f"  {line}" for line in errands or _tried(layout)]
+    lines += [f"  note: {station}: no player can stand beside it" for station in untouched]
+    lines += [f"  note: orders with {name} cannot be filled: no player gets at any" for name in _missing(layout)]
+    if score is not None:
+        lines.append(f"{policy} serves {score} points in {HORIZON} steps")
+    if score == 0 and proof is not None:
+        lines.append(f"  the errands above serve soup all the same: {policy} does not find them, as it plans otherwise")
+    values: dict[str, Any] = {"name": layout.name, "proof": errands, "policy": policy, "score": score}
+    values["unreachable"] = untouched
+    return Finding("\n".join(lines), values, proof is not None or bool(score))
+
+
+def _missing(layout: Layout) -> list[str]:
+    untouched = [cell for _, cell in list_untouched(layout.grid, layout.starts)]
+    ordered = sorted({name for soup in orders_to_prove(layout) for name in soup})
+    return [name for name in ordered if not set(layout.cells(DISPENSERS[name])) - set(untouched)]
+
+
+def _tried(layout: Layout) -> list[str]:
+    players, soups = len(layout.starts), [" + ".join(soup) for soup in orders_to_prove(layout)]
+    return [
+        "could not prove the layout solvable: players may have to make way for each other",
+        f"tried every team of 1 to {players} players, each on floor of its own, with hand-overs on counters",
+        f"tried the orders {', '.join(soups)}",
+    ]
+
+
+LAYOUT = DocumentKind(
+    "layout",
+    FOLDER,
+    KEYS,
+    check_layouts,
+    "Proves that soup can be served, and plays it.",
+    LayoutOptions,
+    endings=(".yaml", ".yml", ".layout"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutGenerator(Wishes):
+    """Layouts in which soup can be served, each in a file of its own, with a par score."""
+
+    count: int = option(8, "Number of layouts.")
+    par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")
+
+    def write(self, out: Path, command: str) -> Finding:
+        """Draw layouts and write each to a file of the folder ``out``."""
+        layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(Wishes)}))
+        lines, values = [], []
+        for layout in layouts:
+            score = None if self.par == NO_POLICY else par_score(layout, self.par)
+            write_atomic(out / f"{layout.name}.yaml", layout_text(layout, score).encode())
+            lines.append(layout.name + ("" if score is None else f", par {score}"))
+            values.append({"name": layout.name, "par": score})
+        return Finding("\n".join(lines), values)
+
+
+PUBLISHED_NOTE = (
+    "Published numbers ({}) were not measured here: teams of equal agents, or (+ proxy) the named agent in our "
+    "policy's seat beside a stand-in for people; behind ± stands the standard error over 5 seeds, not a standard "
+    "deviation; LLM-Co (GPT-4) is one game."
+)
+LAYOUT_NOTES = {
+    ("asymmetric_advantages", "asymmetric_advantages_llmco"): "The paper compares learned agents on the 9x5 "
+    "asymmetric_advantages with LLM-Co on an 11x5 map; they stand in the rows of their own maps here.",
+    ("locked",): "LLM-Co with helper directive on Locked is 220 in the paper's table 4 and 240 in its table 3.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KitchenOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    layouts: str | None = option(
+        None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
+    )
+    episodes: int = option(1, "Episodes of each layout and order of seats.")
+    max_cycles: int = option(HORIZON, "Steps of an episode.")
+
+
+def parse_layouts(text: str | None) -> tuple[str, ...]:
+    """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``."""
+    chosen: dict[str, None] = {}
+    for word in map(str.strip, (text or "all").split(",")):
+        if word not in layouts() and Path(word).is_dir():
+            names = sorted(str(path) for path in Path(word).iterdir() if path.name.endswith(LAYOUT.endings))
+            if not names:
+                raise ValueError(f"layouts: folder {word!r} has no file that ends in {', '.join(LAYOUT.endings)}")
+        else:
+            names = ordered_layouts() if word == "all" else [word]
+        for name in names:
+            if name not in (*layouts(), PROCEDURAL) and not name.endswith(LAYOUT.endings):
+                raise ValueError(f"layouts: {near_matches('layout', name, [*layouts(), 'all', PROCEDURAL])}")
+            chosen[name] = None
+    return tuple(chosen)
+
+
+def _setting_name(layout: str) -> str:
+    return layout if layout == PROCEDURAL else load_kitchen(layout).name
+
+
+def ordered_layouts() -> list[str]:
+    """Return the built-in layouts: the papers' first and in their order, with their variants behind them."""
+    known = published().layouts
+
+    def first_of_kin(name: str) -> int:
+        return next((i for i, other in enumerate(known) if name.startswith(other)), len(known))
+
+    return sorted(layouts(), key=lambda name: (first_of_kin(name), len(name), name))
+
+
+class SoupSuite(Suite):
+    """Soups for 400 steps, on each layout with both orders of seats."""
+
+    score_metric = "score"
+    record_fields = RECORD_FIELDS
+    table_title = "Score by layout"
+    columns = (
+        setting_column("Layout"),
+        Column("score", "estimate", 1, value=mean_of("score")),
+        Column("soups", "number", 1, value=lambda row: fmean(row.values("soups"))),
+        count_column(),
+    )
+    data_columns = columns[1:2]
+    measure = "score of 400 steps"
+    benchmark_fields: ClassVar = {"both_orders": True}
+    process: ClassVar = {
+        Column("return", "estimate", 1): by_setting("score"),
+        Column("deliveries", "estimate", 2): by_setting("soups"),
+    }
+
+    def setting(self, name: str) -> Setting:
+        return Setting(name, {"layouts": name}, {"layout": name})
+
+
+class OvercookedSuite(SoupSuite):
+    """Soups for 400 steps; scores, and the papers' beside them."""
+
+    suite_options = KitchenOptions
+    axes = ("layout",)
+    set_elsewhere: ClassVar = {
+        "layout": "--layouts",
+        "obs": "the policies",
+        "reward": "the score, which is never shaped",
+    }
+    row_class = KitchenRow
+    title = "Overcooked"
+    process: ClassVar = SoupSuite.process | {Column("layouts", "estimate", 0): lambda rows: Estimate(len(rows))}
+    budgets: ClassVar = {
+        "small": Budget(lambda: [*published().self_play["PPO_SP"]][:5], {"episodes": 2}, {"episodes": 1}),
+        "full": Budget(lambda: published().layouts, {"episodes": 20}, {"episodes": 10}),
+    }
+    leaderboard_notes = ("Return and deliveries: means over the layouts played; comparable only for the same layouts.",)
+    listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        task = record["task"]
+        layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
+        if "layout" not in record["env_kwargs"] or layout not in layouts():
+            return {}
+        return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
+
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        chosen = parse_layouts(suite_options.layouts)
+        check_names("layouts", chosen, _setting_name)
+        length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1), **options}
+        if PROCEDURAL not in chosen and options.get("generator") is not None:
+            raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
+        for layout in chosen:
+            played = dict(length) if layout == PROCEDURAL else length | {"generator": None}
+            seats = load_checked(OVERCOOKED, **{"layout": layout, **played}).n_agents  # rejects bad option values
+            try:
+                specs = parse_seats(team, seats)
+            except ValueError as error:
+                raise ValueError(f"{error} (layout {layout} has {seats} seats)") from None
+            for task, seated in both_orders(_setting_name(layout), specs):
+                level = default_level(seated)
+                kwargs = {} if level == PRIMITIVE else {"action_level": level}
+                kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": layout}
+                yield JobGroup(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
+
+    def shipped(self) -> list[str]:
+        return layouts()
+
+    def columns_of(self, rows: Sequence[Any]) -> list[Column]:
+        names = dict.fromkeys(name for row in rows for name in row.published)
+        return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in names)]
+
+    def team_text(self, rows: Sequence[Any]) -> str:
+        first = min(rows, key=lambda row: row.swapped)
+        return " ".join(f"{seat}={spec}" for seat, spec in first.seats.items())
+
+    def line(self, row: Any) -> dict[str, Cell]:
+        line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}
+        line |= {"episodes": len(row.records), "score": row.mean("score"), "soups": fmean(row.values("soups"))}
+        names = dict.fromkeys([*published().self_play, *row.published])
+        return line | {f"published_{name}": row.published[name][0] if name in row.published else None for name in names}
+
+    def notes(self, rows: Sequence[Any]) -> Iterator[str]:
+        agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
+        yield "Score: points for the team's deliveries in an episode, without shaped reward."
+        if any(row.swapped for row in rows):
+            yield "Seats swapped: the same policies in reverse order."
+        if agents:
+            yield PUBLISHED_NOTE.format(published().source)
+            if any(name.endswith("+ proxy") for name in agents):
+                yield "The papers' proxy is a clone of people's games, proxy:bc here one of noisy and greedy play."
+            yield from (note for layouts, note in LAYOUT_NOTES.items() if names & set(layouts))
+
+    def references(self, benchmark: Benchmark) -> list[Reference]:
+        kinds = {"LLM-Co": "language"}
+        names = [setting.name for setting in benchmark.settings]
+        return [
+            Reference(
+                who,
+                kinds.get(who, "RL"),
+                {name: _published_estimate(*by_layout[name]) for name in names if name in by_layout},
+            )
+            for who, by_layout in published().self_play.items()
+        ]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
+        return [
+            f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game."
+        ]
+
+    def default_options(self, team: tuple[str, ...]) -> dict[str, Any]:
+        return {"action_level": default_level(team)}
+
+    def outcome(self, record: Record) -> str:
+        numbers = score_record(record)
+        return f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
+
+    def training_references(self) -> dict[str, dict[str, Any]]:
+        numbers: dict[str, dict[str, Any]] = {}
+        for reference in self.references(self.benchmark("full")):
+            for layout, figure in reference.scores.items():
+                if reference.kind == "RL" and figure is not None:
+                    numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
+        return numbers
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        return describe_layout(name) if name in layouts() or name.endswith(".layout") else None
+
+
+def _published_estimate(mean: float, error: float | None) -> Estimate:
+    if error is None:
+        return Estimate(float(mean))
+    return Estimate(float(mean), mean - 1.96 * error, mean + 1.96 * error)
+
+
+def describe_layout(name: str) -> str:
+    """Return a layout's picture, its numbered objects, and the manual for language agents."""
+    env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
+    env.reset(seed=0)
+    layout = env.game.layouts[0]
+    seats = ", ".join(f"agent_{i} {name}" for i, name in enumerate(env.game.display_names))
+    parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), env.game.manual(env.arrays[0])]
+    return "\n\n".join(parts)

@@ -1,1 +1,0 @@
-"""Evaluation suites of the game: tasks, scores and tables."""

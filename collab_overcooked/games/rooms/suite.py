@@ -1,0 +1,281 @@
+"""The suites of the room games: presets, maps and adversaries, both ways to seat a team; map files and generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any, ClassVar
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.benchmark import Budget, Setting
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import (
+    Listing,
+    Record,
+    SettingRow,
+    Suite,
+    by_setting,
+    count_column,
+    load_checked,
+    mean_of,
+    setting_column,
+)
+from collab_overcooked.games.rooms.engine.config import PRESETS
+from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
+from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
+from collab_overcooked.games.rooms.text.text import explain
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.options import NAMES, option, read_names
+from collab_overcooked.io.schema import object_of, optional
+from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.runner.record_schema import RecordFields
+from collab_overcooked.runner.teams import both_orders, parse_seats
+
+OWN = "own"  # map or adversary of the preset
+FAILURE_PRINTED = 35  # turns that the original prints if the thief got away after 30; its averages use 30
+RECORD_FIELDS = RecordFields(
+    event=object_of(
+        {
+            "event": schema.name,
+            "reason": schema.name,
+            "room": schema.name,
+            "adversary": schema.name,
+            "subject": optional(schema.name),
+            "caught": schema.boolean,
+            "completed": schema.boolean,
+            "escaped": schema.boolean,
+            "label": schema.text,
+        }
+    )
+)
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
+    steps, seats = record["steps"], range(len(record["team"]))
+    turns, success = record["timesteps"], bool(record["success"])
+    return {
+        "turns": turns,
+        "success_turns": turns if success else None,
+        "turns_left": record["max_cycles"] - turns if success else 0,
+        "lost": float(not success and turns < record["max_cycles"]),
+        "repairs": sum(event["completed"] for step in steps for event in step["events"]),
+        "presses": [sum(step["events"][seat]["event"] == "pressed" for step in steps) for seat in seats],
+        "fixes": [sum(step["events"][seat]["event"] == "fixed" for step in steps) for seat in seats],
+    }
+
+
+METRICS = MetricSet(
+    (
+        Metric("turns", "Turns of an episode; the time limit if it was truncated.", "turns", "lower"),
+        Metric("success_turns", "Turns of a successful episode.", "turns", "lower"),
+        Metric("turns_left", "Turns left at success, 0 without success.", "turns", "higher"),
+        Metric("lost", "Share of episodes that a capture by the killer ended.", better="lower"),
+        Metric("repairs", "Generators repaired.", "generators", "higher"),
+        Metric("presses", "Buttons pressed by each player.", "presses"),
+        Metric("fixes", "Turns that each player worked on a generator.", "turns"),
+    ),
+    score_record,
+)
+
+
+def rate(rows: Sequence[SettingRow]) -> Estimate:
+    """Return the share of successes, the mean over settings, with Wilson's 95 % interval."""
+    return mean_of_shares([row.values("success").count(1.0) for row in rows], [len(row.records) for row in rows])
+
+
+def as_published(row: SettingRow, failure: int | None = None) -> str:
+    """Return mean and standard error (ddof 0) of all episodes' turns, as the original's scripts write them.
+
+    Args:
+        row: Episodes of a setting.
+        failure: Turns that a truncated episode counts; None for the turns that it had.
+    """
+    turns = [
+        record["timesteps"]
+        if failure is None or record["success"] or record["timesteps"] < row.records[0]["max_cycles"]
+        else failure
+        for record in row.records
+    ]
+    return f"{fmean(turns):.2f} ± {pstdev(turns) / len(turns) ** 0.5:.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoomOptions:
+    """Options of the room suites beyond team, seed and options of the environment."""
+
+    presets: str = option("code2024", f"Presets: {', '.join(PRESETS)}.", metavar=NAMES)
+    maps: str = option(OWN, f"Maps or files; {OWN!r} is the preset's.", metavar=NAMES)
+    adversaries: str = option(OWN, f"Kinds of the adversary; {OWN!r} is the preset's.", metavar=NAMES)
+    episodes: int = option(3, "Episodes of each setting and order of seats; the original plays 3.")
+
+
+class RoomSuite(Suite):
+    """Success and turns by setting, with the original's means and standard errors and with 95 % intervals."""
+
+    suite_options = RoomOptions
+    record_fields = RECORD_FIELDS
+    set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
+    axes = ("preset", "map", "adversary")
+    won: ClassVar[str]  # Name of success
+    # Turns that the original prints for a truncated episode; None if it prints none
+    failure_turns: ClassVar[int | None] = None
+    has_success = True
+    score_metric = "turns_left"
+    table_title = "Success and turns by setting"
+    data_columns = (Column("success", value=lambda row: rate([row])), Column("turns", value=mean_of("turns")))
+    measure = "turns left of 30 at success, 0 without"
+    budgets: ClassVar = {
+        "small": Budget(PRESETS, {"episodes": 4}, {"episodes": 2}),
+        "full": Budget(PRESETS, {"episodes": 50}, {"episodes": 25}),
+    }
+    benchmark_fields: ClassVar = {"both_orders": True}
+
+    def __init_subclass__(cls) -> None:
+        """Make the columns of a game, which contain its name of success."""
+        failure = cls.failure_turns
+        cls.columns = (
+            setting_column(),
+            Column(f"{cls.won} %", "estimate", 0, scale=100.0, value=lambda row: rate([row])),
+            Column("turns", "estimate", 1, value=mean_of("turns")),
+            Column(f"turns if {cls.won}", "estimate", 1, value=mean_of("success_turns")),
+            Column("turns ± SE", value=as_published),
+            *((Column(f"with {failure} for a failure", value=lambda row: as_published(row, failure)),) * bool(failure)),
+            count_column(),
+        )
+        cls.process = {
+            Column(f"{cls.won} %", "estimate", 0, scale=100.0): rate,
+            Column("turns", "estimate", 1): by_setting("turns"),
+        }
+
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        names = (read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries"))
+        settings: dict[str, dict[str, Any]] = {}
+        for preset, level, adversary in product(*names):
+            if preset not in PRESETS:
+                raise ValueError(f"presets: {near_matches('preset', preset, PRESETS)}")
+            chosen = {"map": level, "adversary": adversary}
+            chosen = {name: value for name, value in chosen.items() if value != OWN}
+            settings[", ".join([preset, *map(_short, chosen.values())])] = {**options, "preset": preset, **chosen}
+        for setting, kwargs in settings.items():
+            specs = parse_seats(team, load_checked(self.env_id, **kwargs).n_agents)
+            for task, seated in both_orders(setting, specs):
+                yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
+
+    def notes(self, rows: Sequence[Any]) -> Iterator[str]:
+        yield (
+            "Turns ± SE: mean and standard error (ddof 0) over all episodes, as the original averages them, where a"
+            " truncated episode counts its time limit. Intervals are of 95 %."
+        )
+        if self.failure_turns:
+            yield f"The original prints a failure as {self.failure_turns} turns and averages it as the time limit."
+
+    def outcome(self, record: Record) -> str:
+        numbers = score_record(record)
+        ended = self.won if record["success"] else "lost" if numbers["lost"] else "no turn left"
+        return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
+
+    def setting(self, name: str) -> Setting:
+        return Setting(name, {"presets": name}, {"preset": name})
+
+    def listings(self) -> Mapping[str, Listing]:
+        names = maps(registry.game_class(self.env_id).goal.name.lower())
+        return {"maps": lambda _: [(name, load_rooms(name).description) for name in names]}
+
+    def description(self, name: str) -> str:
+        return explain(registry.load_game(self.env_id, map=name).compiled)
+
+
+class CaptureSuite(RoomSuite):
+    """Turns until the thief is caught."""
+
+    title, trained, won, failure_turns = "CollabCapture", ("collab_capture",), "caught", FAILURE_PRINTED
+
+
+class EscapeSuite(RoomSuite):
+    """Share of escapes, and turns."""
+
+    title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
+
+
+def _short(value: str) -> str:
+    return load_rooms(value).name if value.endswith((".yaml", ".yml")) else value
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapOptions:
+    """Rules that a map is checked with."""
+
+    preset: str = option("code2024", "Preset of the rules.", allowed=PRESETS)
+    adversary: str | None = option(
+        None, "Kind of thief or killer. Default: the preset's.", allowed=[kind.name.lower() for kind in Adversary]
+    )
+
+
+def check_maps(sources: Sequence[str], options: MapOptions) -> Finding:
+    """Prove whether rooms are connected, and in how many turns best play succeeds."""
+    from collab_overcooked.games.rooms.engine.solvability import prove_solvability
+
+    proofs = [prove_solvability(source, options.preset, options.adversary) for source in sources]
+    text = "\n".join(proof.text() for proof in proofs)
+    return Finding(text, [proof.to_dict() for proof in proofs], all(proof.ok for proof in proofs))
+
+
+MAP = DocumentKind(
+    "map",
+    FOLDER,
+    KEYS,
+    check_maps,
+    "Proves whether its rooms are connected, and in how many turns best play succeeds.",
+    MapOptions,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapGenerator:
+    """Map of a given difficulty, with a proof of its expected turns."""
+
+    goal: ClassVar[Goal]
+    seed: int = option(0, "Random seed.")
+    rooms: int = option(9, "Rooms.")
+    passages: int = option(2, "Passages beyond those that connect all rooms.")
+    turns: int = option(4, "Expected turns of best play, rounded.")
+    helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
+
+    def write(self, out: Path, command: str) -> Finding:
+        """Write the YAML file ``out``, headed by the command that makes it."""
+        from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
+
+        if out.suffix not in (".yaml", ".yml"):
+            raise ValueError(f"out: {out} should end in .yaml")
+        values: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        arguments = " ".join(f"--{name} {value:g}" for name, value in values.items())
+        seed = values.pop("seed")
+        document, proof = generate_rooms(Wish(self.goal, **values), seed, out.stem)
+        write_atomic(out, map_text(document, f"{command} {arguments}").encode())
+        return Finding(proof.text(), proof.to_dict(), proof.ok)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureGenerator(MapGenerator):
+    """Map of CollabCapture of a given difficulty, with a proof of its expected turns."""
+
+    goal = Goal.CAPTURE
+    doors: int = option(2, "Doors, each with a button.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EscapeGenerator(MapGenerator):
+    """Map of CollabEscape of a given difficulty, with a proof of its expected turns."""
+
+    goal = Goal.ESCAPE
+    turns: int = option(7, "Expected turns of best play, rounded.")
+    generators: int = option(2, "Generators.")

@@ -13,7 +13,7 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.house.engine.belief import sample_belief
 from collab_overcooked.games.house.engine.compile import compile_house
 from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Kind, Param, Place, Verb, World
+from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb, World
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text import text
@@ -55,10 +55,6 @@ class House(CompiledGame):
 
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled, self.n_actions)
-
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        super()._start(state, out, which, options, limit)
-        state.dist[which[:, None] & (state.places[:, :, Place.KIND] == Kind.NONE)] = 0  # there are no ways to them
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         return complete(self.compiled, state, i)

@@ -55,8 +55,7 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
 
 
 def measure_home(compiled: Compiled, state: State) -> None:
-    """Measure the ways to all places in every environment of a batch; to those that are not there, there is none."""
-    state.dist[state.places[:, :, Place.KIND] == Kind.NONE] = 0
+    """Measure the ways to all places in every environment of a batch."""
     bind(measure_batch, compiled.tables, state, np.zeros_like(state.cells))()
 
 

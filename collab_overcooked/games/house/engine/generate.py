@@ -153,10 +153,14 @@ def furnish(tables, state, b):
 
 @kernel
 def measure_ways(state, b, p, width, queue):
-    """The way from every cell to a place, over floor and through doors. Mutates: state.dist, queue."""
+    """The way from every cell to a place, over floor and through doors; none to one that is not there.
+
+    Mutates: state.dist, queue.
+    """
     cells, dist = state.cells[b], state.dist[b, p]
-    for cell in range(dist.shape[0]):
-        dist[cell] = UNREACHED
+    dist[:] = 0 if state.places[b, p, Place.KIND] == Kind.NONE else UNREACHED
+    if state.places[b, p, Place.KIND] == Kind.NONE:
+        return
     start = state.places[b, p, Place.CELL]
     dist[start], queue[0] = 0, start
     head, tail = 0, 1

@@ -10,9 +10,7 @@ from collab_overcooked.games.house.engine.constants import (
     Event,
     EventColumn,
     Goal,
-    Kind,
     Param,
-    Place,
     Reason,
     Verb,
     World,
@@ -307,5 +305,4 @@ def measure_batch(tables, state, scratch):
     """Recompute the distances to all places after a scene was loaded. Mutates: state.dist, scratch."""
     for b in range(scratch.shape[0]):
         for p in range(state.places.shape[1]):
-            if state.places[b, p, Place.KIND] != Kind.NONE:
-                measure_ways(state, b, p, tables.params[Param.GRID_WIDTH], scratch[b])
+            measure_ways(state, b, p, tables.params[Param.GRID_WIDTH], scratch[b])

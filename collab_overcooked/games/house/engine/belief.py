@@ -56,7 +56,7 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
 
 def measure_home(compiled: Compiled, state: State) -> None:
     """Measure the ways to all places in every environment of a batch."""
-    bind(measure_batch, compiled.tables, state, np.zeros_like(state.cells))()
+    bind(measure_batch, compiled.tables, state, np.zeros((len(state.rng), 2, state.cells.shape[1]), np.int32))()
 
 
 def _cell(state: State, b: int, room: int, rng: np.random.Generator, width: int) -> int:

@@ -97,21 +97,10 @@ class State(NamedTuple):
 def row_at(state, b):
     """The arrays of one environment, as views."""
     return State(
-        state.cells[b],
-        state.rooms[b],
-        state.places[b],
-        state.dist[b],
-        state.things[b],
-        state.agents[b],
-        state.goals[b],
-        state.world[b],
-        state.know_things[b],
-        state.know_rooms[b],
-        state.know_places[b],
-        state.know_mates[b],
-        state.macro_state[b],
-        state.rng[b],
-    )
+        state.cells[b], state.rooms[b], state.places[b], state.dist[b], state.things[b],
+        state.agents[b], state.goals[b], state.world[b], state.know_things[b], state.know_rooms[b],
+        state.know_places[b], state.know_mates[b], state.macro_state[b], state.rng[b],
+    )  # fmt: skip
 
 
 class Out(NamedTuple):

@@ -13,6 +13,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.kernels.arrays import clear_rows
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all, count_versions
 from collab_overcooked.kernels.jit import is_compiled, kernel
 
@@ -53,6 +54,15 @@ def test_bound_calls_read_and_write_the_arrays_they_were_bound_to():
     np.testing.assert_array_equal(one.weights, np.arange(4) + 10)
     np.testing.assert_array_equal(two.counts[:, 2], 2 * np.arange(4))
     assert two.flags.tolist() == [False, False, True, True]
+
+
+def test_a_list_of_byte_arrays_of_any_widths_is_cleared_where_rows_are_fresh():
+    fresh, widths = np.array([True, False, True]), np.array([4, 1, 40], np.int32)
+    initial, arrays = np.arange(45, dtype=np.uint8), [np.full((3, width), 99, np.uint8) for width in widths]
+    bind(clear_rows, fresh, initial, widths, arrays)()
+    for array, expected in zip(arrays, np.split(initial, np.cumsum(widths)[:-1]), strict=True):
+        np.testing.assert_array_equal(array[::2], [expected] * 2)
+        assert (array[1] == 99).all()
 
 
 def test_slices_are_bound_one_by_one():

@@ -23,6 +23,7 @@ from collab_overcooked.kernels.events import EventField
 from collab_overcooked.render.model import Card, Line, PanelColumn, Sheet, Text
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
+Start = Callable[[Mapping[str, Any], int], None]
 
 PETTINGZOO_PROBE = ("options", 1)  # PettingZoo's API tests reset with it, and every environment has to ignore it
 KEPT = ("rng", "observations", "masks", "fresh")  # arrays that a reset does not clear
@@ -54,8 +55,8 @@ class CompiledGame(FullGame):
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
-        reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
-            a reset chooses; state and out have been cleared before, see ``array_of``.
+        reset_kernels: Called with tables, state, out, which and ``_reset_numbers``, a limit; they start episodes;
+            state and out have been cleared before, see ``array_of``.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.
@@ -154,30 +155,41 @@ class CompiledGame(FullGame):
     def _forms(self) -> dict[str, Form]:
         return self.reset_forms()
 
-    def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        self._choose(state, which, options)
-        for kernel in self.reset_kernels:
-            kernel(self.compiled.tables, state, out, which, limit or self._default_limit(options))
-
     def _choose(self, state: Any, which: np.ndarray, options: Mapping[str, Any]) -> None:
         """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
+
+    def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
+        """Return what reset kernels are called with last: a limit, the game's own for 0."""
+        return (limit or self._default_limit(options),)
 
     def _default_limit(self, options: Mapping[str, Any]) -> int:
         return self.max_cycles
 
-    def _bind_clear(self, state: Any, out: Any) -> Callable[[], None]:
-        """Return a function that gives environments that are fresh the initial values of all arrays."""
+    def _bind_start(self, state: Any, out: Any) -> Start:
+        """Return what starts environments that are fresh, from the arrays' initial values, by options and a limit."""
         arrays = {**state._asdict(), **out._asdict()}
-        return bind_all(*(bind(clear_rows, out.fresh, row, as_bytes(arrays[name])) for name, row in self._initial))
+        rows_of = [as_bytes(arrays[name]) for name in self._initial]
+        lengths = np.array([row.size for row in self._initial.values()], np.int32)
+        clear = bind(clear_rows, out.fresh, np.concatenate([*self._initial.values()]), lengths, rows_of)
+        arguments = self.compiled.tables, state, out, out.fresh, *self._reset_numbers({}, 0)
+        begin = [bind(kernel, *arguments) for kernel in self.reset_kernels]
+
+        def start(options: Mapping[str, Any], limit: int) -> None:
+            clear()
+            self._choose(state, out.fresh, options)
+            for bound in begin:
+                bound.func(*bound.args[:4], *self._reset_numbers(options, limit))
+
+        return start
 
     @functools.cached_property
-    def _initial(self) -> list[tuple[str, np.ndarray]]:
-        return [
-            (name, as_bytes(array)[0])
+    def _initial(self) -> dict[str, np.ndarray]:
+        return {
+            name: as_bytes(array)[0]
             for arrays in self.alloc(1)
             for name, array in arrays._asdict().items()
             if name not in KEPT and arrays._field_defaults[name].fill is not None
-        ]
+        }
 
     def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
         write_scene(self._scene, state, i, scene)
@@ -335,8 +347,8 @@ class CompiledGame(FullGame):
             return super().bind(state, actions, out)
         advance = [bind(kernel, *arguments) for kernel, arguments in self.step_calls(state, actions, out)]
         show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
-        clear = self._bind_clear(state, out)
-        return BoundBatch(bind_all(*advance, *show), functools.partial(self._reset, bind_all(*show), clear, state, out))
+        start = self._bind_start(state, out)
+        return BoundBatch(bind_all(*advance, *show), functools.partial(self._reset, bind_all(*show), start, state, out))
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
@@ -391,13 +403,13 @@ class CompiledGame(FullGame):
         Raises:
             ValueError: For an unknown option or name, or a scene that cannot be; nothing has changed then.
         """
-        show, clear = functools.partial(self._show, state, out), self._bind_clear(state, out)
-        self._reset(show, clear, state, out, which, options, max_cycles)
+        show, start = functools.partial(self._show, state, out), self._bind_start(state, out)
+        self._reset(show, start, state, out, which, options, max_cycles)
 
     def _reset(
         self,
         show: Callable[[], None],
-        clear: Callable[[], None],
+        start: Start,
         state: Any,
         out: Any,
         which: np.ndarray,
@@ -407,13 +419,11 @@ class CompiledGame(FullGame):
         checked = {} if options is None else self._read_options(options)
         if not checked.get("state"):
             out.fresh[:] = which
-            clear()
-            self._start(state, out, which, checked, max_cycles or 0)
+            start(checked, max_cycles or 0)
         else:
             trial, results = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
             results.fresh[:] = which
-            self._bind_clear(trial, results)()
-            self._start(trial, results, which, checked, max_cycles or 0)
+            self._bind_start(trial, results)(checked, max_cycles or 0)
             for i in np.flatnonzero(which).tolist():
                 results.terminated[i], results.truncated[i] = self._write_scene(trial, i, checked["state"])
             for array, tried in zip((*state, *out), (*trial, *results), strict=True):
@@ -438,7 +448,8 @@ class CompiledGame(FullGame):
         """Return a batch of one with a scene, or a seat's part of one; everything else is as after a reset."""
         state, out = self.alloc(1)
         checked = read(self._forms["state"], scene, "state")
-        self._start(state, out, np.ones(1, np.bool_), {"state": checked}, 0)
+        out.fresh[:] = True
+        self._bind_start(state, out)({"state": checked}, 0)
         self._write_scene(state, 0, checked)
         return state
 

@@ -110,11 +110,14 @@ def copy_numbers(source, target):
 
 
 @kernel
-def clear_rows(fresh, initial, rows):
-    """Environments that start anew get an array's initial bytes. Mutates: rows (B, bytes)."""
-    for b in range(rows.shape[0]):
+def clear_rows(fresh, initial, lengths, arrays):
+    """Environments that start anew get the initial bytes of all arrays. Mutates: arrays (B, bytes) each."""
+    for b in range(fresh.shape[0]):
         if fresh[b]:
-            copy_numbers(initial, rows[b])
+            at = 0
+            for k in range(lengths.shape[0]):
+                copy_numbers(initial[at : at + lengths[k]], arrays[k][b])
+                at += lengths[k]
 
 
 @kernel

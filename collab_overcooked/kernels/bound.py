@@ -14,14 +14,23 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from numba import int32, typeof, types
+from numba import int32, typeof, types, uint8
 from numba.core.datamodel import default_manager
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, unbox
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    register_model,
+    unbox,
+)
 
 from collab_overcooked.kernels.jit import is_compiled
 
@@ -34,6 +43,7 @@ FIELDS = (
     "shape",
     "strides",
 )  # of an array, in memory
+BYTE_ROWS = uint8[:, ::1]
 KNOWN_LAYOUT = default_manager.lookup(int32[:])._fields == FIELDS
 
 
@@ -77,6 +87,29 @@ def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: 
     return loaded
 
 
+class ByteRowsAddress(types.Type):
+    """Numba type of the address of any number of byte arrays (B, bytes), each read by its number."""
+
+    def __init__(self) -> None:
+        super().__init__("ByteRowsAddress")
+
+
+register_model(ByteRowsAddress)(models.OpaqueModel)
+unbox(ByteRowsAddress)(_unbox)
+
+
+@infer_global(operator.getitem)
+class _RowsByNumber(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(BYTE_ROWS, args[0], types.intp) if isinstance(args[0], ByteRowsAddress) else None
+
+
+@lower_builtin(operator.getitem, ByteRowsAddress, types.intp)
+def _load_rows(context: Any, builder: Any, _: Any, passed: Any) -> Any:
+    memory = builder.bitcast(passed[0], context.get_data_type(BYTE_ROWS).as_pointer())
+    return builder.load(builder.gep(memory, [passed[1]]))
+
+
 class BoundKernel(functools.partial[None]):
     """A kernel with its arguments, called without any. It holds references to its arrays, which must not be replaced.
 
@@ -91,13 +124,13 @@ class BoundKernel(functools.partial[None]):
 
 
 def bind(kernel: Any, *arguments: Any) -> BoundKernel:
-    """Bind a kernel to its arguments, each an array or a NamedTuple of arrays."""
+    """Bind a kernel to its arguments, arrays, numbers, NamedTuples of arrays, or lists of uint8 arrays (B, bytes)."""
     if not (KNOWN_LAYOUT and is_compiled(kernel)):
         return BoundKernel(kernel, *arguments)
     entry = _entry_point(kernel, tuple(map(_kind, arguments)), arguments)
-    memory = tuple(_pack(argument) if isinstance(argument, tuple) else argument for argument in arguments)
+    memory = tuple(_pack(argument) if isinstance(argument, tuple | list) else argument for argument in arguments)
     passed = (
-        packed.ctypes.data if isinstance(argument, tuple) else argument
+        packed.ctypes.data if isinstance(argument, tuple | list) else argument
         for packed, argument in zip(memory, arguments, strict=True)
     )
     bound = BoundKernel(entry, *passed)
@@ -183,18 +216,25 @@ _entry_points: dict[Any, Callable[..., None]] = {}
 def _entry_point(kernel: Any, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> Callable[..., None]:
     key = kernel, kinds
     if key not in _entry_points:
-        signature = (ArraysAddress(typeof(a)) if isinstance(a, tuple) else typeof(a) for a in arguments)
-        _entry_points[key] = kernel.compile(tuple(signature))
+        _entry_points[key] = kernel.compile(tuple(map(_type, arguments)))
     return _entry_points[key]
 
 
+def _type(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return ByteRowsAddress()
+    return ArraysAddress(typeof(argument)) if isinstance(argument, tuple) else typeof(argument)
+
+
 def _kind(argument: Any) -> Any:
+    if isinstance(argument, list | int):
+        return type(argument)
     if isinstance(argument, tuple):
         return type(argument), tuple(map(_kind, argument))
     return argument.dtype.char, argument.ndim, argument.flags.num
 
 
-def _pack(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
+def _pack(arrays: Sequence[np.ndarray]) -> np.ndarray:
     packed: list[int] = []
     for array in arrays:
         address = array.__array_interface__["data"][0]

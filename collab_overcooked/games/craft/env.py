@@ -12,9 +12,9 @@ from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
-from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Reason, Verb
+from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Place, Reason, Role, Verb
 from collab_overcooked.games.craft.engine.observe import observe_batch
-from collab_overcooked.games.craft.engine.rules import why_refused
+from collab_overcooked.games.craft.engine.rules import target_of, why_refused
 from collab_overcooked.games.craft.engine.spec import Level
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
@@ -61,6 +61,7 @@ class CraftKitchen(OrderGame):
             "F": sum(place.role == "furnace" for place in compiled.level.places),
             "D": len(compiled.names.orders),
             "Q": compiled.slots,
+            "K": 1 + max(Role.CHEST, int(compiled.tables.places[:, Place.KIND].max())),
         }
         self._set_spaces(counts_to(compiled.highest))
 
@@ -128,7 +129,9 @@ class CraftKitchen(OrderGame):
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables = self.compiled.tables
         agent, bag = state.agents[i, seat], state.bags[i, seat]
-        return int(why_refused(tables, tables.catalogue[action], agent, bag, state.gone[i], state.furnaces[i]))
+        row = tables.catalogue[action]
+        p = target_of(row, agent, tables.places, state.gone[i])
+        return int(why_refused(tables, row, p, agent, bag, state.furnaces[i]))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         reason = self.why_refused(state, i, seat, action)

@@ -13,14 +13,15 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.house.engine.belief import sample_belief
 from collab_overcooked.games.house.engine.compile import compile_house
 from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Kind, Param, Place, Verb, World
+from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb, World
 from collab_overcooked.games.house.engine.state import Out, State
-from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.house.engine.step import judge_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text import text
 from collab_overcooked.games.house.text.scene import known_scene
 from collab_overcooked.games.house.text.scene_form import check_scene, complete, scene_parts
 from collab_overcooked.games.house.text.seen import HouseView
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.bound import bind
 from collab_overcooked.render.model import Sheet
 
 
@@ -56,10 +57,6 @@ class House(CompiledGame):
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled, self.n_actions)
 
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        super()._start(state, out, which, options, limit)
-        state.dist[which[:, None] & (state.places[:, :, Place.KIND] == Kind.NONE)] = 0  # there are no ways to them
-
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         return complete(self.compiled, state, i)
 
@@ -94,9 +91,9 @@ class House(CompiledGame):
         return text.parse_action(self.action_texts(state, i, seat), action)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        _, out = self.alloc(1)
-        self.observe(rows(state, i, i + 1), out)
-        return text.judged(int(out.reasons[0, seat, action]))
+        reasons = np.zeros(1, np.int32)
+        bind(judge_batch, self.compiled.tables, rows(state, i, i + 1), int(seat), int(action), reasons)()
+        return text.judged(int(reasons[0]))
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"time {state.world[i, World.T]}"

@@ -58,7 +58,7 @@ class Overcooked(CompiledGame):
     exact_masks = True
     config_class = OvercookedConfig
     seat_view = LayoutView
-    array_classes = (State, Out)
+    array_classes, reset_kernels = (State, Out), (reset_batch,)
     event_codes, events_are_bits = Event, True
     lesson = (
         ("take", r"\S+ take onion"),
@@ -95,11 +95,10 @@ class Overcooked(CompiledGame):
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled, self._directives)
 
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""
+    def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
+        """Add the number of the layout that the options name, -1 where one is drawn."""
         name = options.get("layout", options.get("state", {}).get("layout"))
-        forced = -1 if name is None else self._index(name)
-        reset_batch(self.compiled.tables, state, out, which, forced, limit)
+        return -1 if name is None else self._index(name), limit
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         clock = state.clock[i]

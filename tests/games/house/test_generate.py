@@ -75,5 +75,5 @@ def test_every_place_can_be_reached_from_everywhere(game):
     for b in range(20):
         floor = np.flatnonzero(state.cells[b] >= 0)
         used = np.flatnonzero(state.places[b, :, Place.KIND] != Kind.NONE)
-        assert state.dist[b][np.ix_(used, floor)].max() < UNREACHED
+        assert state.dist[b][np.ix_(floor, used)].max() < UNREACHED
         assert (state.cells[b, state.places[b, used, Place.CELL]] == state.places[b, used, Place.ROOM]).all()

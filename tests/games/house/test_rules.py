@@ -46,21 +46,21 @@ def event():
 
 def test_room_of():
     home = a_home(agents=((1, 1), (4, 3)))
-    assert [rules.room_of(home.state, 0, i) for i in range(2)] == [0, 0]  # the doorway belongs to the first room
+    assert [rules.room_of(home.row, i) for i in range(2)] == [0, 0]  # the doorway belongs to the first room
 
 
 @pytest.mark.parametrize(("start", "cells"), [((1, 1), 8), ((7, 3), 0), ((4, 3), 3)])
 def test_path_to(start, cells):
     home = a_home(agents=(start,))
-    assert rules.path_to(home.state, 0, 0, home.place("dishwasher")) == cells
+    assert rules.path_to(home.row, 0, home.place("dishwasher")) == cells
 
 
 def test_is_near_in_the_same_room_only():
     places = {"fridge": (5, 3), "coffee table": (3, 1)}
     home = a_home(agents=((3, 2), (4, 3)), furniture=places, things={}, opened=())
     table, fridge = home.place("coffee table"), home.place("fridge")
-    assert rules.is_near(home.state, 0, 0, table, 1)
-    assert not rules.is_near(home.state, 0, 1, fridge, 1)  # one cell away, but behind the door line
+    assert rules.is_near(home.row, 0, table, 1)
+    assert not rules.is_near(home.row, 1, fridge, 1)  # one cell away, but behind the door line
 
 
 def test_free_hand_and_full_hand():
@@ -72,12 +72,12 @@ def test_free_hand_and_full_hand():
 
 def test_held_of_role_and_contents():
     home = transport()
-    assert rules.held_of_role(home.state, 0, 0, Role.CONTAINER) == 10
-    assert rules.held_of_role(home.state, 0, 0, Role.TARGET) == 1
-    assert rules.held_of_role(home.state, 0, 1, Role.TARGET) == NOTHING
-    assert rules.contents(home.state, 0, 10) == 0
+    assert rules.held_of_role(home.row, 0, Role.CONTAINER) == 10
+    assert rules.held_of_role(home.row, 0, Role.TARGET) == 1
+    assert rules.held_of_role(home.row, 1, Role.TARGET) == NOTHING
+    assert rules.contents(home.row, 10) == 0
     home.run("put in", "wait")
-    assert rules.contents(home.state, 0, 10) == 1
+    assert rules.contents(home.row, 10) == 1
 
 
 def test_why_not_grab():
@@ -103,13 +103,13 @@ def test_why_not_put():
 
 def test_why_not_put_in():
     home = transport()
-    assert rules.why_not_put_in(home.state, 0, 0) == Reason.OK
-    assert rules.why_not_put_in(home.state, 0, 1) == Reason.F_NO_CONTAINER
+    assert rules.why_not_put_in(home.row, 0) == Reason.OK
+    assert rules.why_not_put_in(home.row, 1) == Reason.F_NO_CONTAINER
     for o in (3, 4, 5):
         home.state.things[0, o, [Thing.REL, Thing.PARENT]] = Rel.INSIDE, 10
-    assert rules.why_not_put_in(home.state, 0, 0) == Reason.F_NO_ROOM
+    assert rules.why_not_put_in(home.row, 0) == Reason.F_NO_ROOM
     empty = transport(things={"bowl 10": 0})
-    assert rules.why_not_put_in(empty.state, 0, 0) == Reason.F_HANDS_EMPTY
+    assert rules.why_not_put_in(empty.row, 0) == Reason.F_HANDS_EMPTY
 
 
 def test_why_not_open():
@@ -127,9 +127,9 @@ def test_why_not_open():
 
 def test_why_not_walk():
     home = a_home(agents=((3, 1),))
-    assert rules.why_not_walk(home.state, 0, 0, home.place("coffee table")) == Reason.F_THERE
-    assert rules.why_not_walk(home.state, 0, 0, home.place("fridge")) == Reason.OK
-    assert rules.why_not_walk(home.state, 0, 0, home.place("stove")) == Reason.F_UNKNOWN
+    assert rules.why_not_walk(home.row, 0, home.place("coffee table")) == Reason.F_THERE
+    assert rules.why_not_walk(home.row, 0, home.place("fridge")) == Reason.OK
+    assert rules.why_not_walk(home.row, 0, home.place("stove")) == Reason.F_UNKNOWN
 
 
 def test_why_not_take():
@@ -191,18 +191,18 @@ def test_walk_takes_a_shortest_way():
     home = a_home(agents=((1, 1),))
     width, way = home.game.compiled.tables.params[Param.GRID_WIDTH], []
     for _ in range(8):
-        rules.walk(home.state, 0, 0, home.place("dishwasher"), width)
+        rules.walk(home.row, 0, home.place("dishwasher"), width)
         way.append(home.at())
     assert way == [(1, 2), (1, 3), (2, 3), (3, 3), (4, 3), (5, 3), (6, 3), (7, 3)]
 
 
 def test_grab():
     home = a_home(agents=((3, 2), (7, 2)))
-    assert rules.grab(home.state, 0, 0, 0) == Reason.OK
+    assert rules.grab(home.row, 0, 0) == Reason.OK
     assert home.hands() == ["apple", None] and home.where(0) == "held 0"
-    assert rules.grab(home.state, 0, 1, 0) == Reason.F_GONE  # believed to be on the table still
+    assert rules.grab(home.row, 1, 0) == Reason.F_GONE  # believed to be on the table still
     home.state.places[0, home.place("dishwasher"), Place.OPEN] = 0
-    assert rules.grab(home.state, 0, 1, 1) == Reason.F_NOT_OPEN
+    assert rules.grab(home.row, 1, 1) == Reason.F_NOT_OPEN
 
 
 def test_put():
@@ -218,22 +218,22 @@ def test_put():
 @pytest.mark.parametrize("lost", [True, False])
 def test_put_in_and_empty_out_at_the_bed(lost):
     home = transport(container_lost=lost, agents=((2, 1), (7, 1)))
-    assert rules.put_in(home.state, 0, 0) == Reason.OK
+    assert rules.put_in(home.row, 0) == Reason.OK
     assert home.hands() == [None, "bowl"] and home.where(1) == "inside 10"
     bed = home.place("bed")
     assert rules.put(*home.rules, 0, 1, bed) == Reason.OK
     assert home.where(1) == "delivered bed"
     assert home.where(10) == ("delivered bed" if lost else "at bed")
-    rules.empty_out(home.state, 0, 10, bed)  # nothing is left in it
-    assert rules.contents(home.state, 0, 10) == 0
+    rules.empty_out(home.row, 10, bed)  # nothing is left in it
+    assert rules.contents(home.row, 10) == 0
 
 
 def test_turn_door():
     home = a_home()
     p = home.place("dishwasher")
-    assert rules.turn_door(home.state, 0, p, Verb.OPEN) == Reason.F_NOT_CLOSED
-    assert rules.turn_door(home.state, 0, p, Verb.CLOSE) == Reason.OK
-    assert rules.turn_door(home.state, 0, p, Verb.CLOSE) == Reason.F_NOT_OPEN
+    assert rules.turn_door(home.row, p, Verb.OPEN) == Reason.F_NOT_CLOSED
+    assert rules.turn_door(home.row, p, Verb.CLOSE) == Reason.OK
+    assert rules.turn_door(home.row, p, Verb.CLOSE) == Reason.F_NOT_OPEN
     assert home.state.places[0, p, Place.OPEN] == 0
 
 
@@ -255,10 +255,10 @@ def rivals(*verbs, arg=3):
 )
 def test_are_rivals_and_is_turning(one, other, are):
     home = rivals(one, other)
-    assert rules.are_rivals(home.state, 0, 0, 1) == are
+    assert rules.are_rivals(home.row, 0, 1) == are
     assert rules.is_turning(home.state.agents[0, 0]) == (one == Verb.OPEN)
     home.state.agents[0, 1, Agent.ARG] = 4
-    assert not rules.are_rivals(home.state, 0, 0, 1)
+    assert not rules.are_rivals(home.row, 0, 1)
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -267,7 +267,7 @@ def test_settle_conflicts_is_fair(count):
     home = rivals(*[Verb.GRAB] * count)
     for _ in range(300):
         home.state.agents[0, :, Agent.VERB] = Verb.GRAB
-        rules.settle_conflicts(home.state, 0)
+        rules.settle_conflicts(home.row)
         left = np.flatnonzero(home.state.agents[0, :, Agent.VERB] == Verb.GRAB)
         assert len(left) == 1
         wins[left[0]] += 1
@@ -276,13 +276,13 @@ def test_settle_conflicts_is_fair(count):
 
 def test_count_goals():
     home = a_home(things={"apple 0": "fridge", "apple 1": "fridge", "wine 2": "fridge"}, wants={"apple": 1, "wine": 2})
-    assert rules.count_goals(home.state, 0) == 2
+    assert rules.count_goals(home.row) == 2
     assert home.state.goals[0, :2, Goal.HAVE].tolist() == [1, 1]
 
 
 def running(home, text, seat=0):
     home.state.macro_state[0, seat, Macro.ACTION] = home.game.parse(text, home.state, 0, seat)
-    home.state.agents[0, seat, Agent.AIM] = rules.room_of(home.state, 0, seat)
+    home.state.agents[0, seat, Agent.AIM] = rules.room_of(home.row, seat)
     return home
 
 
@@ -293,7 +293,7 @@ def follows(home, seat=0):
 
 def test_plan_primitive_and_fail_plan():
     home, row = a_home(), event()
-    assert macro_actions.plan_primitive(home.state, 0, 0, Verb.GRAB, 3) == Outcome.RUNNING
+    assert macro_actions.plan_primitive(home.row, 0, Verb.GRAB, 3) == Outcome.RUNNING
     assert follows(home) == (Verb.GRAB, 3)
     assert macro_actions.fail_plan(row, Reason.F_GONE) == Outcome.FAILED and row[EventColumn.WHY] == Reason.F_GONE
 
@@ -321,9 +321,9 @@ def test_next_of_explore():
     home = transport(agents=((1, 1), (7, 1)))
     home.state.know_rooms[0, 0, 0] = KnownRoom.PART
     running(home, "explore")
-    home.state.dist[0, 0, home.state.agents[0, 0, Agent.CELL]] = 3
+    home.row.dist[home.row.agents[0, Agent.CELL], 0] = 3
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.RUNNING and follows(home) == (Verb.WALK, 0)
-    home.state.dist[0, 0, home.state.agents[0, 0, Agent.CELL]] = 2
+    home.row.dist[home.row.agents[0, Agent.CELL], 0] = 2
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.RUNNING and follows(home)[0] == Verb.LOOK
     home.state.know_rooms[0, 0, 0] = KnownRoom.ALL
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.DONE

@@ -16,6 +16,7 @@ from scenes import write_scene
 
 from collab_overcooked.games.house.engine.compile import CLOSED
 from collab_overcooked.games.house.engine.constants import NOTHING, Known, KnownPlace
+from collab_overcooked.games.house.engine.state import State
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.text.scene import place_label
 from collab_overcooked.kernels.rng import seed_states
@@ -153,9 +154,14 @@ class Home:
         return self.labels.index(name)
 
     @property
-    def rules(self) -> tuple[Any, Any, int]:
+    def row(self) -> State:
+        """Return the arrays of the only environment."""
+        return State(*(array[0] for array in self.state))
+
+    @property
+    def rules(self) -> tuple[Any, State]:
         """Return what rule functions take first, for the only environment."""
-        return self.game.compiled.tables, self.state, 0
+        return self.game.compiled.tables, self.row
 
     def act(self, *texts: str) -> list[Any]:
         """Let all agents act by texts; returns the events."""

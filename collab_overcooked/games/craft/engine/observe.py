@@ -16,8 +16,9 @@ from collab_overcooked.games.craft.engine.constants import (
     Param,
     Place,
     Reason,
+    Row,
 )
-from collab_overcooked.games.craft.engine.rules import square_to, why_refused
+from collab_overcooked.games.craft.engine.rules import kind_of, nearest, square_to, why_refused
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
@@ -29,6 +30,16 @@ ORDER_FEATURES = 1  # in addition to the dish: steps left
 def steps_away(agent, place):
     """Distances in observations are in cells, rounded up."""
     return int(np.ceil(np.sqrt(square_to(agent, place))))
+
+
+@kernel
+def encode_agent(places, agent, bag, out):
+    """An agent is encoded as its bag and its distances to all places. Mutates: out."""
+    for k in range(bag.shape[0]):
+        out[k] = clip_u8(bag[k])
+    far = out[bag.shape[0] :]
+    for p in range(places.shape[0]):
+        far[p] = clip_u8(steps_away(agent, places[p]))
 
 
 @kernel
@@ -75,7 +86,7 @@ def observe_batch(tables, state, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
     agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
     chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
-    observations, masks, fresh = out.observations, out.masks, out.fresh
+    observations, masks, fresh, targets = out.observations, out.masks, out.fresh, out.targets
     n_agents, n_items, n_places = agents.shape[1], bags.shape[2], gone.shape[1]
     width = n_items + n_places
     for b in range(agents.shape[0]):
@@ -84,13 +95,14 @@ def observe_batch(tables, state, out):
         first = observations[b, 0]
         first[:] = 0
         for i in range(n_agents):
-            for k in range(n_items):
-                first[width * i + k] = clip_u8(bags[b, i, k])
-            for p in range(n_places):
-                first[width * i + n_items + p] = clip_u8(steps_away(agents[b, i], tables.places[p]))
+            encode_agent(tables.places, agents[b, i], bags[b, i], first[width * i : width * (i + 1)])
+            for kind in range(targets.shape[1]):
+                targets[b, kind] = nearest(agents[b, i], kind, tables.places, gone[b])
             for action in range(tables.catalogue.shape[0]):
-                reason = why_refused(tables, tables.catalogue[action], agents[b, i], bags[b, i], gone[b], furnaces[b])
-                masks[b, i, action] = reason == Reason.OK
+                row = tables.catalogue[action]
+                kind = kind_of(row)
+                p = row[Row.PLACE] if kind == NOTHING else targets[b, kind]
+                masks[b, i, action] = why_refused(tables, row, p, agents[b, i], bags[b, i], furnaces[b]) == Reason.OK
         encode_shared(tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, width * n_agents)
         for i in range(1, n_agents):
             seen, before, end = observations[b, i], width * i, width * n_agents

@@ -22,6 +22,9 @@ from collab_overcooked.games.craft.engine.constants import (
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
 
+# Plain ints: numba cannot unify an enum member with a number of an array.
+CHEST, FURNACE = int(Role.CHEST), int(Role.FURNACE)
+
 # ------------------------------------------------------------------------------------------- places and distances
 
 
@@ -52,16 +55,21 @@ def is_in_reach(agent, place, reach):
 
 
 @kernel
-def target_of(row, agent, places, gone):
-    """A command acts on the place, mob or block that it names, or on the nearest furnace or chest."""
+def kind_of(row):
+    """A command that names no place acts on the mob or block that it names, or on a furnace or chest."""
     verb = row[Row.VERB]
-    if verb == Verb.WAIT:
+    if verb == Verb.WAIT or row[Row.PLACE] != NOTHING:
         return NOTHING
-    if row[Row.PLACE] != NOTHING:
-        return row[Row.PLACE]
     if verb == Verb.GOTO or verb == Verb.KILL or verb == Verb.MINE:
-        return nearest(agent, row[Row.WHAT], places, gone)
-    return nearest(agent, Role.CHEST if verb == Verb.STORE else Role.FURNACE, places, gone)
+        return row[Row.WHAT]
+    return CHEST if verb == Verb.STORE else FURNACE
+
+
+@kernel
+def target_of(row, agent, places, gone):
+    """A command acts on the place that it names, or on the nearest one of its kind."""
+    kind = kind_of(row)
+    return row[Row.PLACE] if kind == NOTHING else nearest(agent, kind, places, gone)
 
 
 # ------------------------------------------------------------------------------------------- refusals
@@ -76,10 +84,9 @@ def why_not_slot(item, held, count):
 
 
 @kernel
-def why_refused(tables, row, agent, bag, gone, furnaces):
+def why_refused(tables, row, p, agent, bag, furnaces):
     """A command needs a place within reach, its item in the bag, and a free slot or an output in the furnace."""
     verb, what, places = row[Row.VERB], row[Row.WHAT], tables.places
-    p = target_of(row, agent, places, gone)
     if p == NOTHING:
         return Reason.OK if verb == Verb.WAIT else Reason.F_GONE
     if verb == Verb.GOTO:

@@ -63,3 +63,4 @@ class Out(NamedTuple):
     events: Array = array_of("N", EventColumn, fill={0: 0, FIRST_ID: NOTHING})
     order_events: Array = array_of(OrderEvent)
     fresh: Array = array_of(dtype=np.bool_)
+    targets: Array = array_of("K", fill=None)  # scratch: the nearest place of each kind

@@ -19,6 +19,7 @@ from collab_overcooked.games.craft.engine.rules import (
     serve_orders,
     shaped_reward,
     take_order,
+    target_of,
     why_refused,
 )
 from collab_overcooked.kernels.events import clear_events
@@ -34,13 +35,15 @@ def command_agents(tables, agents, bags, gone, furnaces, chest, actions, events,
     clear_events(events, FIRST_ID)
     for i in range(agents.shape[0]):
         row = tables.catalogue[actions[i]]
-        events[i, EventColumn.REASON] = why_refused(tables, row, agents[i], bags[i], gone, furnaces)
+        p = target_of(row, agents[i], tables.places, gone)
+        events[i, EventColumn.REASON] = why_refused(tables, row, p, agents[i], bags[i], furnaces)
     for i in range(agents.shape[0]):
         shaped[i] = 0
         if events[i, EventColumn.REASON] != Reason.OK:
             continue
         row = tables.catalogue[actions[i]]
-        if why_refused(tables, row, agents[i], bags[i], gone, furnaces) != Reason.OK:
+        p = target_of(row, agents[i], tables.places, gone)
+        if why_refused(tables, row, p, agents[i], bags[i], furnaces) != Reason.OK:
             events[i, EventColumn.REASON] = Reason.F_TAKEN
             continue
         apply_command(tables, row, agents[i], bags[i], gone, furnaces, chest, events[i])

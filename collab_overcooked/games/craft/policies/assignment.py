@@ -125,10 +125,10 @@ def worth_taking(tables, furnace, knobs, scratch):
 @kernel
 def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
     """A command has the value of its weight, or 0 if it is refused or not needed."""
-    if why_refused(tables, row, agent, bag, scratch.away, furnaces) != Reason.OK:
+    p = target_of(row, agent, tables.places, scratch.away)
+    if why_refused(tables, row, p, agent, bag, furnaces) != Reason.OK:
         return 0
     verb, what, items = row[Row.VERB], row[Row.WHAT], tables.items
-    p = target_of(row, agent, tables.places, scratch.away)
     if verb == Verb.KILL:
         d = dish_of(tables.places[p, Place.GIVES], items)
         needed = d != NOTHING and scratch.want[d] > 0

@@ -55,9 +55,8 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
 
 
 def measure_home(compiled: Compiled, state: State) -> None:
-    """Measure the ways to all places in every environment of a batch; to those that are not there, there is none."""
-    state.dist[state.places[:, :, Place.KIND] == Kind.NONE] = 0
-    bind(measure_batch, compiled.tables, state, np.zeros_like(state.cells))()
+    """Measure the ways to all places in every environment of a batch."""
+    bind(measure_batch, compiled.tables, state, np.zeros((len(state.rng), 2, state.cells.shape[1]), np.int32))()
 
 
 def _cell(state: State, b: int, room: int, rng: np.random.Generator, width: int) -> int:

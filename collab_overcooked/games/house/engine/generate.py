@@ -55,21 +55,21 @@ def split_rooms(rects, n_rooms, width, height, rng):
 
 
 @kernel
-def lay_rooms(tables, state, b, rects, scratch):
+def lay_rooms(tables, state, rects, scratch):
     """The rooms get the rectangles in any order; all other cells are wall. Mutates: state, scratch."""
-    width, n_rooms = tables.params[Param.GRID_WIDTH], state.rooms.shape[1]
+    width, n_rooms = tables.params[Param.GRID_WIDTH], state.rooms.shape[0]
     for k in range(n_rooms):
         scratch[k] = k
-    shuffle(scratch, n_rooms, state.rng[b])
-    state.cells[b, :] = NOTHING
+    shuffle(scratch, n_rooms, state.rng)
+    state.cells[:] = NOTHING
     for r in range(n_rooms):
         rect = rects[scratch[r]]
-        state.rooms[b, r, Room.TYPE] = tables.room_types[r]
+        state.rooms[r, Room.TYPE] = tables.room_types[r]
         for k in range(4):
-            state.rooms[b, r, Room.LEFT + k] = rect[k]
+            state.rooms[r, Room.LEFT + k] = rect[k]
         for y in range(rect[1], rect[3] + 1):
             for x in range(rect[0], rect[2] + 1):
-                state.cells[b, y * width + x] = r
+                state.cells[y * width + x] = r
 
 
 @kernel
@@ -90,9 +90,9 @@ def is_wanted_door(one, other, connecting, groups):
 
 
 @kernel
-def cut_doors(tables, state, b, scratch):
+def cut_doors(tables, state, scratch):
     """Doors are drawn until all rooms are connected, then some more. Mutates: state, scratch."""
-    cells, width, n_rooms, rng = state.cells[b], tables.params[Param.GRID_WIDTH], state.rooms.shape[1], state.rng[b]
+    cells, width, n_rooms, rng = state.cells, tables.params[Param.GRID_WIDTH], state.rooms.shape[0], state.rng
     for r in range(n_rooms):
         scratch[r] = r  # the group of connected rooms that it belongs to
     for count in range(n_rooms - 1 + tables.params[Param.DOORS]):
@@ -115,18 +115,18 @@ def cut_doors(tables, state, b, scratch):
 
 
 @kernel
-def random_cell(state, b, r, width):
+def random_cell(state, r, width):
     """A cell of a room, all alike; never a doorway. Mutates: state.rng."""
-    room, rng = state.rooms[b, r], state.rng[b]
+    room, rng = state.rooms[r], state.rng
     x = room[Room.LEFT] + draw_below(rng, room[Room.RIGHT] - room[Room.LEFT] + 1)
     y = room[Room.TOP] + draw_below(rng, room[Room.BOTTOM] - room[Room.TOP] + 1)
     return y * width + x
 
 
 @kernel
-def set_place(state, b, p, kind, name, room, cell, fits):
+def set_place(state, p, kind, name, room, cell, fits):
     """A place has a kind, a room, a cell and room for things; containers are closed. Mutates: state.places."""
-    place = state.places[b, p]
+    place = state.places[p]
     place[Place.KIND] = kind
     place[Place.CLASS] = name
     place[Place.ROOM] = room
@@ -136,64 +136,79 @@ def set_place(state, b, p, kind, name, room, cell, fits):
 
 
 @kernel
-def furnish(tables, state, b):
+def furnish(tables, state):
     """Centres come first, then furniture at random cells of its rooms. Mutates: state."""
-    width, n_rooms = tables.params[Param.GRID_WIDTH], state.rooms.shape[1]
-    state.places[b, :, :] = 0
+    width, n_rooms = tables.params[Param.GRID_WIDTH], state.rooms.shape[0]
+    state.places[:, :] = 0
     for r in range(n_rooms):
-        room = state.rooms[b, r]
+        room = state.rooms[r]
         x, y = (room[Room.LEFT] + room[Room.RIGHT]) // 2, (room[Room.TOP] + room[Room.BOTTOM]) // 2
-        set_place(state, b, r, Kind.CENTRE, NOTHING, r, y * width + x, 0)
+        set_place(state, r, Kind.CENTRE, NOTHING, r, y * width + x, 0)
     for k in range(tables.furniture.shape[0]):
         row = tables.furniture[k]
-        cell = random_cell(state, b, row[0], width)
-        missing = row[4] == 1 and draw_below(state.rng[b], 2) == 0
-        set_place(state, b, n_rooms + k, 0 if missing else row[1], row[2], row[0], cell, row[3])
+        cell = random_cell(state, row[0], width)
+        missing = row[4] == 1 and draw_below(state.rng, 2) == 0
+        set_place(state, n_rooms + k, 0 if missing else row[1], row[2], row[0], cell, row[3])
 
 
 @kernel
-def measure_ways(state, b, p, width, queue):
-    """The way from every cell to a place, over floor and through doors. Mutates: state.dist, queue."""
-    cells, dist = state.cells[b], state.dist[b, p]
-    for cell in range(dist.shape[0]):
-        dist[cell] = UNREACHED
-    start = state.places[b, p, Place.CELL]
-    dist[start], queue[0] = 0, start
+def measure_ways(state, width, scratch):
+    """The ways from every cell to all places, over floor and through doors; none to places that are not there.
+
+    Mutates: state.dist, scratch (2, C).
+    """
+    cells, places, dist = state.cells, state.places, state.dist
+    dist[:, :] = UNREACHED
+    for p in range(places.shape[0]):
+        if places[p, Place.KIND] == Kind.NONE:
+            dist[:, p] = 0
+        else:
+            measure_way(cells, places[p, Place.CELL], width, p, dist, scratch[0], scratch[1])
+
+
+@kernel
+def measure_way(cells, start, width, p, dist, ways, queue):
+    """The ways to a place, nearest cells first; with selections instead of branches, which no processor can foresee.
+
+    Mutates: dist, ways, queue.
+    """
+    for cell in range(cells.shape[0]):
+        ways[cell] = NOTHING if cells[cell] == NOTHING else UNREACHED
+    ways[start], queue[0] = 0, start
     head, tail = 0, 1
     while head < tail:
         cell = queue[head]
         head += 1
+        dist[cell, p] = ways[cell]
         for k in range(4):
             beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
-            if cells[beside] != NOTHING and dist[beside] == UNREACHED:
-                dist[beside] = dist[cell] + 1
-                queue[tail] = beside
-                tail += 1
+            is_new = ways[beside] == UNREACHED
+            queue[tail] = beside
+            ways[beside] = ways[cell] + 1 if is_new else ways[beside]
+            tail += 1 if is_new else 0
 
 
 @kernel
-def make_house(tables, state, b, rects, scratch):
-    """A home has rooms, doors, furniture and the ways to it. Mutates: state, rects, scratch."""
+def make_house(tables, state, rects, scratch):
+    """A home has rooms, doors and furniture. Mutates: state, rects, scratch."""
     width = tables.params[Param.GRID_WIDTH]
-    split_rooms(rects, state.rooms.shape[1], width, state.cells.shape[1] // width, state.rng[b])
-    lay_rooms(tables, state, b, rects, scratch)
-    cut_doors(tables, state, b, scratch)
-    furnish(tables, state, b)
-    for p in range(state.rooms.shape[1] + tables.furniture.shape[0]):
-        measure_ways(state, b, p, width, scratch)
+    split_rooms(rects, state.rooms.shape[0], width, state.cells.shape[0] // width, state.rng)
+    lay_rooms(tables, state, rects, scratch)
+    cut_doors(tables, state, scratch)
+    furnish(tables, state)
 
 
 @kernel
-def place_agents(tables, state, b, scratch):
+def place_agents(tables, state, scratch):
     """Agents start empty-handed in different rooms, as far as there are enough. Mutates: state, scratch."""
-    n_rooms = state.rooms.shape[1]
+    n_rooms = state.rooms.shape[0]
     for r in range(n_rooms):
         scratch[r] = r
-    shuffle(scratch, n_rooms, state.rng[b])
-    for i in range(state.agents.shape[1]):
-        agent = state.agents[b, i]
+    shuffle(scratch, n_rooms, state.rng)
+    for i in range(state.agents.shape[0]):
+        agent = state.agents[i]
         agent[:] = 0
-        agent[Agent.CELL] = random_cell(state, b, scratch[i % n_rooms], tables.params[Param.GRID_WIDTH])
+        agent[Agent.CELL] = random_cell(state, scratch[i % n_rooms], tables.params[Param.GRID_WIDTH])
         agent[Agent.VERB] = Verb.WAIT
         agent[Agent.ROOM] = NOTHING
         for hand in range(HANDS):

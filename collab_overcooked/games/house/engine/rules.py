@@ -32,21 +32,21 @@ from collab_overcooked.kernels.rng import draw_below
 
 
 @kernel
-def room_of(state, b, i):
+def room_of(state, i):
     """An agent is in the room of its cell; a doorway belongs to one of the rooms that it connects."""
-    return state.cells[b, state.agents[b, i, Agent.CELL]]
+    return state.cells[state.agents[i, Agent.CELL]]
 
 
 @kernel
-def path_to(state, b, i, p):
+def path_to(state, i, p):
     """The distance to a place is the number of cells of the shortest path through the doors."""
-    return state.dist[b, p, state.agents[b, i, Agent.CELL]]
+    return state.dist[state.agents[i, Agent.CELL], p]
 
 
 @kernel
-def is_near(state, b, i, p, reach):
+def is_near(state, i, p, reach):
     """A place is near if it is in the same room and within a number of cells."""
-    return state.places[b, p, Place.ROOM] == room_of(state, b, i) and path_to(state, b, i, p) <= reach
+    return state.places[p, Place.ROOM] == room_of(state, i) and path_to(state, i, p) <= reach
 
 
 @kernel
@@ -68,21 +68,21 @@ def full_hand(agent):
 
 
 @kernel
-def held_of_role(state, b, i, role):
+def held_of_role(state, i, role):
     """Return the hand that holds a thing of a role, or NOTHING."""
     for hand in range(HANDS):
-        held = state.agents[b, i, Agent.LEFT_HAND + hand]
-        if held != NOTHING and state.things[b, held, Thing.ROLE] == role:
+        held = state.agents[i, Agent.LEFT_HAND + hand]
+        if held != NOTHING and state.things[held, Thing.ROLE] == role:
             return held
     return NOTHING
 
 
 @kernel
-def contents(state, b, o):
+def contents(state, o):
     """Count the contents of a container."""
     count = 0
-    for other in range(state.things.shape[1]):
-        if state.things[b, other, Thing.REL] == Rel.INSIDE and state.things[b, other, Thing.PARENT] == o:
+    for other in range(state.things.shape[0]):
+        if state.things[other, Thing.REL] == Rel.INSIDE and state.things[other, Thing.PARENT] == o:
             count += 1
     return count
 
@@ -91,126 +91,126 @@ def contents(state, b, o):
 
 
 @kernel
-def why_not_grab(tables, state, b, i, o):
+def why_not_grab(tables, state, i, o):
     """Agents can take things whose place they know, with a free hand, and only one container at a time."""
-    if state.know_things[b, i, o, Belief.STATUS] != Known.SEEN:
+    if state.know_things[i, o, Belief.STATUS] != Known.SEEN:
         return Reason.F_UNKNOWN
-    if free_hand(state.agents[b, i]) == NOTHING:
+    if free_hand(state.agents[i]) == NOTHING:
         return Reason.F_HANDS_FULL
-    if state.things[b, o, Thing.ROLE] == Role.CONTAINER and held_of_role(state, b, i, Role.CONTAINER) != NOTHING:
+    if state.things[o, Thing.ROLE] == Role.CONTAINER and held_of_role(state, i, Role.CONTAINER) != NOTHING:
         return Reason.F_ONE_CONTAINER
     return Reason.OK
 
 
 @kernel
-def why_not_put(tables, state, b, i, p, reach):
+def why_not_put(tables, state, i, p, reach):
     """Things are put down at a known place that is near, open and not full."""
-    if state.know_places[b, i, p] == KnownPlace.UNKNOWN:
+    if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if not is_near(state, b, i, p, reach):
+    if not is_near(state, i, p, reach):
         return Reason.F_TOO_FAR
-    if state.know_places[b, i, p] != KnownPlace.OPEN:
+    if state.know_places[i, p] != KnownPlace.OPEN:
         return Reason.F_NOT_OPEN
-    return Reason.F_NO_ROOM if state.places[b, p, Place.FREE] <= 0 else Reason.OK
+    return Reason.F_NO_ROOM if state.places[p, Place.FREE] <= 0 else Reason.OK
 
 
 @kernel
-def why_not_put_in(state, b, i):
+def why_not_put_in(state, i):
     """A thing in one hand goes into a container in the other hand, up to three things."""
-    box = held_of_role(state, b, i, Role.CONTAINER)
+    box = held_of_role(state, i, Role.CONTAINER)
     if box == NOTHING:
         return Reason.F_NO_CONTAINER
-    if held_of_role(state, b, i, Role.TARGET) == NOTHING:
+    if held_of_role(state, i, Role.TARGET) == NOTHING:
         return Reason.F_HANDS_EMPTY
-    return Reason.F_NO_ROOM if contents(state, b, box) >= CONTAINER_ROOM else Reason.OK
+    return Reason.F_NO_ROOM if contents(state, box) >= CONTAINER_ROOM else Reason.OK
 
 
 @kernel
-def why_not_open(tables, state, b, i, p, verb):
+def why_not_open(tables, state, i, p, verb):
     """Opening a closed place needs a free hand, except for the goal place if the rules allow it."""
-    known = state.know_places[b, i, p]
-    if state.places[b, p, Place.KIND] != Kind.CONTAINER or known == KnownPlace.UNKNOWN:
+    known = state.know_places[i, p]
+    if state.places[p, Place.KIND] != Kind.CONTAINER or known == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if not is_near(state, b, i, p, tables.params[Param.REACH]):
+    if not is_near(state, i, p, tables.params[Param.REACH]):
         return Reason.F_TOO_FAR
     if verb == Verb.CLOSE:
         return Reason.OK if known == KnownPlace.OPEN else Reason.F_NOT_OPEN
     if known == KnownPlace.OPEN:
         return Reason.F_NOT_CLOSED
-    exempt = tables.params[Param.AUTO_OPEN] == 1 and p == state.world[b, World.GOAL]
-    return Reason.F_HANDS_FULL if free_hand(state.agents[b, i]) == NOTHING and not exempt else Reason.OK
+    exempt = tables.params[Param.AUTO_OPEN] == 1 and p == state.world[World.GOAL]
+    return Reason.F_HANDS_FULL if free_hand(state.agents[i]) == NOTHING and not exempt else Reason.OK
 
 
 @kernel
-def why_not_walk(state, b, i, p):
+def why_not_walk(state, i, p):
     """Agents can walk to rooms and known places other than their own."""
-    if state.know_places[b, i, p] == KnownPlace.UNKNOWN:
+    if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    return Reason.F_THERE if path_to(state, b, i, p) == 0 else Reason.OK
+    return Reason.F_THERE if path_to(state, i, p) == 0 else Reason.OK
 
 
 @kernel
-def why_not_take(tables, state, b, i, o, verb):
+def why_not_take(tables, state, i, o, verb):
     """Agents can walk to things that they have seen, and take them if they are near and not in a closed container."""
-    place = max(state.know_things[b, i, o, Belief.PLACE], 0)
+    place = max(state.know_things[i, o, Belief.PLACE], 0)
     if verb == Verb.WALK_TO:
-        known = state.know_things[b, i, o, Belief.STATUS] == Known.SEEN
-        return why_not_walk(state, b, i, place) if known else Reason.F_UNKNOWN
-    reason = why_not_grab(tables, state, b, i, o)
+        known = state.know_things[i, o, Belief.STATUS] == Known.SEEN
+        return why_not_walk(state, i, place) if known else Reason.F_UNKNOWN
+    reason = why_not_grab(tables, state, i, o)
     if reason != Reason.OK:
         return reason
-    if not is_near(state, b, i, place, tables.params[Param.REACH]):
+    if not is_near(state, i, place, tables.params[Param.REACH]):
         return Reason.F_TOO_FAR
-    return Reason.OK if state.know_places[b, i, place] == KnownPlace.OPEN else Reason.F_NOT_OPEN
+    return Reason.OK if state.know_places[i, place] == KnownPlace.OPEN else Reason.F_NOT_OPEN
 
 
 @kernel
-def why_not_primitive(tables, state, b, i, verb, arg):
+def why_not_primitive(tables, state, i, verb, arg):
     """A primitive action is accepted unless the agent's knowledge rules it out."""
     reach = tables.params[Param.REACH]
     if verb == Verb.WALK:
-        return why_not_walk(state, b, i, arg)
+        return why_not_walk(state, i, arg)
     if verb == Verb.WALK_TO or verb == Verb.GRAB:
-        return why_not_take(tables, state, b, i, arg, verb)
+        return why_not_take(tables, state, i, arg, verb)
     if verb == Verb.OPEN or verb == Verb.CLOSE:
-        return why_not_open(tables, state, b, i, arg, verb)
+        return why_not_open(tables, state, i, arg, verb)
     if verb == Verb.PUT or verb == Verb.PUT_AT:
-        hand = arg if verb == Verb.PUT else full_hand(state.agents[b, i])
-        if hand == NOTHING or state.agents[b, i, Agent.LEFT_HAND + hand] == NOTHING:
+        hand = arg if verb == Verb.PUT else full_hand(state.agents[i])
+        if hand == NOTHING or state.agents[i, Agent.LEFT_HAND + hand] == NOTHING:
             return Reason.F_HANDS_EMPTY
         if verb == Verb.PUT:
-            return why_not_put(tables, state, b, i, state.world[b, World.GOAL], tables.params[Param.PUT_REACH])
-        return why_not_put(tables, state, b, i, arg, reach)
+            return why_not_put(tables, state, i, state.world[World.GOAL], tables.params[Param.PUT_REACH])
+        return why_not_put(tables, state, i, arg, reach)
     if verb == Verb.PUT_IN:
-        return why_not_put_in(state, b, i)
-    done = state.know_rooms[b, i, room_of(state, b, i)] == KnownRoom.ALL
+        return why_not_put_in(state, i)
+    done = state.know_rooms[i, room_of(state, i)] == KnownRoom.ALL
     return Reason.F_NO_USE if verb == Verb.LOOK and done else Reason.OK
 
 
 @kernel
-def why_not_plan(tables, state, b, i, verb, arg):
+def why_not_plan(tables, state, i, verb, arg):
     """A sub-plan is accepted if the agent knows its target and has the hands for it."""
-    room = room_of(state, b, i)
+    room = room_of(state, i)
     if verb == Verb.GO:
         return Reason.F_THERE if arg == room else Reason.OK
     if verb == Verb.EXPLORE:
-        return Reason.F_NO_USE if state.know_rooms[b, i, room] == KnownRoom.ALL else Reason.OK
+        return Reason.F_NO_USE if state.know_rooms[i, room] == KnownRoom.ALL else Reason.OK
     if verb == Verb.FETCH:
-        return why_not_grab(tables, state, b, i, arg)
+        return why_not_grab(tables, state, i, arg)
     if verb == Verb.DELIVER:
-        if full_hand(state.agents[b, i]) == NOTHING:
+        if full_hand(state.agents[i]) == NOTHING:
             return Reason.F_HANDS_EMPTY
-        known = state.know_places[b, i, state.world[b, World.GOAL]]
+        known = state.know_places[i, state.world[World.GOAL]]
         return Reason.F_UNKNOWN if known == KnownPlace.UNKNOWN else Reason.OK
-    if state.know_places[b, i, arg] == KnownPlace.UNKNOWN:
+    if state.know_places[i, arg] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if state.know_places[b, i, arg] != KnownPlace.CLOSED or arg == state.world[b, World.GOAL]:
+    if state.know_places[i, arg] != KnownPlace.CLOSED or arg == state.world[World.GOAL]:
         return Reason.F_NO_USE
-    return Reason.F_HANDS_FULL if free_hand(state.agents[b, i]) == NOTHING else Reason.OK
+    return Reason.F_HANDS_FULL if free_hand(state.agents[i]) == NOTHING else Reason.OK
 
 
 @kernel
-def why_refused(tables, state, b, i, action):
+def why_refused(tables, state, i, action):
     """Actions of idle agents are refused by the agent's own knowledge; an agent cannot speak twice in a row."""
     verb = tables.catalogue[tables.levels[i], action, 0]
     arg = tables.catalogue[tables.levels[i], action, 1]
@@ -221,116 +221,116 @@ def why_refused(tables, state, b, i, action):
     if verb == Verb.SAY:
         if tables.params[Param.PAID_TALK] == 0:
             return Reason.F_NO_USE
-        return Reason.F_SPOKE if state.agents[b, i, Agent.SPOKE] == 1 else Reason.OK
+        return Reason.F_SPOKE if state.agents[i, Agent.SPOKE] == 1 else Reason.OK
     if verb < Verb.SAY:
-        return why_not_primitive(tables, state, b, i, verb, arg)
-    return why_not_plan(tables, state, b, i, verb, arg)
+        return why_not_primitive(tables, state, i, verb, arg)
+    return why_not_plan(tables, state, i, verb, arg)
 
 
 # ------------------------------------------------------------------------------------------- what actions do
 
 
 @kernel
-def walk(state, b, i, p, width):
+def walk(state, i, p, width):
     """Walking takes one step on a shortest path: the first of north, south, east and west that is on one.
 
     Mutates: state.agents.
     """
-    cell, dist = state.agents[b, i, Agent.CELL], state.dist[b, p]
+    cell, dist = state.agents[i, Agent.CELL], state.dist
     for k in range(4):
         beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
-        if 0 <= beside < dist.shape[0] and 0 <= dist[beside] < dist[cell]:
-            state.agents[b, i, Agent.CELL] = beside
+        if 0 <= beside < dist.shape[0] and 0 <= dist[beside, p] < dist[cell, p]:
+            state.agents[i, Agent.CELL] = beside
             return
 
 
 @kernel
-def grab(state, b, i, o):
+def grab(state, i, o):
     """An agent takes a thing from its believed place if it is there. Mutates: state."""
-    place = state.know_things[b, i, o, Belief.PLACE]
-    there = state.things[b, o, Thing.REL] == Rel.AT and state.things[b, o, Thing.PARENT] == place
-    hand = free_hand(state.agents[b, i])
+    place = state.know_things[i, o, Belief.PLACE]
+    there = state.things[o, Thing.REL] == Rel.AT and state.things[o, Thing.PARENT] == place
+    hand = free_hand(state.agents[i])
     if not there or hand == NOTHING:
         return Reason.F_GONE
-    if state.places[b, place, Place.KIND] == Kind.CONTAINER and state.places[b, place, Place.OPEN] == 0:
+    if state.places[place, Place.KIND] == Kind.CONTAINER and state.places[place, Place.OPEN] == 0:
         return Reason.F_NOT_OPEN
-    state.agents[b, i, Agent.LEFT_HAND + hand] = o
-    state.things[b, o, Thing.REL] = Rel.HELD
-    state.things[b, o, Thing.PARENT] = i
-    state.places[b, place, Place.FREE] += 1
+    state.agents[i, Agent.LEFT_HAND + hand] = o
+    state.things[o, Thing.REL] = Rel.HELD
+    state.things[o, Thing.PARENT] = i
+    state.places[place, Place.FREE] += 1
     return Reason.OK
 
 
 @kernel
-def put(tables, state, b, i, hand, p):
+def put(tables, state, i, hand, p):
     """A held thing is put down at a place; at the bed, it is delivered with its contents. Mutates: state."""
-    o = state.agents[b, i, Agent.LEFT_HAND + hand]
-    if state.places[b, p, Place.KIND] == Kind.CONTAINER and state.places[b, p, Place.OPEN] == 0:
+    o = state.agents[i, Agent.LEFT_HAND + hand]
+    if state.places[p, Place.KIND] == Kind.CONTAINER and state.places[p, Place.OPEN] == 0:
         return Reason.F_NOT_OPEN
-    if state.places[b, p, Place.FREE] <= 0:
+    if state.places[p, Place.FREE] <= 0:
         return Reason.F_NO_ROOM
-    state.agents[b, i, Agent.LEFT_HAND + hand] = NOTHING
-    stays = state.places[b, p, Place.KIND] == Kind.BED
-    if stays and state.things[b, o, Thing.ROLE] == Role.CONTAINER:
+    state.agents[i, Agent.LEFT_HAND + hand] = NOTHING
+    stays = state.places[p, Place.KIND] == Kind.BED
+    if stays and state.things[o, Thing.ROLE] == Role.CONTAINER:
         stays = tables.params[Param.LOST] == 1
-        empty_out(state, b, o, p)
-    state.things[b, o, Thing.REL] = Rel.DELIVERED if stays else Rel.AT
-    state.things[b, o, Thing.PARENT] = p
-    state.places[b, p, Place.FREE] -= 1
+        empty_out(state, o, p)
+    state.things[o, Thing.REL] = Rel.DELIVERED if stays else Rel.AT
+    state.things[o, Thing.PARENT] = p
+    state.places[p, Place.FREE] -= 1
     return Reason.OK
 
 
 @kernel
-def empty_out(state, b, box, p):
+def empty_out(state, box, p):
     """The contents of a delivered container are delivered with it. Mutates: state.things."""
-    for o in range(state.things.shape[1]):
-        if state.things[b, o, Thing.REL] == Rel.INSIDE and state.things[b, o, Thing.PARENT] == box:
-            state.things[b, o, Thing.REL] = Rel.DELIVERED
-            state.things[b, o, Thing.PARENT] = p
+    for o in range(state.things.shape[0]):
+        if state.things[o, Thing.REL] == Rel.INSIDE and state.things[o, Thing.PARENT] == box:
+            state.things[o, Thing.REL] = Rel.DELIVERED
+            state.things[o, Thing.PARENT] = p
 
 
 @kernel
-def put_in(state, b, i):
+def put_in(state, i):
     """A held thing goes into the container in the other hand. Mutates: state."""
-    box, o = held_of_role(state, b, i, Role.CONTAINER), held_of_role(state, b, i, Role.TARGET)
-    hand = 0 if state.agents[b, i, Agent.LEFT_HAND] == o else 1
-    state.agents[b, i, Agent.LEFT_HAND + hand] = NOTHING
-    state.things[b, o, Thing.REL] = Rel.INSIDE
-    state.things[b, o, Thing.PARENT] = box
+    box, o = held_of_role(state, i, Role.CONTAINER), held_of_role(state, i, Role.TARGET)
+    hand = 0 if state.agents[i, Agent.LEFT_HAND] == o else 1
+    state.agents[i, Agent.LEFT_HAND + hand] = NOTHING
+    state.things[o, Thing.REL] = Rel.INSIDE
+    state.things[o, Thing.PARENT] = box
     return Reason.OK
 
 
 @kernel
-def turn_door(state, b, p, verb):
+def turn_door(state, p, verb):
     """A container is opened or closed, unless a teammate already did. Mutates: state.places."""
     target = 1 if verb == Verb.OPEN else 0
-    if state.places[b, p, Place.OPEN] == target:
+    if state.places[p, Place.OPEN] == target:
         return Reason.F_NOT_CLOSED if target == 1 else Reason.F_NOT_OPEN
-    state.places[b, p, Place.OPEN] = target
+    state.places[p, Place.OPEN] = target
     return Reason.OK
 
 
 @kernel
-def settle_conflicts(state, b):
+def settle_conflicts(state):
     """If several agents handle the same thing in the same tick, a random one succeeds; the others lose the time.
 
     Mutates: state.agents, whose losers' verb becomes NOTHING, state.rng.
     """
-    for i in range(state.agents.shape[1]):
+    for i in range(state.agents.shape[0]):
         winner, count = i, 1
-        for j in range(i + 1, state.agents.shape[1]):
-            if are_rivals(state, b, winner, j):
+        for j in range(i + 1, state.agents.shape[0]):
+            if are_rivals(state, winner, j):
                 count += 1
                 loser = j
-                if draw_below(state.rng[b], count) == 0:
+                if draw_below(state.rng, count) == 0:
                     loser, winner = winner, j
-                state.agents[b, loser, Agent.VERB] = NOTHING
+                state.agents[loser, Agent.VERB] = NOTHING
 
 
 @kernel
-def are_rivals(state, b, i, j):
+def are_rivals(state, i, j):
     """Agents conflict if they take the same thing, or open or close the same door, in the same tick."""
-    one, other = state.agents[b, i], state.agents[b, j]
+    one, other = state.agents[i], state.agents[j]
     if one[Agent.LEFT] != 0 or other[Agent.LEFT] != 0 or one[Agent.ARG] != other[Agent.ARG]:
         return False
     takes = one[Agent.VERB] == Verb.GRAB and other[Agent.VERB] == Verb.GRAB
@@ -345,16 +345,15 @@ def is_turning(agent):
 
 
 @kernel
-def count_goals(state, b):
+def count_goals(state):
     """Goal things at the goal place count up to the number needed. Mutates: state.goals."""
-    total = 0
-    for g in range(state.goals.shape[1]):
-        have = 0
-        for o in range(state.things.shape[1]):
-            rel, parent = state.things[b, o, Thing.REL], state.things[b, o, Thing.PARENT]
-            there = rel == Rel.DELIVERED or (rel == Rel.AT and parent == state.world[b, World.GOAL])
-            if there and state.things[b, o, Thing.CLASS] == state.goals[b, g, Goal.CLASS]:
-                have += 1
-        state.goals[b, g, Goal.HAVE] = min(have, state.goals[b, g, Goal.NEED])
-        total += state.goals[b, g, Goal.HAVE]
+    goals, total = state.goals, 0
+    goals[:, Goal.HAVE] = 0
+    for o in range(state.things.shape[0]):
+        rel, parent = state.things[o, Thing.REL], state.things[o, Thing.PARENT]
+        if rel == Rel.DELIVERED or (rel == Rel.AT and parent == state.world[World.GOAL]):
+            for g in range(goals.shape[0]):
+                if goals[g, Goal.CLASS] == state.things[o, Thing.CLASS] and goals[g, Goal.HAVE] < goals[g, Goal.NEED]:
+                    goals[g, Goal.HAVE] += 1
+                    total += 1
     return total

@@ -23,6 +23,7 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.kernels.arrays import array_of
+from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
@@ -79,7 +80,7 @@ class State(NamedTuple):
     cells: Array = array_of("C", fill=None)  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
     rooms: Array = array_of("R", Room, fill=None)
     places: Array = array_of("P", Place, fill=None)
-    dist: Array = array_of("P", "C", dtype=np.int16, fill=None)  # cells on the way from a cell to a place; derived
+    dist: Array = array_of("C", "P", dtype=np.int16, fill=None)  # cells on the way from a cell to a place; derived
     things: Array = array_of("O", Thing)
     agents: Array = array_of("N", Agent)
     goals: Array = array_of("G", Goal)
@@ -92,16 +93,25 @@ class State(NamedTuple):
     rng: Array = array_of(Rng)  # see kernels.rng
 
 
+@kernel
+def row_at(state, b):
+    """The arrays of one environment, as views."""
+    return State(
+        state.cells[b], state.rooms[b], state.places[b], state.dist[b], state.things[b],
+        state.agents[b], state.goals[b], state.world[b], state.know_things[b], state.know_rooms[b],
+        state.know_places[b], state.know_mates[b], state.macro_state[b], state.rng[b],
+    )  # fmt: skip
+
+
 class Out(NamedTuple):
     """Outputs of a step, and scratch memory, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
-    reasons: Array = array_of("N", "A", fill=None)  # why each action would be refused, see Reason
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)
     truncated: Array = array_of(dtype=np.bool_)
     events: Array = array_of("N", EventColumn, fill=None)
     fresh: Array = array_of(dtype=np.bool_)  # to be observed
     rects: Array = array_of("R", 4, fill=None)  # scratch
-    scratch: Array = array_of("C", fill=None)
+    scratch: Array = array_of(2, "C", fill=None)

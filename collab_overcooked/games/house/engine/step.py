@@ -10,18 +10,16 @@ from collab_overcooked.games.house.engine.constants import (
     Event,
     EventColumn,
     Goal,
-    Kind,
     Param,
-    Place,
     Reason,
     Verb,
     World,
 )
 from collab_overcooked.games.house.engine.generate import make_house, measure_ways, place_agents
 from collab_overcooked.games.house.engine.generate_things import make_task
-from collab_overcooked.games.house.engine.knowledge import forget_all, perceive
+from collab_overcooked.games.house.engine.knowledge import forget_all, keep_seeing, perceive
 from collab_overcooked.games.house.engine.macro_actions import next_primitive
-from collab_overcooked.games.house.engine.observe import observe_env
+from collab_overcooked.games.house.engine.observe import judge, observe_env
 from collab_overcooked.games.house.engine.rules import (
     count_goals,
     grab,
@@ -33,6 +31,7 @@ from collab_overcooked.games.house.engine.rules import (
     walk,
     why_refused,
 )
+from collab_overcooked.games.house.engine.state import row_at
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import (
@@ -46,12 +45,12 @@ from collab_overcooked.kernels.macro_actions import (
 
 
 @kernel
-def begin_action(tables, state, b, i, action, event):
+def begin_action(tables, state, i, action, event):
     """A busy seat continues its action unless it may replace it; an idle seat starts its chosen action, or waits.
 
     Mutates: state, event.
     """
-    macro = state.macro_state[b, i]
+    macro = state.macro_state[i]
     if is_running(macro):
         if action == CONTINUE:
             return
@@ -60,42 +59,42 @@ def begin_action(tables, state, b, i, action, event):
             return
         if action == macro[Macro.ACTION]:
             return
-    reason = why_refused(tables, state, b, i, action)
+    reason = why_refused(tables, state, i, action)
     event[EventColumn.REASON] = reason
     if reason != Reason.OK and is_running(macro):
         return
     start_macro(macro, action if reason == Reason.OK else CONTINUE, 0)
-    state.agents[b, i, Agent.AIM] = room_of(state, b, i)
-    state.agents[b, i, Agent.LEFT] = 0
+    state.agents[i, Agent.AIM] = room_of(state, i)
+    state.agents[i, Agent.LEFT] = 0
     if tables.catalogue[tables.levels[i], macro[Macro.ACTION], 0] != Verb.SAY:
-        state.agents[b, i, Agent.SPOKE] = 0
+        state.agents[i, Agent.SPOKE] = 0
 
 
 @kernel
-def continue_action(tables, state, b, i, event):
+def continue_action(tables, state, i, event):
     """An action without a primitive action in progress starts its next one, or ends. Mutates: state, event."""
-    first = state.macro_state[b, i, Macro.TIMER] == 0
-    outcome = next_primitive(tables, state, b, i, first, event)
+    first = state.macro_state[i, Macro.TIMER] == 0
+    outcome = next_primitive(tables, state, i, first, event)
     if outcome == Outcome.RUNNING:
-        state.agents[b, i, Agent.LEFT] = ticks_of(tables, state, b, i)
-        state.macro_state[b, i, Macro.TIMER] += 1
+        state.agents[i, Agent.LEFT] = ticks_of(tables, state, i)
+        state.macro_state[i, Macro.TIMER] += 1
         return
     event[EventColumn.ENDED] = outcome
     if outcome == Outcome.FAILED:
         note_event(event, Event.FAILED)
-        state.agents[b, i, Agent.FAILED] += 1
-    end_macro(state.macro_state[b, i])
-    state.agents[b, i, Agent.VERB] = Verb.WAIT
-    state.agents[b, i, Agent.LEFT] = 0
+        state.agents[i, Agent.FAILED] += 1
+    end_macro(state.macro_state[i])
+    state.agents[i, Agent.VERB] = Verb.WAIT
+    state.agents[i, Agent.LEFT] = 0
 
 
 @kernel
-def ticks_of(tables, state, b, i):
+def ticks_of(tables, state, i):
     """Primitive actions take their ticks; longer messages take more, and waiting takes one tick.
 
     Where they do not, a seat that waits is free again at the next event.
     """
-    verb, arg = state.agents[b, i, Agent.VERB], state.agents[b, i, Agent.ARG]
+    verb, arg = state.agents[i, Agent.VERB], state.agents[i, Agent.ARG]
     if verb == Verb.WAIT and tables.params[Param.EVENT_STEPS] == 0:
         return 1
     return tables.cost[verb] * (arg if verb == Verb.SAY else 1)
@@ -109,30 +108,30 @@ def note_event(event, code):
 
 
 @kernel
-def carry_out(tables, state, b, i, event):
+def carry_out(tables, state, i, event):
     """A finished primitive action takes effect, unless it lost a conflict or the agent's belief was wrong.
 
     Mutates: state, event.
     """
-    agent = state.agents[b, i]
+    agent = state.agents[i]
     verb, arg, reason, code = agent[Agent.VERB], agent[Agent.ARG], Reason.OK, Event.WAITED
     event[EventColumn.PRIMITIVE] = verb
     if verb == NOTHING:
         reason = Reason.F_CONFLICT
     elif verb == Verb.WALK or verb == Verb.WALK_TO:
-        place = arg if verb == Verb.WALK else max(state.know_things[b, i, arg, Belief.PLACE], 0)
-        before = room_of(state, b, i)
-        walk(state, b, i, place, tables.params[Param.GRID_WIDTH])
-        code = Event.WALKED if room_of(state, b, i) == before else Event.ENTERED
+        place = arg if verb == Verb.WALK else max(state.know_things[i, arg, Belief.PLACE], 0)
+        before = room_of(state, i)
+        walk(state, i, place, tables.params[Param.GRID_WIDTH])
+        code = Event.WALKED if room_of(state, i) == before else Event.ENTERED
     elif verb == Verb.GRAB:
-        reason, code = grab(state, b, i, arg), Event.GRASPED
+        reason, code = grab(state, i, arg), Event.GRASPED
         event[EventColumn.THING] = arg
     elif verb == Verb.OPEN or verb == Verb.CLOSE:
-        reason, code = turn_door(state, b, arg, verb), Event.OPENED if verb == Verb.OPEN else Event.CLOSED
+        reason, code = turn_door(state, arg, verb), Event.OPENED if verb == Verb.OPEN else Event.CLOSED
     elif verb == Verb.PUT or verb == Verb.PUT_AT:
-        reason, code = carry_out_put(tables, state, b, i, verb, arg, event), Event.PUT
+        reason, code = carry_out_put(tables, state, i, verb, arg, event), Event.PUT
     elif verb == Verb.PUT_IN:
-        reason, code = put_in(state, b, i), Event.PUT_IN
+        reason, code = put_in(state, i), Event.PUT_IN
     elif verb == Verb.LOOK:
         code = Event.EXPLORED
     elif verb == Verb.SAY:
@@ -143,48 +142,61 @@ def carry_out(tables, state, b, i, event):
 
 
 @kernel
-def carry_out_put(tables, state, b, i, verb, arg, event):
+def carry_out_put(tables, state, i, verb, arg, event):
     """Put down the object of the named hand, or of the first full one. Mutates: state, event."""
-    hand, place = arg, state.world[b, World.GOAL]
+    hand, place = arg, state.world[World.GOAL]
     if verb == Verb.PUT_AT:
-        hand, place = 0 if state.agents[b, i, Agent.LEFT_HAND] != NOTHING else 1, arg
-    event[EventColumn.THING] = state.agents[b, i, Agent.LEFT_HAND + hand]
-    return put(tables, state, b, i, hand, place)
+        hand, place = 0 if state.agents[i, Agent.LEFT_HAND] != NOTHING else 1, arg
+    event[EventColumn.THING] = state.agents[i, Agent.LEFT_HAND + hand]
+    return put(tables, state, i, hand, place)
 
 
 @kernel
-def tick(tables, state, b, ticks, events):
-    """Advance to the end of the next primitive action, apply all that end, and update perception. Mutates: all."""
-    count = state.agents.shape[1]
-    state.world[b, World.T] += ticks
+def tick(tables, state, ticks, events, is_first):
+    """Advance to the end of the next primitive action, apply all that end, and update perception.
+
+    Mutates: all.
+
+    Returns:
+        Whether things, doors and rooms of agents may have changed; a step's first tick is taken for one that does.
+    """
+    count, changed = state.agents.shape[0], is_first
+    state.world[World.T] += ticks
     for i in range(count):
-        state.agents[b, i, Agent.LEFT] -= ticks
-    settle_conflicts(state, b)
+        state.agents[i, Agent.LEFT] -= ticks
+    settle_conflicts(state)
     for i in range(count):
-        if state.agents[b, i, Agent.LEFT] == 0:
-            carry_out(tables, state, b, i, events[i])
+        if state.agents[i, Agent.LEFT] == 0:
+            verb = state.agents[i, Agent.VERB]
+            changed = changed or not (verb == Verb.WALK or verb == Verb.WALK_TO or verb == Verb.WAIT)
+            carry_out(tables, state, i, events[i])
+        changed = changed or room_of(state, i) != state.agents[i, Agent.ROOM]
     for i in range(count):
-        looked = state.agents[b, i, Agent.LEFT] == 0 and state.agents[b, i, Agent.VERB] == Verb.LOOK
-        perceive(tables, state, b, i, looked, events[i])
+        if not changed:
+            keep_seeing(state, i, state.world[World.T] - ticks)
+            continue
+        looked = state.agents[i, Agent.LEFT] == 0 and state.agents[i, Agent.VERB] == Verb.LOOK
+        perceive(tables, state, i, looked, events[i])
         if events[i, EventColumn.SAW] > 0:
             note_event(events[i], Event.SAW)
+    return changed
 
 
 @kernel
-def next_tick(tables, state, b):
+def next_tick(tables, state):
     """Return the number of ticks to advance: one, or all until the next event."""
-    ticks = state.world[b, World.LIMIT] - state.world[b, World.T]
-    for i in range(state.agents.shape[1]):
-        ticks = min(ticks, state.agents[b, i, Agent.LEFT])
+    ticks = state.world[World.LIMIT] - state.world[World.T]
+    for i in range(state.agents.shape[0]):
+        ticks = min(ticks, state.agents[i, Agent.LEFT])
     return max(min(ticks, 1) if tables.params[Param.EVENT_STEPS] == 0 else ticks, 1)
 
 
 @kernel
-def score(state, b, events):
+def score(state, events):
     """Each goal thing pays once, when it first is at the goal place. Mutates: state, events."""
-    total = count_goals(state, b)
-    gained = max(total - state.world[b, World.BEST], 0)
-    state.world[b, World.BEST] += gained
+    total = count_goals(state)
+    gained = max(total - state.world[World.BEST], 0)
+    state.world[World.BEST] += gained
     left = gained
     for i in range(events.shape[0]):
         if left > 0 and events[i, EventColumn.CODE] == Event.PUT and events[i, EventColumn.WHY] == Reason.OK:
@@ -195,88 +207,92 @@ def score(state, b, events):
 
 
 @kernel
-def is_complete(state, b):
+def is_complete(state):
     """The episode is won once every row of the goal is fulfilled."""
-    for g in range(state.goals.shape[1]):
-        if state.goals[b, g, Goal.HAVE] < state.goals[b, g, Goal.NEED]:
+    for g in range(state.goals.shape[0]):
+        if state.goals[g, Goal.HAVE] < state.goals[g, Goal.NEED]:
             return False
     return True
 
 
 @kernel
-def end_waits(state, b, events):
+def end_waits(state, events):
     """Waiting agents are idle again at the end of the step. Mutates: state, events."""
     for i in range(events.shape[0]):
-        if is_running(state.macro_state[b, i]) and state.macro_state[b, i, Macro.ACTION] == CONTINUE:
-            end_macro(state.macro_state[b, i])
-            state.agents[b, i, Agent.LEFT] = 0
+        if is_running(state.macro_state[i]) and state.macro_state[i, Macro.ACTION] == CONTINUE:
+            end_macro(state.macro_state[i])
+            state.agents[i, Agent.LEFT] = 0
             events[i, EventColumn.ENDED] = Outcome.DONE
             note_event(events[i], Event.WAITED)
 
 
 @kernel
-def step_env(tables, state, b, actions, events):
+def step_env(tables, state, actions, events):
     """A step is a tick, or all ticks until an agent can choose or the episode ends; return its reward.
 
     Mutates: state, events.
     """
-    count, started, paid = events.shape[0], state.world[b, World.T], 0
+    count, started, paid = events.shape[0], state.world[World.T], 0
     for i in range(count):
-        begin_action(tables, state, b, i, actions[i], events[i])
-        running = state.macro_state[b, i, Macro.ACTION]
+        begin_action(tables, state, i, actions[i], events[i])
+        running = state.macro_state[i, Macro.ACTION]
         events[i, EventColumn.ACTION] = running
     going = True
     while going:
-        over = is_complete(state, b) or state.world[b, World.T] >= state.world[b, World.LIMIT]
+        over = is_complete(state) or state.world[World.T] >= state.world[World.LIMIT]
         stop = over or tables.params[Param.EVENT_STEPS] == 0
         for i in range(count):
-            if state.agents[b, i, Agent.LEFT] <= 0 and is_running(state.macro_state[b, i]):
-                continue_action(tables, state, b, i, events[i])
-            stop = stop or not is_running(state.macro_state[b, i])
-        going = not stop or state.world[b, World.T] == started
+            if state.agents[i, Agent.LEFT] <= 0 and is_running(state.macro_state[i]):
+                continue_action(tables, state, i, events[i])
+            stop = stop or not is_running(state.macro_state[i])
+        going = not stop or state.world[World.T] == started
         if going:
-            tick(tables, state, b, next_tick(tables, state, b), events)
-            paid += score(state, b, events)
-    end_waits(state, b, events)
+            is_first = state.world[World.T] == started
+            if tick(tables, state, next_tick(tables, state), events, is_first):
+                paid += score(state, events)
+    end_waits(state, events)
     for i in range(count):
-        events[i, EventColumn.TICKS] = state.world[b, World.T] - started
-    state.world[b, World.STEPS] += 1
+        events[i, EventColumn.TICKS] = state.world[World.T] - started
+    state.world[World.STEPS] += 1
     return paid
 
 
 @kernel
-def reset_env(tables, state, b, rects, scratch, events, limit):
+def reset_env(tables, state, rects, scratch, events, limit):
     """An episode starts with a new home, a new task, and agents in different rooms, which look around.
 
     Mutates: all but tables.
     """
-    make_house(tables, state, b, rects, scratch)
-    state.world[b, World.LIMIT] = tables.params[Param.LIMIT]
-    state.world[b, World.MAX_STEPS] = limit
-    make_task(tables, state, b, scratch)
-    place_agents(tables, state, b, scratch)
+    make_house(tables, state, rects, scratch[0])
+    state.world[World.LIMIT] = tables.params[Param.LIMIT]
+    state.world[World.MAX_STEPS] = limit
+    make_task(tables, state, scratch[0])
+    measure_ways(state, tables.params[Param.GRID_WIDTH], scratch)
+    place_agents(tables, state, scratch[0])
     for i in range(events.shape[0]):
-        forget_all(state, b, i)
+        forget_all(state, i)
     for i in range(events.shape[0]):
-        perceive(tables, state, b, i, False, events[i])
+        perceive(tables, state, i, False, events[i])
 
 
 @kernel
 def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    world, events, rewards = state.world, out.events, out.rewards
+    events, rewards = out.events, out.rewards
     terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
-    for b in range(world.shape[0]):
-        fresh[b] = world[b, World.OVER] == 0
+    for b in range(events.shape[0]):
+        row = row_at(state, b)
+        world = row.world
+        fresh[b] = world[World.OVER] == 0
         clear_events(events[b], FIRST_ID)
         rewards[b, :] = 0
         if not fresh[b]:
             continue
-        rewards[b, :] = step_env(tables, state, b, actions[b], events[b])
-        terminated[b] = is_complete(state, b)
-        late = world[b, World.T] >= world[b, World.LIMIT] or world[b, World.STEPS] >= world[b, World.MAX_STEPS]
+        rewards[b, :] = step_env(tables, row, actions[b], events[b])
+        terminated[b] = is_complete(row)
+        late = world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS]
         truncated[b] = late and not terminated[b]
-        world[b, World.OVER] = 1 if terminated[b] or truncated[b] else 0
+        world[World.OVER] = 1 if terminated[b] or truncated[b] else 0
 
 
 @kernel
@@ -285,7 +301,7 @@ def reset_batch(tables, state, out, which, limit):
     events = out.events
     for b in range(events.shape[0]):
         if which[b]:
-            reset_env(tables, state, b, out.rects[b], out.scratch[b], events[b], limit)
+            reset_env(tables, row_at(state, b), out.rects[b], out.scratch[b], events[b], limit)
             clear_events(events[b], FIRST_ID)
 
 
@@ -295,17 +311,23 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    observations, masks, reasons, fresh = out.observations, out.masks, out.reasons, out.fresh
+    observations, masks, fresh = out.observations, out.masks, out.fresh
     for b in range(fresh.shape[0]):
         if fresh[b]:
+            row = row_at(state, b)
             for i in range(masks.shape[1]):
-                observe_env(tables, state, b, i, observations[b, i], masks[b, i], reasons[b, i])
+                observe_env(tables, row, i, observations[b, i], masks[b, i])
+
+
+@kernel
+def judge_batch(tables, state, seat, action, reasons):
+    """Why a seat's action would be refused in every environment of a batch. Mutates: reasons (B,)."""
+    for b in range(reasons.shape[0]):
+        reasons[b] = judge(tables, row_at(state, b), seat, action)
 
 
 @kernel
 def measure_batch(tables, state, scratch):
     """Recompute the distances to all places after a scene was loaded. Mutates: state.dist, scratch."""
     for b in range(scratch.shape[0]):
-        for p in range(state.places.shape[1]):
-            if state.places[b, p, Place.KIND] != Kind.NONE:
-                measure_ways(state, b, p, tables.params[Param.GRID_WIDTH], scratch[b])
+        measure_ways(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])

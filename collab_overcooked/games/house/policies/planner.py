@@ -42,7 +42,7 @@ class FullInformationPlanner(SubPlanPolicy):
         carried, deliver = held(scene), plans.id(Verb.DELIVER)
         goal = int(state.world[0, World.GOAL])
         cell = state.agents[0, self.seat, Agent.CELL]
-        home = self.ticks(int(state.dist[0, goal, cell])) + 2 * int(self.tables.cost[Verb.PUT]) + 2
+        home = self.ticks(int(state.dist[0, cell, goal])) + 2 * int(self.tables.cost[Verb.PUT]) + 2
         late = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2) <= home
         share = [] if len(carried) == HANDS else share_of(state, self.seat)
         if carried and (late or not share):
@@ -88,7 +88,7 @@ def share_of(state: State, seat: int) -> list[int]:
                 continue
             p = int(things[o, Thing.PARENT])
             for i, cell in enumerate(cells):
-                way = dist[p, cell] if loads[i] < HANDS else dist[goal, cell] + dist[goal, places[p, Place.CELL]]
+                way = dist[cell, p] if loads[i] < HANDS else dist[cell, goal] + dist[places[p, Place.CELL], goal]
                 options.append((spent[i] + float(way), i, o))
         if not options:
             break

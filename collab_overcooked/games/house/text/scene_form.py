@@ -149,8 +149,8 @@ def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
 
     def ways(rows: Rows) -> list[int]:
         cell, env = rows["agents"][Agent.CELL], rows.env
-        pairs = zip(env["places"], env["dist"], strict=True)
-        return [NOTHING if place[Place.KIND] == Kind.NONE else way[cell] for place, way in pairs]
+        pairs = zip(env["places"], env["dist"][cell], strict=True)
+        return [NOTHING if place[Place.KIND] == Kind.NONE else way for place, way in pairs]
 
     return codec.group(
         {

@@ -37,7 +37,7 @@ class OvercookedV2(CompiledGame):
     config_class = OvercookedV2Config
     seat_view = KitchenView
     array_classes = (State, Out)
-    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     event_codes, reason_codes = Event, Reason
     n_actions = len(Action)
     max_cycles = HORIZON
@@ -73,9 +73,6 @@ class OvercookedV2(CompiledGame):
 
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
-
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        reset_batch(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)

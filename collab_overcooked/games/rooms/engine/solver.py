@@ -32,6 +32,7 @@ from collab_overcooked.games.rooms.engine.constants import (
 from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
 from collab_overcooked.games.rooms.engine.step import expand_batch, reset_batch, settle_batch, survey_batch
 from collab_overcooked.kernels.arrays import Array, allocate
+from collab_overcooked.kernels.bound import bind
 
 MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
 CHUNK = 20_000  # environments expanded at once
@@ -157,7 +158,7 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
 def start_of(compiled: Compiled) -> State:
     """Return the start of an episode as a batch of one."""
     state, out = _alloc(compiled, 1)
-    reset_batch(compiled.tables, state, out, np.ones(1, np.bool_), TURNS)
+    bind(reset_batch, compiled.tables, state, out, np.ones(1, np.bool_), TURNS)()
     return state
 
 
@@ -186,7 +187,7 @@ def placements(compiled: Compiled) -> State:
     every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
     table = np.array([row for row in every if row[compiled.n_players] not in row[: compiled.n_players]], np.int32)
     state, out = _alloc(compiled, len(table))
-    reset_batch(tables, state, out, np.ones(len(table), np.bool_), TURNS)
+    bind(reset_batch, tables, state, out, np.ones(len(table), np.bool_), TURNS)()
     n = compiled.n_players
     state.players[:, :, Player.ROOM] = state.players[:, :, Player.BEFORE] = table[:, :n]
     state.players[:, :, Player.SEEN] = 0

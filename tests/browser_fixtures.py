@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
     """A window of its own; options of Playwright's `new_context` come as an indirect parameter."""
     with browser.new_context(**getattr(request, "param", {})) as result:
-        result.set_default_timeout(60_000)
+        result.set_default_timeout(180_000)
         yield result
 
 

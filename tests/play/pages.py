@@ -30,7 +30,7 @@ SMALL = """least => [...document.querySelectorAll('button, a.button, a.main, lab
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 AUDITED = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 AUDIT = {"runOnly": {"type": "tag", "values": AUDITED}, "resultTypes": ["violations"]}
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=180_000)
 
 
 @contextlib.contextmanager

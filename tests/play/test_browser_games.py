@@ -159,7 +159,7 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
         browser.new_context(viewport={"width": size[0], "height": size[1]}, **touch) as context,
         hosted(tmp_path, *texts.split(), "--seed", "1", "--team", *team) as links,
     ):
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(180_000)
         page, *idle = (opened(context, link) for link in links[: 1 + (game == "overcooked")])
         ready(*idle)
         page.locator("#ready").wait_for()

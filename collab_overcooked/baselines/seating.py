@@ -23,7 +23,7 @@ class SeatAssignment:
     """Flat rows ``e * N + i`` of each learner and of each partner.
 
     Roles are numbered: role r of environment e sits in seat ``(first[e] + r) % N``. Learners hold the first roles and
-    partners, each drawn with the same probability, the others. ``first`` is drawn where seats matter:
+    partners, each drawn with the same probability but the learner's slow copy, the others. ``first`` is drawn where seats matter:
     beside partners, and where learners are paid differently. Each learner then has one row per environment, always in
     the same column of its buffer, so that a change of seats between two episodes does not break advantages.
 
@@ -45,6 +45,7 @@ class SeatAssignment:
             raise ValueError(f"partners: beside {n_agents} agents a partner must be trained for any seat, not for one")
         self._only_seat = np.array([-1 if seat is None else seat for seat in partner_seats], np.int64)
         self.n_learners = len(learner_rows(settings, n_agents))
+        self._copy_share = settings.copy_share if settings.copy_rate and self.n_partners > 1 else None
         self.all_seats = self.n_learners == 1 and not self.n_partners
         self.drawn = bool(self.n_partners or settings.preferences)
         self.first = np.zeros(self.environments, np.int64)
@@ -59,7 +60,12 @@ class SeatAssignment:
         self.first[which] = rng.integers(self.n_agents, size=count)
         if self.n_partners:
             roles = (count, self.n_agents - self.n_learners)
-            self.partner[which, self.n_learners :] = rng.integers(self.n_partners, size=roles)
+            if self._copy_share is None:
+                partner = rng.integers(self.n_partners, size=roles)
+            else:  # the copy is the last partner
+                partner = rng.integers(self.n_partners - 1, size=roles)
+                partner[rng.random(roles) < self._copy_share] = self.n_partners - 1
+            self.partner[which, self.n_learners :] = partner
             only = self._only_seat[self.partner[:, 1]]
             self.first = np.where(which & (only >= 0), (only - 1) % self.n_agents, self.first)
         self._assign()

@@ -68,8 +68,9 @@ class TrainingSettings:
     pool: Sequence[str] = ()
     partner_noise: float = 0.0  # Probability that a partner's action is drawn uniformly from the accepted ones
     # For a partner that is a slow copy of the learner: share of the distance to the learner's weights that the copy
-    # moves after each update. 0 for no such partner.
+    # moves after each update; 1 for the learner itself. 0 for no such partner.
     copy_rate: float = 0.0
+    copy_share: float = 0.5  # Probability that the partner of an episode is that copy where there are others too
     # For each learner of ``weights="own"``, weights of its events, by name, of which its reward is the sum; ``reward``
     # is the weight of the game's own reward. Shaped rewards are added as usual. An empty mapping stands for the game's
     # own reward alone. Seats are drawn anew for every episode.
@@ -136,11 +137,9 @@ class TrainingSettings:
             raise OptionError(
                 "weights", "weights: 'own' is for self-play; with partners there is one learner, weights='shared'"
             )
-        if self.copy_rate and (self.partners or self.pool):
-            raise OptionError("copy_rate", "copy_rate: the slow copy is the only partner; leave out partners and pool")
         if self.partner_noise and not self.has_partners:
             raise OptionError("partner_noise", "partner_noise: there are no partners; name some, a pool or a copy_rate")
-        for name in ("partner_noise", "copy_rate"):
+        for name in ("partner_noise", "copy_rate", "copy_share"):
             if getattr(self, name) > 1:
                 raise OptionError(name, f"{name} must be at most 1, not {quote_value(getattr(self, name))}")
         if self.kept_policies and self.weights == "own":

@@ -122,7 +122,7 @@ class Training:
             learner.ent_coef = linear_schedule(settings.final_entropy, settings.entropy, self.left)
             learner.train()
         if settings.copy_rate:
-            self.partners[0].follow(actor_of(self.learners[0].policy, settings.activation), settings.copy_rate)
+            self.partners[-1].follow(actor_of(self.learners[0].policy, settings.activation), settings.copy_rate)
         learned = time.perf_counter()
         self.updates += 1
         self.seconds[0] += collected - began
@@ -160,7 +160,7 @@ class Training:
         arrays = io.BytesIO()
         kept: dict[str, Any] = self.rollouts.save()
         if self.settings.copy_rate:
-            kept |= network_arrays(self.partners[0].file.network)
+            kept |= network_arrays(self.partners[-1].file.network)
         np.savez(arrays, **kept)
         content = {
             "settings": json.dumps(self.settings.as_dict(), sort_keys=True),
@@ -198,7 +198,7 @@ class Training:
                 arrays = {name: archive[name] for name in archive.files}
             self.rollouts.load(arrays)
             if self.settings.copy_rate:
-                copy = self.partners[0]
+                copy = self.partners[-1]
                 copy.file = replace(copy.file, network=network_from(arrays, copy.file.network))
             self._take(content["learners"])
             self.updates, self.seconds = int(content["updates"]), list(content["seconds"])

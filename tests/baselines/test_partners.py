@@ -129,11 +129,12 @@ def test_the_file_of_an_ego_lists_whom_it_met_and_returns_are_kept_by_family(poo
     "values",
     [
         {"pool": True, "history": 2},
+        {"pool": True, "copy_rate": 1.0, "copy_share": 0.25},
         {"copy_rate": 0.1, "partner_noise": 0.3, "history": 2},
         {"copy_rate": 0.1, "memory": "gru:4", "sequence": 10, "critic": "central"},
         {"weights": "own", "preferences": [{"dish_pickup": 3.0}, {}]},
     ],
-    ids=["pool", "copy", "memory", "preferences"],
+    ids=["pool", "pool and copy", "copy", "memory", "preferences"],
 )
 def test_an_interrupted_training_beside_partners_goes_on_to_the_same_result(pool, values, tmp_path):
     settings = RING.with_values({**values, "pool": [str(pool)]} if "pool" in values else values)
@@ -175,6 +176,23 @@ def test_pools_that_cannot_be_trained_beside_are_refused(pool, tmp_path):
         Training(RING.with_values({"partners": ["coordination_ring#greedy"]}))
     named = Training(RING.with_values({"partners": [f"{pool}#m1"]}))
     assert [partner.met.policy for partner in named.partners] == ["m1"]
+
+
+def test_the_copy_takes_its_share_of_the_episodes_beside_a_pool_and_nobody_names_it_as_met(pool):
+    values = {"pool": [str(pool)], "copy_rate": 1.0, "copy_share": 0.25}
+    training = Training(RING.with_values(values))
+    assert [partner.family for partner in training.partners] == ["selfplay", "population", "copy"]
+    seating, rng = training.rollouts.seating, np.random.default_rng(0)
+    drawn = np.zeros(3)
+    for _ in range(500):
+        seating.draw(np.ones(seating.environments, np.bool_), rng)
+        drawn += np.bincount(seating.partner[:, 1], minlength=3)
+    shares = drawn / drawn.sum()
+    assert np.allclose(shares, [0.375, 0.375, 0.25], atol=4 * 0.5 / np.sqrt(drawn.sum()))
+    training.update()
+    learned = actor_of(training.learners[0].policy, "relu").layers[0][1]
+    assert np.allclose(training.partners[-1].file.network.layers[0][1], learned, atol=1e-6)
+    assert [met.policy for met in training.export()[0].met] == ["m0", "m1"]
 
 
 def test_the_slow_copy_moves_by_its_share_and_noise_is_uniform():

@@ -224,7 +224,7 @@ def test_features_are_scaled_to_at_most_one():
         ({"weights": "own", "partners": ["a"]}, "'own' is for self-play"),
         ({"learning_rat": 1.0}, "did you mean learning_rate"),
         ({"copy_rate": 1.5}, "copy_rate must be at most 1, not 1.5"),
-        ({"copy_rate": 0.1, "pool": ["p"]}, "the slow copy is the only partner"),
+        ({"copy_share": 1.5}, "copy_share must be at most 1, not 1.5"),
         ({"partner_noise": 0.1}, "partner_noise: there are no partners"),
         ({"preferences": [{}]}, "they need weights='own'"),
         ({"weights": "own", "preferences": [{"dish_pickup": "x"}]}, "dish_pickup must be a number, not 'x'"),

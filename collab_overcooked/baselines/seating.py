@@ -23,9 +23,10 @@ class SeatAssignment:
     """Flat rows ``e * N + i`` of each learner and of each partner.
 
     Roles are numbered: role r of environment e sits in seat ``(first[e] + r) % N``. Learners hold the first roles and
-    partners, each drawn with the same probability but the learner's slow copy, the others. ``first`` is drawn where seats matter:
-    beside partners, and where learners are paid differently. Each learner then has one row per environment, always in
-    the same column of its buffer, so that a change of seats between two episodes does not break advantages.
+    partners the others, each drawn with the same probability, but the learner's copy beside others with its own.
+    ``first`` is drawn where seats matter: beside partners, and where learners are paid differently. Each learner then
+    has one row per environment, always in the same column of its buffer, so that a change of seats between two episodes
+    does not break advantages.
 
     Args:
         settings: Says whether learners share weights and how they are paid.

@@ -19,7 +19,7 @@ def page_names(game: Any) -> tuple[str, ...]:
 
 
 def single_names(view: Any) -> list[str]:
-    """Return the numbered names that a seat's view has with one number only: ``pot0`` beside no ``pot1``, ``stove 2``."""
+    """Return the numbered names of which a seat's view has one number only, such as ``pot0`` beside no ``pot1``."""
     numbers: dict[str, set[str]] = {}
     labels = "\n".join(view.action_labels.values())
     names = re.findall(r"\b([A-Za-z_]{2,}?)(\d+)\b", f"{labels}\n{view.surroundings}")

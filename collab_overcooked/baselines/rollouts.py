@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,8 @@ class Rollouts:
 
     # States that episodes start from instead of the game's own, as a batch; None for the game's own
     starts_from: Any = None
+    # Pays learners in addition: returns float32 (T, rows) for a filled buffer; reported returns are without it
+    bonus: Callable[[Any], Array] | None = None
 
     def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[TrainingPartner] = ()) -> None:
         self.settings = settings
@@ -133,6 +135,8 @@ class Rollouts:
             starts = self._per_row(self.starts)
             for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
                 values = self._values(learner, inputs, self.states[k], starts, np.arange(len(starts))[rows])
+                if self.bonus is not None:
+                    learner.rollout_buffer.rewards += self.bonus(learner.rollout_buffer)
                 learner.rollout_buffer.finish(values, starts[rows])
 
     def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
@@ -186,9 +190,7 @@ class Rollouts:
 
     def _act(self, learner: Any, state: Array, masks: Array, t: int) -> Array:
         buffer = learner.rollout_buffer
-        central = buffer.central[t].repeat(len(state) // self.batch.num_envs, 0)
-        read = (buffer.observations[t], buffer.states[t], buffer.episode_starts[t], buffer.choices[t], central)
-        inputs = Inputs(*map(torch.from_numpy, read))
+        inputs = buffer.inputs(t)
         if hasattr(buffer, "action_masks"):
             buffer.action_masks[t] = masks
             actions, values, log_probs, after = learner.policy(inputs, action_masks=buffer.action_masks[t])

@@ -66,6 +66,7 @@ class Rollouts:
         steps: Environment steps taken.
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
         states: Hidden state of each learner, float32 (rows, H), and of each partner, in all seats (E * N, H).
+        layouts: Number of each environment's layout at each step of the last rollout, int32 (T, E); 0 without a pool.
         returns_by_family: The same for the episodes beside partners of each family, where there are partners.
     """
 
@@ -93,6 +94,7 @@ class Rollouts:
         self._critic_state = CriticState(game) if settings.critic == "central" else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
+        self.layouts = np.zeros((settings.rollout, settings.environments), np.int32)
         self.sums = np.zeros(settings.environments)  # rewards of the running episodes
         self.counted = np.zeros(settings.environments, np.bool_)  # not the shortened first episodes
         self.starts = np.ones(settings.environments, np.bool_)
@@ -157,6 +159,8 @@ class Rollouts:
                 read = inputs[partner.file.history][rows]
                 actions[rows], after = partner.act(read, masks[rows], self.rng, before)
                 state[rows] = np.where(choices[rows, None], after, before)
+        if batch.layout_names:
+            self.layouts[t] = batch.layout_numbers()
         joint = actions.reshape(batch.num_envs, -1)
         batch.step(joint)
         self.past.push(joint)

@@ -11,7 +11,7 @@ from cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import population as population_module
-from collab_overcooked.baselines.checkpoints import checkpoint_of, kept_policies
+from collab_overcooked.baselines.checkpoints import checkpoint_of, kept_policies, last_checkpoint
 from collab_overcooked.baselines.ego import e3t_settings, train_responses
 from collab_overcooked.baselines.max_entropy import LOWEST, EntropyBonus, train_together
 from collab_overcooked.baselines.partners import met_partners, read_partners
@@ -204,6 +204,14 @@ def test_a_stopped_population_of_members_that_learn_together_goes_on_to_the_same
         run_population(TWO, ring, tmp_path / "cut", bar=False, say=quiet)
 
 
+def test_the_last_checkpoint_is_one_of_all_members(tmp_path):
+    assert last_checkpoint(tmp_path, 2) == 0
+    for member, number in ((0, 9), (0, 10), (0, 11), (1, 9), (1, 10)):  # stopped while the members of 11 were written
+        checkpoint_of(tmp_path, member, number).parent.mkdir(exist_ok=True)
+        checkpoint_of(tmp_path, member, number).touch()
+    assert last_checkpoint(tmp_path, 2) == 10 and last_checkpoint(tmp_path, 3) == 0
+
+
 def test_event_rates_are_those_of_the_policy_in_each_seat():
     game = registry.load_game(RING.env, **OPTIONS)
     file = read_policy(find_policy("coordination_ring"))
@@ -331,6 +339,7 @@ def test_the_commands(tmp_path):
     assert done.exit_code == 0 and "member 1 of 1" in done.stderr, done.output
     pool = ("--pool", tmp_path / "fcp" / "pool.yaml")
     for text in (
+        ("population", "--method", "mep", *config, *LITTLE, "members=2", "alpha=0.1", "scoring_games=2"),
         ("ego", *pool, "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
         ("e3t", "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
         ("sa", *config, *LITTLE, "seeds=1", "rounds=1", "buffer_games=1"),

@@ -1,4 +1,4 @@
-"""Policies kept on the way through a training, and the choice of those that differ in skill."""
+"""Policies kept on the way through a training, the choice of those that differ in skill, and members' checkpoints."""
 
 from __future__ import annotations
 
@@ -59,3 +59,15 @@ def choose_skills(returns: Sequence[float]) -> dict[str, int]:
     if between:
         chosen["middle"] = min(between, key=lambda k: abs(returns[k] - returns[last] / 2))
     return chosen | {"last": last}
+
+
+def checkpoint_of(folder: Path, member: int, number: int) -> Path:
+    """Return the file of a member's checkpoint after a round of members that depend on each other."""
+    return folder / f"member_{member}" / f"round_{number}.pt"
+
+
+def last_checkpoint(folder: Path, members: int) -> int:
+    """Return the last round after which all members have a checkpoint; 0 for none."""
+    numbers = (int(path.stem.removeprefix("round_")) for path in folder.glob("member_0/round_*.pt"))
+    complete = (n for n in numbers if all(checkpoint_of(folder, k, n).exists() for k in range(members)))
+    return max(complete, default=0)

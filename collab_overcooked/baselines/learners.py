@@ -141,6 +141,8 @@ class _Kept:
     """Mixin of both buffers: allocate once, and return rows without transposing first."""
 
     names: tuple[str, ...] = ("actions", "values", "log_probs", "advantages", "returns")
+    observations: Array  # (T, B, ...)
+    episode_starts: Array  # float32 (T, B), nonzero where an episode starts
     states: Array  # Hidden states before each step, float32 (T, B, H)
     choices: Array  # bool (T, B), True where the seat has a choice
     central: Array  # float32 (T, E, C), once for all rows of an environment; see ``Inputs``
@@ -156,6 +158,12 @@ class _Kept:
             super().reset()  # type: ignore[misc]
             self.actions = np.zeros((self.buffer_size, self.n_envs), np.int64)
         self.pos, self.full = 0, False
+
+    def inputs(self, t: int) -> Inputs:
+        """Return what all rows read before step ``t``."""
+        central = self.central[t].repeat(self.n_envs // self.central.shape[1], 0)
+        read = (self.observations[t], self.states[t], self.episode_starts[t], self.choices[t], central)
+        return Inputs(*map(torch.from_numpy, read))
 
     def finish(self, last_values: torch.Tensor, dones: Array) -> None:
         """Say that all rows are written, and compute advantages and returns."""

@@ -1,9 +1,10 @@
-"""Populations to train an ego beside: self-play at several skills (FCP), and pairs with preferences (HSP).
+"""Populations to train an ego beside: self-play at several skills (FCP, MEP), and pairs with preferences (HSP).
 
 Each member is a training in a folder of its own. The result is a partner pool, ``pool.yaml``, of policy files in these
 folders.
 
-Sources: fictitious co-play, Strouse et al. 2021; hidden-utility self-play, Yu et al. 2023.
+Sources: fictitious co-play, Strouse et al. 2021; maximum entropy population, Zhao et al. 2023; hidden-utility
+self-play, Yu et al. 2023.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import choose_skills, kept_policies, self_play_returns
+from collab_overcooked.baselines.max_entropy import train_together
 from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.scores import Games, play_games
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, split_settings
-from collab_overcooked.baselines.training import is_finished, train
+from collab_overcooked.baselines.training import claim_folder, is_finished, train
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.evaluation.partner_pool import Best, Partner, PartnerPool, make_partner, write_partner_pool
@@ -31,7 +33,7 @@ from collab_overcooked.io.documents import placed
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
-METHODS = ("fcp", "hsp")
+METHODS = ("fcp", "mep", "hsp")
 POOL = "pool.yaml"
 KEPT = 11  # policies of a member that its middle one is chosen from, unless the settings say more
 MIN_RETURN = 0.1  # of a pair with preferences; those below cannot play, as in ZSC-Eval
@@ -42,10 +44,12 @@ Say = Callable[[str], None]
 class PopulationSettings:
     """A population of partners."""
 
-    # ``"fcp"``: self-play, each member untrained, at half of its final return and at the end; ``"hsp"``: pairs of which
+    # ``"fcp"``: self-play, each member untrained, at half of its final return and at the end; ``"mep"``: the same of
+    # members that learn together and are paid for actions that are unlikely for all of them; ``"hsp"``: pairs of which
     # one prefers some events and the other is paid as usual
     method: str = "fcp"
     members: int = 8  # Trainings, each with a seed of its own
+    alpha: float = 0.01  # Weight of the bonus of ``"mep"``, see ``max_entropy.EntropyBonus``
     # Members with preferences that go into the pool, those whose events differ most; 0 for half of them
     chosen: int = 0
     # Levels of the weight of each event for ``"hsp"``, drawn for each member; see ``TrainingSettings.preferences``
@@ -57,6 +61,7 @@ class PopulationSettings:
             raise OptionError("method", near_matches("method", self.method, METHODS))
         for name, low in (("members", 1), ("chosen", 0), ("scoring_games", 2)):
             check_number(name, getattr(self, name), int, low)
+        check_number("alpha", self.alpha, float, 0)
         if not isinstance(self.grid, Mapping):
             raise OptionError("grid", f"grid must map events to levels, not {quote_value(self.grid)}")
         for name, levels in self.grid.items():
@@ -76,17 +81,19 @@ def read_population_settings(values: Mapping[str, Any]) -> tuple[PopulationSetti
         population, settings = split_settings(PopulationSettings, values)
         if settings.has_partners or settings.preferences:
             raise OptionError("partners", "partners, pool, copy_rate and preferences: a population has its own")
+        if population.method == "mep" and settings.memory:
+            raise OptionError("memory", "memory: members of mep are compared step by step, which needs memory=''")
     return population, settings
 
 
 def member_settings(population: PopulationSettings, settings: TrainingSettings) -> list[TrainingSettings]:
     """Return the settings of each member."""
-    kept = max(settings.kept_policies, KEPT) if population.method == "fcp" else settings.kept_policies
+    kept = settings.kept_policies if population.method == "hsp" else max(settings.kept_policies, KEPT)
     members = [
         settings.with_values({"seed": settings.seed * 1000 + k, "kept_policies": kept})
         for k in range(population.members)
     ]
-    if population.method == "fcp":
+    if population.method != "hsp":
         return members
     game = registry.load_game(settings.env, **settings.options)
     EventReward(game, dict.fromkeys(population.grid, 1.0))  # checks the names
@@ -123,9 +130,14 @@ def run_population(
         The pool's file.
     """
     members = member_settings(population, settings)
-    train_members(members, folder, command=command, bar=bar, say=say)
+    joint = {"alpha": population.alpha, "members": len(members)} if population.method == "mep" else {}
+    claim_folder(folder, {"method": population.method, **joint})
+    if population.method == "mep":
+        train_together(members, population.alpha, folder, command=command, bar=bar, say=say)
+    else:
+        train_members(members, folder, command=command, bar=bar, say=say)
     game = registry.load_game(settings.env, **settings.options)
-    collect = _skills if population.method == "fcp" else _preferring
+    collect = _preferring if population.method == "hsp" else _skills
     partners = tuple(collect(population, game, folder, say))
     title = f"{population.method.upper()}: {population.members} members of {settings.steps:,} steps"
     pool = PartnerPool(folder.name, settings.env, settings.options, partners, title, seed=settings.seed, folder=folder)
@@ -148,13 +160,14 @@ def train_members(members: Sequence[TrainingSettings], folder: Path, *, command:
 
 
 def _skills(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
+    family = "selfplay" if population.method == "fcp" else "population"
     for k in range(population.members):
         files = kept_policies(folder / f"member_{k}")
         returns = self_play_returns(game, files, population.scoring_games, k)
         for skill, index in choose_skills(returns).items():
             spec = f"ppo:{files[index].relative_to(folder).as_posix()}"
             say(f"member {k}, {skill}: return {returns[index]:.1f} with itself")
-            yield make_partner(f"member_{k}_{skill}", spec, "selfplay", folder, split="train")
+            yield make_partner(f"member_{k}_{skill}", spec, family, folder, split="train")
 
 
 def _preferring(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,11 +66,14 @@ class Rollouts:
         steps: Environment steps taken.
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
         states: Hidden state of each learner, float32 (rows, H), and of each partner, in all seats (E * N, H).
+        layouts: Number of each environment's layout at each step of the last rollout, int32 (T, E); 0 without a pool.
         returns_by_family: The same for the episodes beside partners of each family, where there are partners.
     """
 
     # States that episodes start from instead of the game's own, as a batch; None for the game's own
     starts_from: Any = None
+    # Pays learners in addition: returns float32 (T, rows) for a filled buffer; reported returns are without it
+    bonus: Callable[[Any], Array] | None = None
 
     def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[TrainingPartner] = ()) -> None:
         self.settings = settings
@@ -91,6 +94,7 @@ class Rollouts:
         self._critic_state = CriticState(game) if settings.critic == "central" else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
+        self.layouts = np.zeros((settings.rollout, settings.environments), np.int32)
         self.sums = np.zeros(settings.environments)  # rewards of the running episodes
         self.counted = np.zeros(settings.environments, np.bool_)  # not the shortened first episodes
         self.starts = np.ones(settings.environments, np.bool_)
@@ -133,6 +137,8 @@ class Rollouts:
             starts = self._per_row(self.starts)
             for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
                 values = self._values(learner, inputs, self.states[k], starts, np.arange(len(starts))[rows])
+                if self.bonus is not None:
+                    learner.rollout_buffer.rewards += self.bonus(learner.rollout_buffer)
                 learner.rollout_buffer.finish(values, starts[rows])
 
     def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
@@ -153,6 +159,8 @@ class Rollouts:
                 read = inputs[partner.file.history][rows]
                 actions[rows], after = partner.act(read, masks[rows], self.rng, before)
                 state[rows] = np.where(choices[rows, None], after, before)
+        if batch.layout_names:
+            self.layouts[t] = batch.layout_numbers()
         joint = actions.reshape(batch.num_envs, -1)
         batch.step(joint)
         self.past.push(joint)
@@ -186,9 +194,7 @@ class Rollouts:
 
     def _act(self, learner: Any, state: Array, masks: Array, t: int) -> Array:
         buffer = learner.rollout_buffer
-        central = buffer.central[t].repeat(len(state) // self.batch.num_envs, 0)
-        read = (buffer.observations[t], buffer.states[t], buffer.episode_starts[t], buffer.choices[t], central)
-        inputs = Inputs(*map(torch.from_numpy, read))
+        inputs = buffer.inputs(t)
         if hasattr(buffer, "action_masks"):
             buffer.action_masks[t] = masks
             actions, values, log_probs, after = learner.policy(inputs, action_masks=buffer.action_masks[t])

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
+from collab_overcooked.baselines.checkpoints import checkpoint_of, last_checkpoint
 from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.baselines.settings import TrainingSettings, check_number, split_settings
 from collab_overcooked.baselines.train_logger import read_log, write_log
@@ -107,7 +108,7 @@ def run_rounds(
     claim_folder(folder, values)
     game = registry.load_game(settings.env, **settings.options)
     trainings = [Training(settings.with_values({"seed": settings.seed * 1000 + k})) for k in range(rounds.seeds)]
-    done = _finished_rounds(rounds, folder)
+    done = last_checkpoint(folder, rounds.seeds)
     for k, training in enumerate(trainings if done else ()):
         training.load(checkpoint_of(folder, k, done))
     log = read_log(folder, done) if done else []
@@ -131,18 +132,6 @@ def run_rounds(
     for k, training in enumerate(trainings):
         paths += finish(training, folder / f"member_{k}", command).policies
     return paths
-
-
-def checkpoint_of(folder: Path, member: int, number: int) -> Path:
-    """Return the file of a member's checkpoint after a round."""
-    return folder / f"member_{member}" / f"round_{number}.pt"
-
-
-def _finished_rounds(rounds: RoundSettings, folder: Path) -> int:
-    numbers = range(1, rounds.rounds + 1)
-    return max(
-        (n for n in numbers if all(checkpoint_of(folder, k, n).exists() for k in range(rounds.seeds))), default=0
-    )
 
 
 def _entry(number: int, steps: int, returns: np.ndarray) -> dict[str, Any]:

@@ -77,6 +77,7 @@ class Training:
         self._check_history()
         self.updates = 0
         self.seconds = [0.0, 0.0]
+        self._torch_rng = torch.get_rng_state()  # of this training alone: others may be updated in turn with it
 
     def _check_history(self) -> None:
         batch = self.rollouts.batch
@@ -114,6 +115,7 @@ class Training:
     def update(self) -> dict[str, Any]:
         """Collect a rollout, learn from it, and return what there is to note."""
         settings, began = self.settings, time.perf_counter()
+        torch.set_rng_state(self._torch_rng)
         before = self.rollouts.steps
         self.rollouts.collect(self.learners, self.shaping)
         collected = time.perf_counter()
@@ -124,6 +126,7 @@ class Training:
         if settings.copy_rate:
             self.partners[-1].follow(actor_of(self.learners[0].policy, settings.activation), settings.copy_rate)
         learned = time.perf_counter()
+        self._torch_rng = torch.get_rng_state()
         self.updates += 1
         self.seconds[0] += collected - began
         self.seconds[1] += learned - collected
@@ -169,7 +172,7 @@ class Training:
             "seconds": list(self.seconds),
             "rollouts": torch.frombuffer(bytearray(arrays.getvalue()), dtype=torch.uint8),
             "generators": json.dumps(self.rollouts.rng.bit_generator.state),
-            "torch": torch.get_rng_state(),
+            "torch": self._torch_rng,
             "learners": [
                 {"policy": learner.policy.state_dict(), "optimizer": learner.policy.optimizer.state_dict()}
                 for learner in self.learners
@@ -203,7 +206,7 @@ class Training:
             self._take(content["learners"])
             self.updates, self.seconds = int(content["updates"]), list(content["seconds"])
             self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
-            torch.set_rng_state(content["torch"])
+            self._torch_rng = content["torch"]
 
     def load_weights(self, path: Path) -> None:
         """Take weights and the optimiser's state from a checkpoint, and nothing else; see ``load``."""
@@ -323,15 +326,20 @@ def train(
     logger = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
     with logger:
         while not training.over:
-            before = training.rollouts.steps
-            entry = training.update()
-            logger.write(entry | evaluation(training, before))
-            keep_policies(training, folder, command, before)
+            logged_update(training, logger, folder, command)
             if training.updates % settings.checkpoint_every == 0 or training.over:
                 training.save(folder / CHECKPOINT)
     if training.rollouts.returns_by_family:
         write_curves(folder)
     return finish(training, folder, command)
+
+
+def logged_update(training: Training, logger: TrainLogger, folder: Path, command: str) -> None:
+    """Update a training, write the line of the log, and keep policies if they are due."""
+    before = training.rollouts.steps
+    entry = training.update()
+    logger.write(entry | evaluation(training, before))
+    keep_policies(training, folder, command, before)
 
 
 def evaluation(training: Training, before: int) -> dict[str, float | None]:

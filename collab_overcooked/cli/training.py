@@ -21,7 +21,7 @@ from collab_overcooked.io.options import PAIRS, option
 class FurtherOptions:
     """Options of populations, of several trainings, and of logs."""
 
-    method: str | None = option(None, "How population makes partners: fcp or hsp. Default: fcp.")
+    method: str | None = option(None, "How population makes partners: fcp, mep or hsp. Default: fcp.")
     seeds: tuple[int, ...] | None = option(None, "Seeds of several trainings, each in OUT/seed_N; curves over them.")
     workers: str | None = option(None, "Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
     log: tuple[str, ...] | None = option(

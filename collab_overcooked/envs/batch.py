@@ -10,7 +10,7 @@ import copy as copying
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
     agent_names,
+    check_layout_weights,
     check_max_cycles,
     check_render_mode,
     check_shaping,
@@ -29,7 +30,7 @@ from collab_overcooked.envs.threads import Step, Threads
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
-from collab_overcooked.kernels.rng import derive_seeds, seed_states
+from collab_overcooked.kernels.rng import derive_seeds, draw_bounds, draw_weighted, seed_states
 
 Array = np.ndarray
 MAX_THREADS = 1024
@@ -41,8 +42,8 @@ class BatchEnv:
     """A batch of E environments of one game, stepped by one kernel call per thread.
 
     Environment ``i`` of a batch plays exactly like a ParallelEnv seeded ``kernels.rng.derive_seeds(seed, E)[i]``, for
-    any E and number of threads. There is no autoreset: a finished environment does not change and pays no reward until
-    ``reset(which=...)`` restarts it.
+    any E and number of threads, unless its layouts have weights. There is no autoreset: a finished environment does not
+    change and pays no reward until ``reset(which=...)`` restarts it.
 
     The arrays returned by ``reset`` and ``step`` are views of buffers that the next call overwrites; pass
     ``copy=True`` to keep them.
@@ -95,6 +96,7 @@ class BatchEnv:
         self._actions = np.zeros((self.num_envs, self.n_agents), np.int32)
         self._seeded = False
         self.layout_names: tuple[str, ...] = getattr(game, "layout_names", ())
+        self._layout_bounds: Array | None = None  # of ``draw_weighted``
         self._shaping = 0.0
         self._event_reward: EventReward | None = None
         self._bound: BoundBatch | None = None  # until the first reset
@@ -159,12 +161,15 @@ class BatchEnv:
     def _start(self, chosen: Array, options: ResetOptions) -> None:
         bound = self._bound or self._bind()
         if not isinstance(options, (list, tuple)):
-            bound.reset(chosen, options, self.max_cycles)
-            return
+            if self._layout_bounds is None:
+                bound.reset(chosen, options, self.max_cycles)
+                return
+            options = [cast("Mapping[str, Any] | None", options)] * self.num_envs
         if len(options) != self.num_envs:
             raise ValueError(f"options must be a mapping or {self.num_envs} of them, not {len(options)}")
         before = [array.copy() for array in (*self.state, *self.out)]
         try:
+            options = self._with_layouts(options, chosen)
             for which in group_by_options(options, chosen):
                 first = int(which.argmax())
                 try:
@@ -175,6 +180,16 @@ class BatchEnv:
             for array, saved in zip((*self.state, *self.out), before, strict=True):
                 array[...] = saved
             raise
+
+    def _with_layouts(self, options: Sequence[Mapping[str, Any] | None], chosen: Array) -> list[Any]:
+        """Return the options with layouts drawn by weight, where a chosen environment has them and names no layout."""
+        named = list(options)
+        for i in np.flatnonzero(chosen).tolist() if self._layout_bounds is not None else ():
+            option = named[i] or {}
+            if isinstance(option, Mapping) and option.get("layout") is None and option.get("state") is None:
+                k = draw_weighted(self.state.rng[i], self._layout_bounds)
+                named[i] = {**option, "layout": self.layout_names[k]}
+        return named
 
     def _check_which(self, which: Any) -> Array:
         chosen = np.array(which)  # a copy, as kernels are compiled for contiguous arrays
@@ -241,9 +256,7 @@ class BatchEnv:
         if hasattr(self.out, "shaped"):
             infos["shaped_reward"] = self.out.shaped
         if self.layout_names:
-            pool: Any = self.game  # only games with pools number their layouts
-            numbers = pool.layout_numbers(self.state)
-            infos["layout"] = np.broadcast_to(numbers[:, None], (self.num_envs, self.n_agents))
+            infos["layout"] = np.broadcast_to(self.layout_numbers()[:, None], (self.num_envs, self.n_agents))
         if copy:
             return observations.copy(), {key: array.copy() for key, array in infos.items()}
         return observations, infos
@@ -255,6 +268,28 @@ class BatchEnv:
             ValueError: If the weight is no number, or the game has no shaped rewards or pays them already.
         """
         self._shaping = check_shaping(self.game, self.out, weight)
+
+    def layout_numbers(self) -> Array:
+        """Return the number of each environment's layout in ``layout_names``, int32 (E,), a view; for pools only."""
+        pool: Any = self.game  # only games with pools number their layouts
+        numbers: Array = pool.layout_numbers(self.state)
+        return numbers
+
+    def set_layout_weights(self, weights: Sequence[float] | None) -> None:
+        """Set how often episodes start on each layout of a pool, from the next reset on.
+
+        Layouts are drawn by the generators of their environments. Resets with the option ``layout`` or ``state`` start
+        on the layout that it names.
+
+        Args:
+            weights: Numbers of at least 0, one for each of ``layout_names``, in proportion to the probabilities. None
+                restores equal probabilities.
+
+        Raises:
+            ValueError: If the weights are no such numbers or all 0, or if the batch has no pool of layouts.
+        """
+        checked = None if weights is None else check_layout_weights(self.layout_names, weights)
+        self._layout_bounds = None if checked is None else draw_bounds(checked)
 
     def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
         """Pay the weighted sum of each agent's events instead of the game's rewards from the next step on.

@@ -110,6 +110,10 @@ class SB3VecEnv(VecEnv):
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self.batch.set_shaping(weight)
 
+    def set_layout_weights(self, weights: Sequence[float] | None) -> None:
+        """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
+        self.batch.set_layout_weights(weights)
+
     def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
         """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
         self.batch.events_to_rewards(weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import number, read
+from collab_overcooked.io.schema import number, read, tuple_of
 from collab_overcooked.io.text import harmless
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
@@ -64,6 +64,17 @@ def check_shaping(game: Game, out: Any, weight: Any) -> float:
     if game.kwargs.get("reward") == "shaped":
         raise ValueError("weight: reward='shaped' includes shaped rewards already; make the environment without it")
     return float(weight)
+
+
+def check_layout_weights(names: Sequence[str], weights: Any) -> np.ndarray:
+    """Validate the weights of the layouts of a pool and return them, float64 (layouts,)."""
+    if not names:
+        raise ValueError("weights: the environment has one layout; make it with a pool, such as layout='procedural'")
+    values = list(weights) if isinstance(weights, np.ndarray) else weights
+    listed = read(tuple_of([number(0)] * len(names), "numbers"), values, "weights")
+    if not any(listed):
+        raise ValueError("weights must not all be 0")
+    return np.array(listed, np.float64)
 
 
 def parse_action(action: Any, agent: str, n_actions: int) -> int:

@@ -87,6 +87,28 @@ def draw(rng):
     return mix((word + (np.int64(rng[Rng.LOW]) & _WORD)) & _WORD)
 
 
+def draw_bounds(weights: Any) -> np.ndarray:
+    """Return what ``draw_weighted`` compares 32 random bits with.
+
+    Args:
+        weights: Finite numbers of at least 0 (K,), not all 0.
+
+    Returns:
+        int64 (K,), ascending to 2**32.
+    """
+    sums = np.cumsum(np.asarray(weights, np.float64))
+    return np.rint(sums / sums[-1] * (_WORD + 1)).astype(np.int64)
+
+
+@kernel
+def draw_weighted(rng, bounds):
+    """Draw an index with probabilities that ``draw_bounds`` has turned into bounds. Mutates: rng."""
+    word, k = draw(rng), 0
+    while word >= bounds[k]:
+        k += 1
+    return k
+
+
 @kernel
 def draw_below(rng, bound):
     """Draw a uniform integer from 0 to bound - 1. Mutates: rng."""

@@ -11,8 +11,9 @@ from cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import population as population_module
-from collab_overcooked.baselines.checkpoints import kept_policies
+from collab_overcooked.baselines.checkpoints import checkpoint_of, kept_policies, last_checkpoint
 from collab_overcooked.baselines.ego import e3t_settings, train_responses
+from collab_overcooked.baselines.max_entropy import LOWEST, EntropyBonus, train_together
 from collab_overcooked.baselines.partners import met_partners, read_partners
 from collab_overcooked.baselines.population import (
     PopulationSettings,
@@ -26,7 +27,6 @@ from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.state_augmented import (
     RoundSettings,
-    checkpoint_of,
     collect_states,
     read_round_settings,
     run_rounds,
@@ -36,7 +36,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.documents import Document
 from collab_overcooked.io.files import file_digest
-from collab_overcooked.policies.policy_file import find_policy, read_policy
+from collab_overcooked.policies.policy_file import REFUSED, find_policy, read_policy
 
 OPTIONS = {"layout": "coordination_ring", "obs": "features"}
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 160, "epochs": 1, "trunk": (8,), "heads": (8,)}
@@ -120,6 +120,98 @@ def test_preferring_members_are_chosen_and_know_their_best_response(tmp_path, mo
         run_population(hsp, RING, tmp_path, bar=False, say=quiet)
 
 
+MEP = PopulationSettings(method="mep", members=2, scoring_games=2, alpha=0.5)
+
+
+def interrupt_after(patch, count):
+    update, updates = Training.update, []
+
+    def interrupted(training):
+        if len(updates) == count:
+            raise KeyboardInterrupt
+        updates.append(1)
+        return update(training)
+
+    patch.setattr(Training, "update", interrupted)
+
+
+def test_members_that_learn_together_are_those_of_fcp_without_a_bonus(fcp, tmp_path):
+    """Each member's random numbers are its own, whoever is updated before it."""
+    members = member_settings(replace(MEP, alpha=0.0), RING)
+    assert members == member_settings(TWO, RING)
+    train_together(members, 0.0, tmp_path, command="", bar=False, say=quiet)
+    assert files_of(tmp_path, "member_*/policies/*.npz") == files_of(fcp, "member_*/policies/*.npz")
+
+
+@pytest.mark.parametrize("learner", ["ppo", "maskable-ppo"])
+def test_the_bonus_is_minus_the_log_of_the_mean_probability(learner):
+    one, other = (Training(RING.with_values({"seed": seed, "learner": learner})) for seed in (0, 1))
+    with np.errstate(all="raise"):
+        one.update()
+    buffer = one.learners[0].rollout_buffer
+    bonus = EntropyBonus([training.learners[0].policy for training in (one, other)], 0.25)(buffer)
+    probabilities = []
+    for training in (one, other):
+        logits = training.export()[0].network.logits(buffer.observations.reshape(-1, 96)).reshape(20, 32, -1)
+        logits = np.where(buffer.action_masks, logits, REFUSED) if learner == "maskable-ppo" else logits
+        powers = np.exp(logits - logits.max(-1, keepdims=True))
+        probabilities.append(powers / powers.sum(-1, keepdims=True))
+    t, row = 7, 12
+    by_hand = -0.25 * np.log(np.mean([p[t, row, buffer.actions[t, row]] for p in probabilities]))
+    assert bonus.shape == (20, 32) and bonus[t, row] == pytest.approx(by_hand, rel=1e-4) and by_hand > 0.1
+
+
+def test_the_bonus_is_paid_to_learners_and_not_reported():
+    plain, paid = (Training(RING) for _ in range(2))
+    paid.rollouts.bonus = lambda buffer: np.full_like(buffer.rewards, 3.0)
+    entries = [training.update() for training in (plain, paid)]
+    rewards = [training.learners[0].rollout_buffer.rewards for training in (plain, paid)]
+    assert np.allclose(rewards[1] - rewards[0], 3.0)
+    assert np.array_equal(plain.rollouts.sums, paid.rollouts.sums) and entries[0]["return"] == entries[1]["return"]
+    assert entries[0]["value_loss"] != entries[1]["value_loss"]
+
+
+def test_the_bonus_of_an_impossible_action_is_bounded():
+    training = Training(RING)
+    training.update()
+    policy = training.learners[0].policy
+    policy.action_net.bias.data[:] = 0.0
+    policy.action_net.bias.data[2] = -1e4
+    buffer = training.learners[0].rollout_buffer
+    buffer.actions[...] = 2
+    assert np.allclose(EntropyBonus([policy], 1.0)(buffer), -np.log(LOWEST))
+
+
+def test_a_stopped_population_of_members_that_learn_together_goes_on_to_the_same_pool(tmp_path, monkeypatch):
+    ring = RING.with_values({"checkpoint_every": 1})
+    full = run_population(MEP, ring, tmp_path / "full", bar=False, say=quiet)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        interrupt_after(patch, 3)  # the first member is a round ahead
+        run_population(MEP, ring, tmp_path / "cut", bar=False, say=quiet)
+    assert checkpoint_of(tmp_path / "cut", 1, 1).exists()
+    messages = []
+    cut = run_population(MEP, ring, tmp_path / "cut", bar=False, say=messages.append)
+    assert messages[0].startswith("round 2: returns ")
+    assert [path.name for path in sorted((tmp_path / "cut").rglob("round_*.pt"))] == ["round_2.pt"] * 2
+    partners = [read_partner_pool(path).partners for path in (full, cut)]
+    assert partners[0] == partners[1] and {partner.family for partner in partners[0]} == {"population"}
+    assert [partner.name.rpartition("_")[2] for partner in partners[0]] == ["untrained", "middle", "last"] * 2
+    logs = [(tmp_path / name / "member_0" / "log.jsonl").read_text().count("\n") for name in ("full", "cut")]
+    assert logs == [2, 2]
+    with pytest.raises(ValueError, match=r"alpha was 0\.5, now 0\.1"):
+        run_population(replace(MEP, alpha=0.1), ring, tmp_path / "cut", bar=False, say=quiet)
+    with pytest.raises(ValueError, match=r"alpha was 0\.5, now None"):
+        run_population(TWO, ring, tmp_path / "cut", bar=False, say=quiet)
+
+
+def test_the_last_checkpoint_is_one_of_all_members(tmp_path):
+    assert last_checkpoint(tmp_path, 2) == 0
+    for member, number in ((0, 9), (0, 10), (0, 11), (1, 9), (1, 10)):  # stopped while the members of 11 were written
+        checkpoint_of(tmp_path, member, number).parent.mkdir(exist_ok=True)
+        checkpoint_of(tmp_path, member, number).touch()
+    assert last_checkpoint(tmp_path, 2) == 10 and last_checkpoint(tmp_path, 3) == 0
+
+
 def test_event_rates_are_those_of_the_policy_in_each_seat():
     game = registry.load_game(RING.env, **OPTIONS)
     file = read_policy(find_policy("coordination_ring"))
@@ -178,16 +270,8 @@ def test_states_of_all_pairs_are_kept_at_equal_distances():
 
 def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
     full = run_rounds(ROUNDS, RING, tmp_path / "whole", say=quiet)
-    update, updates = Training.update, []
-
-    def interrupted(training):
-        if len(updates) == 2:  # in the second round of the first seed
-            raise KeyboardInterrupt
-        updates.append(1)
-        return update(training)
-
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Training, "update", interrupted)
+        interrupt_after(patch, 2)  # in the second round of the first seed
         run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
     assert checkpoint_of(tmp_path / "cut", 1, 1).exists() and not checkpoint_of(tmp_path / "cut", 0, 2).exists()
     cut = run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
@@ -222,6 +306,8 @@ def test_a_round_starts_from_the_buffer(tmp_path):
         (read_population_settings, {"members": 0}, "members must be an integer of at least 1, not 0"),
         (read_population_settings, {"method": "hsp", "grid": {"x": 3}}, "grid: x must be a list"),
         (read_population_settings, {"pool": ["a"]}, "a population has its own"),
+        (read_population_settings, {"method": "mep", "alpha": -1}, "alpha must be a number of at least 0, not -1"),
+        (read_population_settings, {"method": "mep", "memory": "gru:16", "sequence": 10}, "memory: members of mep"),
         (read_round_settings, {"rounds": 0}, "rounds must be an integer of at least 1, not 0"),
         (read_round_settings, {"copy_rate": 0.1}, "copy_rate: means nothing to state-augmented self-play"),
         (read_round_settings, {"weights": "own"}, "needs weights='shared'"),
@@ -253,6 +339,7 @@ def test_the_commands(tmp_path):
     assert done.exit_code == 0 and "member 1 of 1" in done.stderr, done.output
     pool = ("--pool", tmp_path / "fcp" / "pool.yaml")
     for text in (
+        ("population", "--method", "mep", *config, *LITTLE, "members=2", "alpha=0.1", "scoring_games=2"),
         ("ego", *pool, "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
         ("e3t", "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
         ("sa", *config, *LITTLE, "seeds=1", "rounds=1", "buffer_games=1"),
@@ -269,7 +356,7 @@ def test_the_commands(tmp_path):
         (("train", "ego", "--config", "ego_coordination_ring"), "pool is missing"),
         (("train", "ego", "--config", "ego_coordination_ring", "--pool", "none.yaml"), "none.yaml"),
         (("train", "response", "--config", "coordination_ring"), "name one partner pool"),
-        (("train", "population", "--method", "mep", "--config", "coordination_ring"), "method"),
+        (("train", "population", "--method", "mpe", "--config", "coordination_ring"), "method"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text, answer, tmp_path, monkeypatch):

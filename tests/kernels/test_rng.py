@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import Rng, derive_seeds, draw, draw_below, seed_states
+from collab_overcooked.kernels.rng import Rng, derive_seeds, draw, draw_below, draw_bounds, draw_weighted, seed_states
 
 SEEDS = st.integers(0, 2**64 - 1)
 WORD = 2**32
@@ -106,3 +106,27 @@ def test_same_numbers_without_the_compiler():
         )
         replies.append(done.stdout.split())
     assert replies[0] == replies[1] and len(replies[0]) == 25
+
+
+@kernel
+def many_weighted(rng, bounds, out):
+    for i in range(out.shape[0]):
+        out[i] = draw_weighted(rng, bounds)
+
+
+@given(seed=SEEDS, weights=st.lists(st.one_of(st.just(0.0), st.floats(0.01, 100)), min_size=1, max_size=9).filter(any))
+def test_a_weighted_draw_is_where_the_random_word_falls_in_the_running_sum(seed, weights):
+    out = np.zeros(50, np.int64)
+    many_weighted(seed_states([seed])[0], draw_bounds(weights), out)
+    shares = np.cumsum(weights) / np.sum(weights)
+    for count, k in enumerate(out.tolist()):
+        place = plain_draw(seed, count) / WORD
+        assert weights[k] > 0
+        assert (shares[k - 1] if k else 0.0) - 1e-9 <= place <= shares[k] + 1e-9
+
+
+@pytest.mark.parametrize("bound", [1, 3, 8, 1000])
+def test_equal_weights_draw_as_draw_below(bound):
+    out = np.zeros(500, np.int64)
+    many_weighted(seed_states([11])[0], draw_bounds([0.7] * bound), out)
+    assert np.array_equal(out, numbers(11, 500, bound))

@@ -34,6 +34,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "benchmarks/peers/overcooked_ai.py": "make bench-peers",
     "benchmarks/peers/run.py": "make bench-peers",
     "docs/examples/beacon.py": "tests/docs/test_example_game.py",
+    "docs/examples/level_replay.py": "tests/scripts/test_level_replay.py",
     "docs/examples/quota.py": "tests/test_docs_fresh.py",
     "docs/examples/relay.py": "tests/test_docs_fresh.py",
     "docs/examples/train_text.py": "tests/scripts/test_train_text.py",

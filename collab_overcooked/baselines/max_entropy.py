@@ -1,0 +1,106 @@
+"""Members that learn self-play together and are paid for actions that are unlikely for all of them on average (MEP).
+
+Source: maximum entropy population-based training, Zhao et al. 2023. In each round every member is updated once, in
+turn, beside the policies that the others have then. Checkpoints of all members after the same round are a state of the
+population, so that a run that was stopped goes on to the same result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from collab_overcooked.baselines.checkpoints import checkpoint_of, last_checkpoint
+from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.baselines.train_logger import TrainLogger
+from collab_overcooked.baselines.training import Training, claim_folder, finish, keep_policies, logged_update
+
+LOWEST = 1e-5  # mean probability at which the bonus is largest
+Say = Callable[[str], None]
+
+
+class EntropyBonus:
+    """Bonus of an action: minus the logarithm of its probability, averaged over the policies of all members.
+
+    Args:
+        policies: Torch policies of the members, read as they are when the bonus is computed.
+        weight: Factor of the bonus.
+    """
+
+    def __init__(self, policies: Sequence[Any], weight: float) -> None:
+        self.policies, self.weight = policies, weight
+
+    @torch.inference_mode()
+    def __call__(self, buffer: Any) -> np.ndarray:
+        """Return the bonuses of the actions in a filled rollout buffer, float32 (T, rows)."""
+        bonus, masks = np.zeros_like(buffer.rewards), getattr(buffer, "action_masks", None)
+        for t, actions in enumerate(torch.from_numpy(buffer.actions)):
+            inputs, allowed = buffer.inputs(t), None if masks is None else masks[t]
+            log_probs = torch.stack([policy.judge(inputs, allowed)[0] for policy in self.policies])
+            taken = log_probs.exp().mean(0).gather(-1, actions[:, None]).squeeze(-1)
+            bonus[t] = -self.weight * taken.clamp(min=LOWEST).log().numpy()
+        return bonus
+
+
+def train_together(
+    members: Sequence[TrainingSettings], alpha: float, folder: Path, *, command: str, bar: bool, say: Say
+) -> None:
+    """Train members in ``member_K``, each paid its reward and ``alpha`` times the bonus; what is there is continued.
+
+    Args:
+        members: Settings of each.
+        alpha: Weight of the bonus beside the game's rewards, both of which ``reward_scale`` multiplies.
+        folder: Of the population.
+        command: Kept in the policy files.
+        bar: Draw a progress bar of the last member on a terminal.
+        say: Called after each checkpoint, with the time left.
+    """
+    folders = [folder / f"member_{k}" for k in range(len(members))]
+    trainings = [Training(settings) for settings in members]
+    policies = [training.learners[0].policy for training in trainings]
+    done = last_checkpoint(folder, len(members))
+    for k, training in enumerate(trainings):
+        claim_folder(folders[k], training.settings.as_dict())
+        training.rollouts.bonus = EntropyBonus(policies, alpha * training.settings.reward_scale)
+        if done:
+            training.load(checkpoint_of(folder, k, done))
+        else:
+            keep_policies(training, folders[k], command, -1)
+    with ExitStack() as stack:
+        loggers = [
+            stack.enter_context(TrainLogger(path, one.settings.steps, one.updates, bar and one is trainings[-1]))
+            for path, one in zip(folders, trainings, strict=True)
+        ]
+        began, first = time.monotonic(), done
+        while not all(training.over for training in trainings):
+            done += 1
+            for training, logger, path in zip(trainings, loggers, folders, strict=True):
+                if not training.over:
+                    logged_update(training, logger, path, command)
+            if done % members[0].checkpoint_every == 0 or all(training.over for training in trainings):
+                _save(trainings, folder, done)
+                rounds_left = done * trainings[-1].left / (1 - trainings[-1].left)
+                seconds = rounds_left * (time.monotonic() - began) / (done - first)
+                say(f"round {done}: {_returns(trainings)}; about {timedelta(seconds=round(seconds))} left")
+    for training, path in zip(trainings, folders, strict=True):
+        finish(training, path, command)
+
+
+def _save(trainings: Sequence[Training], folder: Path, number: int) -> None:
+    for k, training in enumerate(trainings):
+        training.save(checkpoint_of(folder, k, number))
+    for path in folder.glob("member_*/round_*.pt"):  # only now: before, the earlier ones were the last complete round
+        if path.stem != f"round_{number}":
+            path.unlink()
+
+
+def _returns(trainings: Sequence[Training]) -> str:
+    means = [training.mean_return for training in trainings]
+    return "returns " + ", ".join("none" if mean is None else f"{mean:.1f}" for mean in means)

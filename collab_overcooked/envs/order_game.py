@@ -17,7 +17,7 @@ from collab_overcooked.kernels.orders import FORCED_SLOTS
 class OrderGame(CompiledGame):
     """A game with the ``forced`` orders and the ``stream`` of ``kernels.orders`` in its state.
 
-    ``compiled.names.orders`` are the names, and ``Out.order_events`` begins with the orders completed and expired.
+    ``Out.order_events`` begins with the orders completed and expired.
 
     Attributes:
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come.
@@ -43,10 +43,6 @@ class OrderGame(CompiledGame):
         """Return the numbers of orders completed and expired in the last step, (2, B)."""
         counts: np.ndarray = out.order_events[:, :2].T
         return counts
-
-    def orderable(self) -> Sequence[str]:
-        names: tuple[str, ...] = self.compiled.names.orders
-        return names
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
         """Set the next orders; see ``TextGame``."""

@@ -124,6 +124,9 @@ class CuisineWorld(OrderGame):
     def display_names(self) -> tuple[str, ...]:
         return tuple(f"agent{i}" for i in range(self.n_agents))
 
+    def orderable(self) -> tuple[str, ...]:
+        return self.compiled.names.orders
+
     def names(self) -> list[str]:
         names = self.compiled.names
         return [*names.items, *names.orders, *names.places, *self.level.tools]

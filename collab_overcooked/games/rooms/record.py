@@ -12,7 +12,7 @@ _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "policies": {
         "greedy": "collab_overcooked.games.rooms.policies.greedy:from_text",
         "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
-        "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
+        "noisy": "collab_overcooked.games.rooms.policies.planner:noisy_from_text",
     },
     "prompts": "collab_overcooked.games.rooms:text/prompts",
     "documents": ("collab_overcooked.games.rooms.suite:MAP",),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, STAY, UNREACHABLE, Goal, RoomColumn
+from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
 from collab_overcooked.games.rooms.policies.exact import check_game
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.specs import refuse_text
@@ -37,7 +37,7 @@ class GreedyPolicy(Silent):
         room = self._rooms.index(scene["players"][seen.seat]["room"])
         adversary = self._rooms.index(scene["adversary"]["room"])
         doors = sum(bool(is_open) << d for d, is_open in enumerate(scene["doors"].values()))
-        chosen = self._hunt if self._compiled.goal == Goal.CAPTURE else self._survive
+        chosen = self._hunt if self._compiled.level.game == "capture" else self._survive
         action = chosen(scene, seen.seat, room, adversary, doors)
         return action if seen.mask[action] else seen.idle_action
 

@@ -13,7 +13,9 @@ import numpy as np
 
 from collab_overcooked.games.rooms.engine.solver import EPSILON, JointValues
 from collab_overcooked.games.rooms.policies.exact import check_game, exact_values, worth
+from collab_overcooked.games.rooms.policies.greedy import GreedyPolicy
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.policies import noisy
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
 
@@ -85,3 +87,8 @@ class PlannerPolicy(Silent):
 def from_text(text: str) -> PlannerPolicy:
     """Create the policy from the text after the colon of a spec such as ``"planner:partner=uniform"``."""
     return PlannerPolicy(read_options("planner", text, PlannerOptions))
+
+
+def noisy_from_text(text: str) -> noisy.NoisyPolicy:
+    """Create the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,greedy"``."""
+    return noisy.noisy_from_text(text, {"planner": PlannerPolicy, "greedy": GreedyPolicy})

@@ -79,6 +79,8 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
         keys=np.zeros(0, np.int64),
         values=np.zeros(0, np.int32),
     )
+    for array in tables:
+        array.setflags(write=False)
     return Compiled(level, config, tables)
 
 

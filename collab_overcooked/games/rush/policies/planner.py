@@ -155,3 +155,23 @@ class PlannerPolicy(Silent):
             ahead.act_seat(actions)
         ahead.step(actions)
         return actions[0].tolist(), ahead.state
+
+
+class SelfishPolicy(PlannerPolicy):
+    """The first seat that uses this policy plays the best plan for one agent alone; the others do nothing.
+
+    Source: section 5 of the paper.
+    """
+
+    name = "selfish"
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        super().reset(seat, info, seed)
+        self._works = self.seats(seat, info.team)[seat]
+
+    def seats(self, seat: int, team: tuple[str, ...]) -> tuple[bool, ...]:
+        first = team.index(team[seat])
+        return tuple(other == first for other in range(len(team)))
+
+    def act(self, seen: Seen) -> int:
+        return super().act(seen) if self._works else NO_ACTION

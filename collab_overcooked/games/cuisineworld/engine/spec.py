@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,18 @@ class Level:
         """All ingredients in the storage, in order."""
         return tuple(name for names in self.ingredients.values() for name in names)
 
-    @property
+    @cached_property
+    def products(self) -> tuple[str, ...]:
+        """Products of the level's recipes, by tool."""
+        recipes = self.recipes_here
+        return tuple(recipe.product for kind in self.tools for recipe in recipes if recipe.tool == kind)
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """Base ingredients, then products."""
+        return self.base_ingredients + self.products
+
+    @cached_property
     def locations(self) -> tuple[str, ...]:
         """Names of the tool instances, numbered for each kind in order: ``pan0``, ``pan1``."""
         seen: dict[str, int] = {}
@@ -115,7 +127,7 @@ class Level:
             seen[kind] = seen.get(kind, 0) + 1
         return tuple(names)
 
-    @property
+    @cached_property
     def order_names(self) -> tuple[str, ...]:
         """Names of the orders, in the order of random draws."""
         return tuple(order.name for order in self.orders)

@@ -25,7 +25,7 @@ class KitchenView(SeatView):
 
     @property
     def rules(self) -> str:
-        return self._say(rules(self._game.compiled.level))
+        return self._say(rules(self._game.level))
 
     @cached_property
     def surroundings(self) -> str:
@@ -39,15 +39,15 @@ class KitchenView(SeatView):
 
     @cached_property
     def unlikely(self) -> frozenset[int]:
-        names, tables = self._game.compiled.names, self._game.compiled.tables
+        level, tables = self._game.level, self._game.compiled.tables
         here = self.scene["agents"][self._seat]["location"]
         useful, needed = self._useful_places, self._needed
         late = []
         for action in range(1, self._game.n_actions):
             verb, at, item = tables.catalogue[action].tolist()
-            stays = verb == Verb.GOTO and names.places[at] == here
-            unneeded = item != NOTHING and names.items[item] not in needed
-            if stays or unneeded or names.places[at] not in useful:
+            stays = verb == Verb.GOTO and level.locations[at] == here
+            unneeded = item != NOTHING and level.items[item] not in needed
+            if stays or unneeded or level.locations[at] not in useful:
                 late.append(action)
         return frozenset(late)
 
@@ -58,16 +58,16 @@ class KitchenView(SeatView):
 
     @cached_property
     def _ordered(self) -> list[str]:
-        items = {order.name: order.items for order in self._game.compiled.level.orders}
+        items = {order.name: order.items for order in self._game.level.orders}
         return [item for order in self.scene["orders"] for item in items[order["name"]]]
 
     @cached_property
     def _recipes(self) -> dict[str, Recipe]:
-        return recipes_below(self._game.compiled.level, self._ordered)
+        return recipes_below(self._game.level, self._ordered)
 
     @cached_property
     def _useful_places(self) -> frozenset[str]:
-        level, held = self._game.compiled.level, self.scene["agents"][self._seat]["holding"]
+        level, held = self._game.level, self.scene["agents"][self._seat]["holding"]
         useful: dict[str, tuple[str, int]] = {}  # kind of tool, and how much of a recipe is in it
         for name, kind in zip(level.locations, level.kitchen, strict=True):
             role, content = level.tools[kind].role, self.scene["tools"][name]["content"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.envs.order_game import OrderView
 from collab_overcooked.games.craft.engine.compile import catalogue_of, compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
 from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
@@ -24,25 +23,15 @@ from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
 
-class CraftView(SeatView):
-    """Knowledge of one agent: everything except future orders, so that it knows the valid actions of the others too."""
+class CraftView(OrderView):
+    """Knowledge of one agent."""
 
-    public_refusals = True
-
-    @cached_property
-    def walks(self) -> frozenset[int]:
-        return frozenset(k for k, (verb, _) in enumerate(self._game.commands) if verb == Verb.GOTO)
+    goto = Verb.GOTO
 
     @property
     def aim(self) -> str:
         lifetime = self._game.compiled.config.lifetime
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
-
-    def commands(self, seat: int) -> list[str]:
-        """Return the commands that the game would accept from a seat now."""
-        game = self._game
-        legal = (a for a in range(game.n_actions) if game.check(self._state, 0, seat, a)[0] == "OK")
-        return [game.command_text(seat, action) for action in legal]
 
 
 class CraftKitchen(CraftText, CraftScene):
@@ -59,7 +48,7 @@ class CraftKitchen(CraftText, CraftScene):
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
-    forced_column = Clock.FORCED
+    forced_column, over_column = Clock.FORCED, Clock.OVER
     lesson = (
         ("hunt", "KILL .*"),
         ("chop", "MINE .*"),

@@ -33,7 +33,7 @@ class CuisineWorld(CuisineText, CuisineScene):
     """
 
     id = "CuisineWorld-v0"
-    forced_column = Clock.FORCED
+    forced_column, over_column = Clock.FORCED, Clock.OVER
     config_class = CuisineWorldConfig
     array_classes = (State, Out)
     seat_view = KitchenView

@@ -7,18 +7,10 @@ from typing import Any, ClassVar
 from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.compile import compile_rooms
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.engine.constants import (
-    TURNS,
-    Adversary,
-    Clock,
-    Deed,
-    EventColumn,
-    Goal,
-    Param,
-)
+from collab_overcooked.games.rooms.engine.constants import TURNS, Adversary, Clock, Deed, EventColumn, Goal, Param
 from collab_overcooked.games.rooms.engine.observe import highest_numbers
 from collab_overcooked.games.rooms.engine.solver import worst_case_values
-from collab_overcooked.games.rooms.engine.state import Out, State, event_of, sizes_of
+from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
 from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.rooms.text.seen import RoomBelief, RoomView
 from collab_overcooked.games.rooms.text.text import RoomText
@@ -63,9 +55,6 @@ class RoomGame(RoomText, RoomBelief):
     def is_success(self, out: Out, i: int) -> bool:
         column = EventColumn.CAUGHT if self.goal == Goal.CAPTURE else EventColumn.ESCAPED
         return bool(out.events[i, :, column].any())
-
-    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        return [event_of(self.level, event) for event in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.rooms.text.picture import picture

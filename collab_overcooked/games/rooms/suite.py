@@ -250,7 +250,6 @@ class MapGenerator:
     helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it."""
         from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
         if out.suffix not in (".yaml", ".yml"):

@@ -98,7 +98,6 @@ class KitchenRush(RushText, RushScene):
         state.clock[which, Clock.EPISODE] = options.get("episode", options.get("state", {}).get("episode", NOTHING))
 
     def seat_to_act(self, state: State, i: int) -> int:
-        """Return the seat whose turn it is in the current slot of environment ``i``."""
         return int(state.clock[i, Clock.SEAT])
 
     def bind(self, state: State, actions: np.ndarray, out: Out) -> BoundBatch:

@@ -11,10 +11,8 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import FARTHEST_OUT, NOTHING, STACK, Clock, Furnace, Param
 from collab_overcooked.games.craft.engine.spec import FURNACE, Level
-from collab_overcooked.games.craft.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import integer, one_of, record
-from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 MAX_ITEMS = 10**6  # of a kind in a bag or the chest
@@ -80,13 +78,6 @@ class CraftScene(OrderGame):
                 "progress": codec.span("furnaces", Furnace.PROGRESS, 0, int(params[Param.COOK_STEPS]) - 1),
             }
         )
-
-    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        clock = state.clock[i]
-        if "chance" in scene:
-            choose_again(state.stream[i], *state.rng[i].tolist(), len(self.orderable()))
-        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
-        return False, bool(clock[Clock.OVER])
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         codec.check_forced(scene)

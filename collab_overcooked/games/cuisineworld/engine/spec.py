@@ -27,20 +27,10 @@ MAX_AGENTS, MAX_ORDERS, MAX_TOOLS = 100, 100, 200
 MAX_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a command, "&" the items of a mixture
 
-KEYS = {
-    "name",
-    "class",
-    "agents",
-    "kitchen",
-    "orders",
-    "interval",
-    "lifetime",
-    "max_cycles",
-    "max_open_orders",
-    "ingredients",
-    "tools",
-    "recipes",
-}
+KEYS = (
+    "name", "class", "agents", "kitchen", "orders", "interval", "lifetime", "max_cycles", "max_open_orders",
+    "ingredients", "tools", "recipes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

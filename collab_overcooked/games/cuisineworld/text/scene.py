@@ -15,7 +15,6 @@ from collab_overcooked.games.cuisineworld.engine.spec import Level, Timing, Tool
 from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import list_of, mapping_of
-from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as refused commands
@@ -106,13 +105,6 @@ class CuisineScene(OrderGame):
         super()._encode(state, i, scene)
         if "accomplished" in scene:
             state.clock[i, Clock.COMPLETED] = scene.get("completed", len(scene["accomplished"]))
-
-    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        clock = state.clock[i]
-        if "chance" in scene:
-            choose_again(state.stream[i], *state.rng[i].tolist(), int(self.compiled.tables.params[Param.N_ORDERS]))
-        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
-        return False, bool(clock[Clock.OVER])
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         level = self.level

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import numpy as np
-
-from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.envs.order_game import OrderView
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Verb
 from collab_overcooked.games.cuisineworld.engine.spec import Recipe
 from collab_overcooked.games.cuisineworld.text.text import recipes_below, rules, surroundings
 
 
-class KitchenView(SeatView):
+class KitchenView(OrderView):
     """Knowledge of one agent: the whole state, so that it also knows the valid actions of the others."""
 
-    public_refusals = True
+    goto = Verb.GOTO
     public_choices = True  # commands are carried out one after the other
     public_actions = True
 
@@ -31,11 +29,6 @@ class KitchenView(SeatView):
     def surroundings(self) -> str:
         """The observation for people; language agents get the original's text."""
         return self._say(surroundings(self.scene, self._seat))
-
-    @cached_property
-    def walks(self) -> frozenset[int]:
-        verbs = self._game.compiled.tables.catalogue[:, 0]
-        return frozenset(np.flatnonzero(verbs == Verb.GOTO).tolist())
 
     @cached_property
     def unlikely(self) -> frozenset[int]:
@@ -87,9 +80,3 @@ class KitchenView(SeatView):
             return frozenset(useful)
         most = {kind: max(n for other, n in useful.values() if other == kind) for kind, _ in useful.values()}
         return frozenset(name for name, (kind, n) in useful.items() if n == most[kind])
-
-    def commands(self, seat: int) -> list[str]:
-        """Return the commands that the game would accept from a seat now."""
-        game = self._game
-        texts = (game.command_text(seat, action) for action in range(game.n_actions))
-        return [text for action, text in enumerate(texts) if game.check(self._state, 0, seat, action)[0] == "OK"]

@@ -32,10 +32,7 @@ class PlannerOptions:
     adversary: str = "own"  # ``"own"`` (the game's) or ``"worst"`` (optimal against the players)
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("partner", self.partner, PARTNERS),
-            ("adversary", self.adversary, ADVERSARIES),
-        ):
+        for name, value, allowed in (("partner", self.partner, PARTNERS), ("adversary", self.adversary, ADVERSARIES)):
             if value not in allowed:
                 raise ValueError(near_matches(name, value, allowed))
 
@@ -54,7 +51,6 @@ class PlannerPolicy(Silent):
         self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Load the values of the game."""
         check_game(self.name, info.game)
         self._simulator = simulator_of(info, self.name)
         self._values = exact_values(info.game, self._options.adversary == "worst")
@@ -62,7 +58,6 @@ class PlannerPolicy(Silent):
         self._rng = np.random.default_rng(seed)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the best joint action."""
         beliefs = self._simulator.fork(self._beliefs, int(self._rng.integers(2**31)))
         worths = np.zeros(len(seen.mask))
         for i in range(self._beliefs):

@@ -287,7 +287,6 @@ class RoomQuestions:
                 yield self._situation(rooms(self.env_id, options), name, fits, number % 2, rng)
 
     def rules(self, item: Item) -> str:
-        """Return the rules as text."""
         return str(registry.load_game(self.env_id, **item.scene.options).manual())
 
     def describe(self, item: Item) -> str:

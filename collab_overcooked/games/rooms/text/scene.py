@@ -12,15 +12,7 @@ from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows, write_scene
 from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import (
-    Adversary,
-    Clock,
-    Generator,
-    Goal,
-    Outcome,
-    Param,
-    Player,
-)
+from collab_overcooked.games.rooms.engine.constants import Adversary, Clock, Generator, Goal, Outcome, Param, Player
 from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.engine.step import settle_batch

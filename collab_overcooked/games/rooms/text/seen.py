@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -38,43 +38,41 @@ class RoomView(SeatView):
         return use if self._game.is_useless(self._state, 0, self._seat) else frozenset()
 
 
-def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
-    """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""
-    memory = scene["known"][seat]
-    rooms, killer = set(memory["in_sight"]), memory["adversary"]["ago"] == 0
-    players = []
-    for other, (player, place) in enumerate(zip(scene["players"], memory["players"], strict=True)):
-        visible = place["ago"] == 0
-        room = place["room"]
-        players.append(
-            {
-                "room": room,
-                "before": player["before"] if other == seat else room,
-                "active": player["active"],
-                "seen": killer and visible and player["seen"],
-                "fixing": visible and player["fixing"],
-                **({} if visible else {"seen_ago": place["ago"]}),
-            }
-        )
-    adversary = {"room": memory["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
-    if not killer:
-        adversary["seen_ago"] = memory["adversary"]["ago"]
-    generators = [
-        {**generator, "progress": done, "fixer": generator["fixer"] if generator["room"] in rooms else None}
-        for generator, done in zip(scene["generators"], memory["generators"], strict=True)
-    ]
-    gate = bool(generators) and all(generator["progress"] >= generator["needed"] for generator in generators)
-    kept = {name: value for name, value in scene.items() if name != "known"}
-    limited = {"players": players, "adversary": adversary, "generators": generators}
-    return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
-
-
 class RoomBelief(RoomScene):
     """Seats' knowledge of a game of rooms, and beliefs of what they do not know."""
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        visible = super().seat_scene(scene, seat)
-        return limit_scene(visible, seat) if "known" in visible else visible
+        """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""
+        scene = super().seat_scene(scene, seat)
+        if "known" not in scene:
+            return scene
+        memory = scene["known"][seat]
+        rooms, killer = set(memory["in_sight"]), memory["adversary"]["ago"] == 0
+        players = []
+        for other, (player, place) in enumerate(zip(scene["players"], memory["players"], strict=True)):
+            visible = place["ago"] == 0
+            room = place["room"]
+            players.append(
+                {
+                    "room": room,
+                    "before": player["before"] if other == seat else room,
+                    "active": player["active"],
+                    "seen": killer and visible and player["seen"],
+                    "fixing": visible and player["fixing"],
+                    **({} if visible else {"seen_ago": place["ago"]}),
+                }
+            )
+        adversary = {"room": memory["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
+        if not killer:
+            adversary["seen_ago"] = memory["adversary"]["ago"]
+        generators = [
+            {**generator, "progress": done, "fixer": generator["fixer"] if generator["room"] in rooms else None}
+            for generator, done in zip(scene["generators"], memory["generators"], strict=True)
+        ]
+        gate = bool(generators) and all(generator["progress"] >= generator["needed"] for generator in generators)
+        kept = {name: value for name, value in scene.items() if name != "known"}
+        limited = {"players": players, "adversary": adversary, "generators": generators}
+        return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a player does not know by a sampled belief, in every environment of a batch.
@@ -123,14 +121,7 @@ class RoomBelief(RoomScene):
             generator[Generator.FIXER] = rng.choice(others) if works else NOTHING
 
     def _believed_room(
-        self,
-        state: State,
-        b: int,
-        seat: int,
-        other: int,
-        seen: Array,
-        taken: Sequence[int],
-        rng: np.random.Generator,
+        self, state: State, b: int, seat: int, other: int, seen: Array, taken: Sequence[int], rng: np.random.Generator
     ) -> int:
         last, when = state.sightings[b, seat, other].tolist()
         ago = int(state.clock[b, Clock.T]) - when

@@ -12,9 +12,18 @@ import numpy as np
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import STAY, Clock, Generator, Goal, Player, Reason
+from collab_overcooked.games.rooms.engine.constants import (
+    STAY,
+    Clock,
+    Deed,
+    EventColumn,
+    Generator,
+    Goal,
+    Player,
+    Reason,
+)
 from collab_overcooked.games.rooms.engine.spec import RoomLayout
-from collab_overcooked.games.rooms.engine.state import State
+from collab_overcooked.games.rooms.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import in_drawn_order, plural
 
@@ -302,6 +311,41 @@ class RoomText(CompiledGame):
         if generator["fixer"] is not None:
             by = f" by {'you' if generator['fixer'] == seat else names[generator['fixer']]}"
         return f"{line} needs {left} more fix{'es' * (left != 1)}{by}."
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each player did in the last turn.
+
+        Returns:
+            Mappings with ``event`` (name of the Deed), ``reason`` (name of the Reason, ``"OK"`` if accepted), ``room``
+            and ``adversary`` (rooms after the turn), ``subject`` (door or room of the generator that it used, None),
+            whether it ``caught`` the thief or was caught, ``completed`` a generator or ``escaped``, and a short
+            ``label``.
+        """
+        return [self._event(event) for event in out.events[i].tolist()]
+
+    def _event(self, event: Sequence[int]) -> dict[str, Any]:
+        level = self.level
+        deed, reason = Deed(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
+        room, subject = level.rooms[event[EventColumn.ROOM]], None
+        if deed == Deed.PRESSED:
+            subject = level.door_names[event[EventColumn.SUBJECT]]
+        label = {
+            Deed.STAYED: "stayed",
+            Deed.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
+            Deed.PRESSED: f"pressed the button of door {subject}",
+            Deed.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",
+        }[deed]
+        return {
+            "event": deed.name.lower(),
+            "reason": reason.name,
+            "room": room,
+            "adversary": level.rooms[event[EventColumn.ADVERSARY]],
+            "subject": subject,
+            "caught": bool(event[EventColumn.CAUGHT]),
+            "completed": bool(event[EventColumn.COMPLETED]),
+            "escaped": bool(event[EventColumn.ESCAPED]),
+            "label": label,
+        }
 
     def explain(self) -> str:
         """Return a layout as text: rooms and passages, doors and buttons, and initial positions."""

@@ -75,8 +75,8 @@ def _episodes(scenario: Scenario) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
     for e, episode in enumerate(episodes):
         for o, recipe in enumerate(map(episode.recipes.__getitem__, episode.orders)):
             dishes[e, o, Dish.EXISTS], dishes[e, o, Dish.COOK_TIME] = 1, recipe.cook_time
-            wanted = {**recipe.ingredients, **recipe.spices}
-            needs[e, o] = [wanted.get(good, 0) for good in goods]
+            needed = {**recipe.ingredients, **recipe.spices}
+            needs[e, o] = [needed.get(good, 0) for good in goods]
         for at, area in enumerate(episode.areas):
             areas[e, at, Area.KIND], areas[e, at, Area.SPACES] = Kind[area.kind.upper()], area.spaces
             stock[e, at] = [area.stock.get(good, 0) for good in goods]

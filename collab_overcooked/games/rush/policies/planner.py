@@ -103,7 +103,6 @@ class PlannerPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Determine the seats to plan for."""
         check_game(self.name, info.game)
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
@@ -117,7 +116,6 @@ class PlannerPolicy(Silent):
         return tuple(name == team[seat] for name in team)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the plan."""
         if seen.error is not None:  # a teammate was faster
             return NO_ACTION
         fork = self._simulator.fork(1, 0)  # episodes are deterministic, so any seed works

@@ -91,7 +91,7 @@ class Level:
     max_cycles: int  # Length of an episode
     max_open_orders: int  # Maximum number of open orders
 
-    @property
+    @cached_property
     def base_ingredients(self) -> tuple[str, ...]:
         """All ingredients in the storage, in order."""
         return tuple(name for names in self.ingredients.values() for name in names)

@@ -39,7 +39,7 @@ def hide(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
     if hasattr(other, "stream"):
         other.stream[:] = rng.integers(0, 2**32, other.stream.shape, np.uint32)
     if hasattr(other, "forced"):  # orders still to come
-        other.forced[0, drawn:] = rng.integers(0, len(game.compiled.names.orders), other.forced.shape[1] - drawn)
+        other.forced[0, drawn:] = rng.integers(0, len(game.orderable()), other.forced.shape[1] - drawn)
     scene = game.scene(other, 0)
     if "counters" in scene:
         hide_counters(game, other, scene, seat, rng)

@@ -3,27 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.schema import Form, list_of, one_of
 from collab_overcooked.kernels.events import NOTHING
+from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import FORCED_SLOTS
+
+
+class OrderView(SeatView):
+    """Knowledge of one agent: everything except future orders, so that it knows the valid actions of the others too."""
+
+    public_refusals = True
+    goto: int  # verb of walks, in the first column of the catalogue
+
+    @cached_property
+    def walks(self) -> frozenset[int]:
+        verbs = self._game.compiled.tables.catalogue[:, 0]
+        return frozenset(np.flatnonzero(verbs == self.goto).tolist())
+
+    def commands(self, seat: int) -> list[str]:
+        """Return the commands that the game would accept from a seat now."""
+        game = self._game
+        legal = (a for a in range(game.n_actions) if game.check(self._state, 0, seat, a)[0] == "OK")
+        return [game.command_text(seat, action) for action in legal]
 
 
 class OrderGame(CompiledGame):
     """A game with the ``forced`` orders and the ``stream`` of ``kernels.orders`` in its state.
 
-    ``compiled.names.orders`` are the names, and ``Out.order_events`` begins with the orders completed and expired.
+    ``Out.order_events`` begins with the orders completed and expired.
 
     Attributes:
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come.
+        over_column: Of ``state.clock``: whether the episode is over.
     """
 
     forced_column: int
+    over_column: int
+
+    def _complete(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        if "chance" in scene:
+            choose_again(state.stream[i], *state.rng[i].tolist(), len(self.orderable()))
+        ends = super()._complete(state, i, scene)
+        state.clock[i, self.over_column] = any(ends)
+        return ends
 
     def _choose(self, state: Any, which: np.ndarray, options: Mapping[str, Any]) -> None:
         numbers = [self.orderable().index(name) for name in options.get("orders", ())]
@@ -43,10 +73,6 @@ class OrderGame(CompiledGame):
         """Return the numbers of orders completed and expired in the last step, (2, B)."""
         counts: np.ndarray = out.order_events[:, :2].T
         return counts
-
-    def orderable(self) -> Sequence[str]:
-        names: tuple[str, ...] = self.compiled.names.orders
-        return names
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
         """Set the next orders; see ``TextGame``."""

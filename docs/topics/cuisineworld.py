@@ -66,7 +66,7 @@ def cuisineworld_specs() -> str:
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
-        ("orders", f"at most {ours.compiled.max_open_orders} open at a time (`max_open_orders`)"),
+        ("orders", f"at most {ours.sizes['Q']} open at a time (`max_open_orders`)"),
         ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default level, `level_3`"), rows)
@@ -78,7 +78,7 @@ def cuisineworld_sizes() -> str:
     for name in levels():
         one = game(level=name)
         lengths = [game(level=name, agents=n).single_observation_space.shape[0] for n in SIZES]
-        items = len(one.compiled.names.items) - len(one.level.base_ingredients)
+        items = len(one.level.items) - len(one.level.base_ingredients)
         rows.append((code(name), one.n_agents, len(one.level.locations), items, one.n_actions, *lengths))
     heads = ("level", "agents in the file", "locations", "products", "actions")
     heads += tuple(f"features, {n} agents" for n in SIZES)
@@ -96,19 +96,19 @@ def cuisineworld_options() -> str:
 def cuisineworld_features() -> str:
     """List the blocks of the flat observation of the default game with their places."""
     ours = game(agents=2)
-    names, level = ours.compiled.names, ours.level
-    items, places = len(names.items), len(names.places)
+    level = ours.level
+    items, places = len(level.items), len(level.locations)
     blocks: list[tuple[str, int, str]] = []
     for who in ("self", "teammate 1"):
         blocks.append((f"{who}: held item", items, "one of the items set to 1; none for empty hands"))
         blocks.append((f"{who}: location", places, "one of the locations set to 1"))
         blocks.append((f"{who}: busy", AGENT_FEATURES, "1 while only `noop` is obeyed"))
-    for name, kind in zip(names.places, level.kitchen, strict=True):
+    for name, kind in zip(level.locations, level.kitchen, strict=True):
         if level.tools[kind].role != "storage":
             blocks.append((f"{name}: contents", items, "how many of each item"))
             blocks.append((f"{name}: state", TOOL_FEATURES, "busy steps left, 1 if it may be emptied, number of items"))
-    for q in range(ours.compiled.max_open_orders):
-        blocks.append((f"order {q + 1}: name", len(names.orders), "one of the level's orders set to 1, if open"))
+    for q in range(ours.sizes["Q"]):
+        blocks.append((f"order {q + 1}: name", len(level.orders), "one of the level's orders set to 1, if open"))
         blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
     blocks.append(("clock", 3, "steps taken, steps left, steps until the order timer turns"))
     return block_table(blocks, ours.single_observation_space.shape[0])
@@ -116,13 +116,13 @@ def cuisineworld_features() -> str:
 
 def cuisineworld_items() -> str:
     """Say how items are numbered."""
-    names = game().compiled.names
-    base = len(game().level.base_ingredients)
+    level = game().level
+    base = len(level.base_ingredients)
     return (
-        f"Items are numbered 0 to {len(names.items) - 1} in `level_3` (`env.game.compiled.names.items`): 0 to "
-        f"{base - 1} are the base ingredients ({names.items[0]} to {names.items[base - 1]}, the same in all built-in "
-        f"levels), the rest the products that the level's orders lead to ({', '.join(names.items[base:])}). Orders are "
-        f"numbered as in the level file ({', '.join(names.orders)})."
+        f"Items are numbered 0 to {len(level.items) - 1} in `level_3` (`env.game.level.items`): 0 to "
+        f"{base - 1} are the base ingredients ({level.items[0]} to {level.items[base - 1]}, the same in all built-in "
+        f"levels), the rest the products that the level's orders lead to ({', '.join(level.items[base:])}). Orders are "
+        f"numbered as in the level file ({', '.join(level.order_names)})."
     )
 
 

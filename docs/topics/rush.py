@@ -74,10 +74,10 @@ def rush_options() -> str:
 
 def rush_features() -> str:
     """List the blocks of the observation of a scenario with their places."""
-    ours = game(scenario="hard").compiled
-    goods = len(ours.names.goods)
+    ours = game(scenario="hard")
+    goods = len(ours.scenario.goods)
     blocks: list[tuple[str, int, str]] = []
-    for o in range(ours.n_orders):
+    for o in range(ours.compiled.n_orders):
         blocks.append((f"order {o + 1}: goods", goods, "how many of each it needs, ingredients, then spices"))
         words = "exists, cook time, ingredients collected, spices collected, times cooked, finished, ruined"
         blocks.append((f"order {o + 1}: state", ORDER_FEATURES, words))
@@ -87,7 +87,7 @@ def rush_features() -> str:
         blocks.append((f"{area.kind} {area.id}: state", AREA_FEATURES, words))
     blocks.append(("clock", CLOCK_FEATURES, "turn, turns left, worker, slots left in the turn"))
     blocks.append(("seat", ours.n_agents, "the own seat set to 1"))
-    return block_table(blocks, len(ours.highest))
+    return block_table(blocks, ours.single_observation_space.shape[0])
 
 
 # ------------------------------------------------------------------------------------------- actions and words

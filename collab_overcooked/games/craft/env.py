@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.order_game import OrderGame
-from collab_overcooked.envs.scene_codec import Part
-from collab_overcooked.games.craft.engine.compile import compile_level
+from collab_overcooked.envs.order_game import OrderView
+from collab_overcooked.games.craft.engine.compile import catalogue_of, compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
-from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Place, Reason, Role, Verb
-from collab_overcooked.games.craft.engine.observe import observe_batch
+from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
+from collab_overcooked.games.craft.engine.observe import highest_numbers, observe_batch
 from collab_overcooked.games.craft.engine.rules import target_of, why_refused
-from collab_overcooked.games.craft.engine.spec import Level
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
-from collab_overcooked.games.craft.text import text
-from collab_overcooked.games.craft.text.scene import check_scene, complete, scene_parts
-from collab_overcooked.games.craft.text.seen import CraftView
+from collab_overcooked.games.craft.text.scene import CraftScene
+from collab_overcooked.games.craft.text.text import CraftText, Report
+from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
 
-class CraftKitchen(OrderGame):
+class CraftView(OrderView):
+    """Knowledge of one agent."""
+
+    goto = Verb.GOTO
+
+    @property
+    def aim(self) -> str:
+        lifetime = self._game.compiled.config.lifetime
+        return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
+
+
+class CraftKitchen(CraftText, CraftScene):
     """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
 
     Takes the options of ``CraftConfig`` by position or name.
@@ -39,7 +48,7 @@ class CraftKitchen(OrderGame):
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
-    forced_column = Clock.FORCED
+    forced_column, over_column = Clock.FORCED, Clock.OVER
     lesson = (
         ("hunt", "KILL .*"),
         ("chop", "MINE .*"),
@@ -52,29 +61,25 @@ class CraftKitchen(OrderGame):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CraftConfig.read(values, options)
         self.kwargs = config.to_dict()
-        self.compiled = compiled = compile_level(config)
-        self.n_agents, self.n_actions = compiled.n_agents, len(compiled.tables.catalogue)
-        self.max_cycles = compiled.level.max_cycles
+        self.compiled = compile_level(config)
+        self.level, tables = self.compiled.level, self.compiled.tables
+        self.commands = [(verb, word) for verb, word, _, _ in catalogue_of(self.level)]
+        self.n_agents, self.n_actions = len(tables.starts), len(self.commands)
+        self.max_cycles = self.level.max_cycles
         self.sizes = {
-            "I": len(compiled.names.items),
-            "P": len(compiled.names.places),
-            "F": sum(place.role == "furnace" for place in compiled.level.places),
-            "D": len(compiled.names.orders),
-            "Q": compiled.slots,
-            "K": 1 + max(Role.CHEST, int(compiled.tables.places[:, Place.KIND].max())),
+            "I": len(tables.items),
+            "P": len(tables.places),
+            "F": sum(place.role == "furnace" for place in self.level.places),
+            "D": len(tables.dishes),
+            "Q": -(-int(tables.params[Param.LIFETIME]) // int(tables.params[Param.INTERVAL])),
+            "K": 1 + max(Role.CHEST, int(tables.places[:, Place.KIND].max())),
         }
-        self._set_spaces(counts_to(compiled.highest))
+        self._set_spaces(counts_to(highest_numbers(tables, self.sizes["F"], self.sizes["Q"])))
 
-    def scene_parts(self) -> dict[str, Part]:
-        return scene_parts(self.compiled)
+    def orderable(self) -> tuple[str, ...]:
+        return tuple(self.level.dishes)
 
-    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return complete(self.compiled, state, i, scene)
-
-    def _check_scene(self, scene: dict[str, Any]) -> None:
-        check_scene(self.compiled, scene)
-
-    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> Report:
         """Step environment ``i`` with a list of simultaneous commands such as ``"goto(bot1, 'chest')"``.
 
         Agents without a command do nothing. A command that cannot be parsed is reported and skipped; one with an
@@ -89,7 +94,7 @@ class CraftKitchen(OrderGame):
         Returns:
             Which commands were carried out, and messages about the others.
         """
-        parsed, problems, unknown = text.read_list(self.compiled, commands)
+        parsed, problems, unknown = self.read_list(commands)
         if unknown and self.compiled.config.strict_lists:
             parsed = {}
         one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
@@ -98,33 +103,9 @@ class CraftKitchen(OrderGame):
             actions[0, seat] = action
         self.step(one_state, actions, one_out)
         reasons = self.rejections(one_state, one_out)[0].tolist()
-        refused = [
-            text.refusal(self.compiled, seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())
-        ]
+        refused = [self.refusal(seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())]
         obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
-        return text.Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
-
-    @property
-    def level(self) -> Level:
-        """The level as read from its file."""
-        return self.compiled.level
-
-    @property
-    def display_names(self) -> tuple[str, ...]:
-        return text.agent_names(self.n_agents)
-
-    def names(self) -> list[str]:
-        return [*self.compiled.names.items, *self.compiled.names.kinds]
-
-    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        return [text.action_text(self.compiled, action) for action in range(self.n_actions)]
-
-    def command_text(self, seat: int, action: int) -> str:
-        """Return an action as a command of the paper, for example ``"goto(bot1, 'chest')"``."""
-        return text.command_text(self.compiled, seat, action)
-
-    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        return text.read_command(self.compiled, action)[1]
+        return Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables = self.compiled.tables
@@ -133,28 +114,14 @@ class CraftKitchen(OrderGame):
         p = target_of(row, agent, tables.places, state.gone[i])
         return int(why_refused(tables, row, p, agent, bag, state.furnaces[i]))
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = self.why_refused(state, i, seat, action)
-        return Reason(reason).name, text.refusal(self.compiled, seat, action, reason) or "Accepted."
-
-    def clock(self, state: State, i: int, timestep: int) -> str:
-        return f"step {timestep}"
-
-    def describe(self, state: State, i: int, seat: int) -> str:
-        return text.describe(self.compiled, self.scene(state, i))
-
-    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
-        return text.manual(self.compiled)
-
     def event_numbers(self, out: Out) -> np.ndarray:
         """Return the codes of commands that were carried out, NOTHING for refused ones, which are no ``wait``."""
         numbers: np.ndarray = np.where(out.events[..., EventColumn.REASON], NOTHING, super().event_numbers(out))
         return numbers
 
-    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        return [text.event_of(self.compiled, row) for row in out.events[i].tolist()]
-
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.craft.text.picture import picture
 
-        return picture(self.compiled, scene, self.display_names)
+        return picture(
+            self.level, scene, self.display_names, int(self.compiled.tables.params[Param.LIFETIME]), self.sizes["Q"]
+        )

@@ -215,7 +215,6 @@ class LevelGenerator:
     size: int = option(20, "Width of the level in cells, 10 to 100.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it."""
         if out.suffix not in (".yaml", ".yml"):
             raise ValueError(f"out: {out} should end in .yaml")
         for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):

@@ -10,9 +10,9 @@ from collab_overcooked.game_record import GameRecord, SuiteRecord
 _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rooms.suite:METRICS",
     "policies": {
-        "greedy": "collab_overcooked.games.rooms.policies.greedy:from_text",
+        "greedy": "collab_overcooked.games.rooms.policies.greedy:GreedyPolicy",
         "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
-        "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
+        "noisy": "collab_overcooked.games.rooms.policies.planner:noisy_from_text",
     },
     "prompts": "collab_overcooked.games.rooms:text/prompts",
     "documents": ("collab_overcooked.games.rooms.suite:MAP",),

@@ -26,7 +26,6 @@ from collab_overcooked.evaluation.suites import (
 from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
 from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
-from collab_overcooked.games.rooms.text.text import explain
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
@@ -191,7 +190,7 @@ class RoomSuite(Suite):
         return {"maps": lambda _: [(name, load_rooms(name).description) for name in names]}
 
     def description(self, name: str) -> str:
-        return explain(registry.load_game(self.env_id, map=name).compiled)
+        return str(registry.load_game(self.env_id, map=name).explain())
 
 
 class CaptureSuite(RoomSuite):
@@ -251,7 +250,6 @@ class MapGenerator:
     helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it."""
         from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
         if out.suffix not in (".yaml", ".yml"):

@@ -18,7 +18,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
     "policies": {
         "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
         "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
-        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
+        "selfish": "collab_overcooked.games.rush.policies.planner:SelfishPolicy",
     },
     "prompts": "collab_overcooked.games.rush:text/prompts",
     "presets": {
@@ -37,7 +37,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
         )
     },
     "documents": ("collab_overcooked.games.rush.suite.suite:SCENARIO",),
-    "recap": "collab_overcooked.games.rush.text.recap:recap",
+    "recap": "collab_overcooked.games.rush.text.text:recap",
     "generator": "collab_overcooked.games.rush.suite.suite:ScenarioGenerator",
 }
 

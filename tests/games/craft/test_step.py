@@ -38,7 +38,7 @@ def start(level, seed, options):
 def likely(rng, game, mask):
     """Draw an action, going less often than what one goes for."""
     legal = np.flatnonzero(mask)
-    weights = [0.3 if game.compiled.names.actions[a][0] in (Verb.GOTO, Verb.WAIT) else 1.0 for a in legal]
+    weights = [0.3 if game.commands[a][0] in (Verb.GOTO, Verb.WAIT) else 1.0 for a in legal]
     return int(rng.choice(legal, p=np.array(weights) / sum(weights)))
 
 
@@ -54,9 +54,9 @@ def test_episodes_are_as_the_naive_game_plays_them(level, options):
             assert {key: scene[key] for key in naive.scene()} == naive.scene()
             legal = [likely(rng, game, mask) for mask in out.masks[0]]
             actions = [int(rng.integers(game.n_actions)) if rng.random() < 0.2 else action for action in legal]
-            commands = [(VERBS[verb], word) for verb, word in (game.compiled.names.actions[a] for a in actions)]
+            commands = [(VERBS[verb], word) for verb, word in (game.commands[a] for a in actions)]
             for seat, mask in enumerate(out.masks[0].tolist()):
-                verbs = [(VERBS[verb], word) for verb, word in game.compiled.names.actions]
+                verbs = [(VERBS[verb], word) for verb, word in game.commands]
                 assert mask == [naive.allowed(seat, *command) for command in verbs]
             game.step(state, np.array([actions], np.int32), out)
             assert (out.events[0, :, 1] == 0).tolist() == naive.play(commands)
@@ -82,7 +82,8 @@ def test_an_idle_team_fails_what_expires(pace, come, failed):
         game.step(state, np.zeros((1, 2), np.int32), out)
     scene = game.scene(state, 0)
     assert (scene["expired"], scene["expired"] + len(scene["orders"])) == (failed, come)
-    assert game.compiled.lifetime == int(1.5 * game.compiled.interval)
+    config = game.compiled.config
+    assert config.lifetime == int(1.5 * config.interval)
 
 
 def test_eight_lists_of_commands_deliver_a_chicken():

@@ -25,7 +25,6 @@ from collab_overcooked.games.craft.suite import (
     score_records,
     upper_bounds,
 )
-from collab_overcooked.games.craft.text.text import read_command, read_list
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.replay import first_difference
 
@@ -112,7 +111,7 @@ def test_levels_are_checked_and_generated(tmp_path):
 ])  # fmt: skip
 def test_commands_as_the_paper_writes_them(text, seat, action):
     game = Yard().game
-    assert read_command(game.compiled, text) == (seat, game.action_texts().index(action))
+    assert game.read_command(text) == (seat, game.action_texts().index(action))
 
 
 @pytest.mark.parametrize(("text", "code"), [
@@ -122,13 +121,13 @@ def test_commands_as_the_paper_writes_them(text, seat, action):
 ])  # fmt: skip
 def test_wrong_commands_say_what_is_wrong(text, code):
     with pytest.raises(ActionError) as problem:
-        read_command(Yard().game.compiled, text)
+        Yard().game.read_command(text)
     assert problem.value.code == code
 
 
 @pytest.mark.parametrize("lists", [500, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_hostile_lists_never_raise_anything_else(lists):
-    compiled, rng = Yard().game.compiled, random.Random(0)
+    game, rng = Yard().game, random.Random(0)
     pieces = ["goto", "killMob", "(", ")", "'", '"', ",", "bot1", "bot-1", "bot999", "chest", "oak_log", " ", "\n",
               "\x00", "__import__('os')", "\u0661", "\u017f", "\u202e", ";", "putInChest", "9" * 50]  # fmt: skip
     for _ in range(lists):
@@ -137,7 +136,7 @@ def test_hostile_lists_never_raise_anything_else(lists):
             else "".join(rng.choices(string.printable, k=rng.randrange(30)))
             for _ in range(10)
         ]  # fmt: skip
-        result, problems, _ = read_list(compiled, commands)
+        result, problems, _ = game.read_list(commands)
         assert len(result) + len(problems) == 10 and all(0 <= seat < 2 for seat in result)
 
 

@@ -19,20 +19,20 @@ from collab_overcooked.testing import random_legal
 
 def plain_features(game, scene, seat):
     """The feature vector in words of the scene."""
-    names, n = game.compiled.names, game.n_agents
+    level, n = game.level, game.n_agents
     numbers = []
     for k in range(n):
         agent = scene["agents"][(seat + k) % n]
-        numbers += [agent["holding"] == name for name in names.items]
-        numbers += [agent["location"] == name for name in names.places]
+        numbers += [agent["holding"] == name for name in level.items]
+        numbers += [agent["location"] == name for name in level.locations]
         numbers.append(agent["busy"] > 0)
     for name, tool in scene["tools"].items():
         if not name.startswith("storage"):
-            numbers += [tool["content"].count(item) for item in names.items]
+            numbers += [tool["content"].count(item) for item in level.items]
             numbers += [tool["busy"], tool["ready"], len(tool["content"])]
-    for q in range(game.compiled.max_open_orders):
+    for q in range(game.sizes["Q"]):
         order = scene["orders"][q] if q < len(scene["orders"]) else {"name": None, "remaining": 0}
-        numbers += [order["name"] == name for name in names.orders]
+        numbers += [order["name"] == name for name in level.order_names]
         numbers.append(255 if order["remaining"] is None else order["remaining"])
     interval = game.timing.interval
     numbers += [scene["timestep"], scene["limit"] - scene["timestep"], max(0, interval - scene["timer"])]
@@ -110,7 +110,7 @@ def test_content_number_is_the_exact_sum_rounded_once(level):
     for recipe in load_level(level).recipes_here:
         for size in range(len(recipe.ingredients) + 1):
             for content in itertools.permutations(recipe.ingredients, size):
-                items = np.array([compiled.names.items.index(name) for name in content] + [-1], np.int32)
+                items = np.array([compiled.level.items.index(name) for name in content] + [-1], np.int32)
                 tool = np.array([0, 0, 0, size], np.int32)
                 expected = float(sum(2 ** objects.index(name) for name in content)) if content else -1.0
                 assert content_number(tool, items, compiled.tables.objects) == expected

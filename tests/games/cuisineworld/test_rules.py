@@ -17,13 +17,13 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
 from collab_overcooked.games.cuisineworld.engine.constants import Reason as R
 
 GAME = plain_game()
-TABLES, NAMES = GAME.compiled.tables, GAME.compiled.names
-ROWS = {name: TABLES.places[k] for k, name in enumerate(NAMES.places)}
-AT = {name: k for k, name in enumerate(NAMES.places)}
+TABLES, SPEC = GAME.compiled.tables, GAME.level
+ROWS = {name: TABLES.places[k] for k, name in enumerate(SPEC.locations)}
+AT = {name: k for k, name in enumerate(SPEC.locations)}
 
 
 def item(name):
-    return NOTHING if name is None else NAMES.items.index(name)
+    return NOTHING if name is None else SPEC.items.index(name)
 
 
 def a_tool(*content, busy=0, ready=0):
@@ -48,12 +48,12 @@ def the_queue(*orders, slots=6):
     rows = np.zeros((slots, 2), np.int32)
     rows[:, 1] = NOTHING
     for row, (remaining, name) in zip(rows, orders, strict=False):
-        row[:] = remaining, NAMES.orders.index(name)
+        row[:] = remaining, SPEC.order_names.index(name)
     return rows, the_clock(open=len(orders))
 
 
 def queue_text(rows, clock):
-    return [(int(remaining), NAMES.orders[order]) for remaining, order in rows[: clock[Clock.OPEN]]]
+    return [(int(remaining), SPEC.order_names[order]) for remaining, order in rows[: clock[Clock.OPEN]]]
 
 
 def no_order_events():
@@ -73,7 +73,7 @@ def test_holds_what_lies_in_it():
     [((), True), (("bread",), True), (("bread", "cheese", "sauteedBeef"), True), (("bread", "flour"), False)],
 )
 def test_belongs_to_a_recipe(content, belongs):
-    burger = NAMES.products.index("cheeseBurger")
+    burger = SPEC.products.index("cheeseBurger")
     assert bool(rules.belongs(a_tool(*content), burger, TABLES.uses)) is belongs
 
 
@@ -110,7 +110,7 @@ def test_fits_into_a_mixture_of_some_recipe():
 )
 def test_find_recipe(content, product):
     r = rules.find_recipe(a_tool(*content), ROWS["mixer0"], TABLES.sizes, TABLES.uses)
-    assert (None if r == NOTHING else NAMES.products[r]) == product
+    assert (None if r == NOTHING else SPEC.products[r]) == product
 
 
 def test_check_goto_asks_for_a_free_agent():
@@ -202,7 +202,7 @@ def test_check_activate(agent, place, tool, reasons):
     ],
 )
 def test_check_command_by_verb(text, reasons):
-    row = TABLES.catalogue[NAMES.catalogue.index(text)]
+    row = TABLES.catalogue[GAME.catalogue.index(text)]
     agent, tool = an_agent("pan0", busy=1), a_tool("beef")
     value = rules.check_command(row, agent, tool, ROWS["pan0"], TABLES.sizes, TABLES.uses, TABLES.sold)
     assert value == reasons
@@ -298,7 +298,7 @@ def test_apply_command_works_in_the_order_of_the_list():
 
 def test_count_commands_counts_refusals_and_noops():
     clock, commands = the_clock(), np.zeros((4, 4), np.int32)
-    commands[1] = 1, NAMES.catalogue.index("put pan0"), R.NOT_THERE, NOTHING
+    commands[1] = 1, GAME.catalogue.index("put pan0"), R.NOT_THERE, NOTHING
     rules.count_commands(commands, 2, TABLES.catalogue, clock)
     assert (clock[Clock.REFUSED], clock[Clock.NOOPS]) == (1, 1)
     rules.count_commands(commands, -3, TABLES.catalogue, clock)
@@ -330,13 +330,13 @@ def test_expire_orders_counts_steps_and_orders():
     ],
 )
 def test_is_served_counts_repetitions(content, served):
-    dish = TABLES.menu[NAMES.orders.index("mixedSashimi")]
+    dish = TABLES.menu[SPEC.order_names.index("mixedSashimi")]
     names = np.array([item(name) for name in content] + [NOTHING], np.int32)
     assert bool(rules.is_served(dish, len(content), names)) is served
 
 
 def test_clear_away_takes_the_first_of_each():
-    dish = TABLES.menu[NAMES.orders.index("mixedSashimi")]
+    dish = TABLES.menu[SPEC.order_names.index("mixedSashimi")]
     tool = a_tool()
     names = ("cheeseBurger", "salmonMeatcake", "MaxJr", "cheeseBurger", "MaxJr", "MaxJr")
     content = np.array([item(name) for name in names], np.int32)
@@ -350,7 +350,7 @@ def test_clear_away_takes_the_first_of_each():
 def test_find_table_is_the_first_that_has_everything():
     kitchen = Kitchen("servingtable0: MaxJr, cheeseBurger\nservingtable1: MaxJr, MaxJr, cheeseBurger")
     tools, served = kitchen.state.tools[0], kitchen.state.served[0]
-    menu = [TABLES.menu[NAMES.orders.index(name)] for name in ("MaxJr", "mixedSashimi", "salmonMeatcake")]
+    menu = [TABLES.menu[SPEC.order_names.index(name)] for name in ("MaxJr", "mixedSashimi", "salmonMeatcake")]
     results = [rules.find_table(dish, tools, TABLES.places, served) for dish in menu]
     assert results == [AT["servingtable0"], AT["servingtable1"], NOTHING]
 
@@ -373,7 +373,7 @@ def test_serve_orders_comes_after_expiry():
 
 def test_serve_orders_matches_stock_in_the_step_after_an_order_appears():
     kitchen = Kitchen("servingtable0: MaxJr", scene={"timer": 29})
-    kitchen.state.forced[0, 0] = NAMES.orders.index("MaxJr")
+    kitchen.state.forced[0, 0] = SPEC.order_names.index("MaxJr")
     kitchen.play("noop_agent0")
     assert kitchen.scene["orders"] == [{"name": "MaxJr", "remaining": 20}]
     kitchen.play("noop_agent0")
@@ -383,11 +383,11 @@ def test_serve_orders_matches_stock_in_the_step_after_an_order_appears():
 def test_take_order_gets_its_full_time_and_is_wanted():
     rows, clock = the_queue((1, "MaxJr"))
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
-    rules.take_order(NAMES.orders.index("cheeseBurger"), rows, clock, expected, TABLES.menu, TABLES.demand)
+    rules.take_order(SPEC.order_names.index("cheeseBurger"), rows, clock, expected, TABLES.menu, TABLES.demand)
     assert queue_text(rows, clock) == [(1, "MaxJr"), (20, "cheeseBurger")]
-    names = {NAMES.items[k] for k in np.flatnonzero(expected[: len(NAMES.items)])}
+    names = {SPEC.items[k] for k in np.flatnonzero(expected[: len(SPEC.items)])}
     assert names == {"cheeseBurger", "sauteedBeef", "beef", "bread", "cheese"}
-    results = {NAMES.products[k] for k in np.flatnonzero(expected[len(NAMES.items) :])}
+    results = {SPEC.products[k] for k in np.flatnonzero(expected[len(SPEC.items) :])}
     assert results == {"cheeseBurger", "sauteedBeef"}
 
 
@@ -400,7 +400,7 @@ def test_sort_orders_by_time_then_name():
 
 def test_comes_before_capital_letters_first():
     rows, _ = the_queue((4, "cheeseBurger"))
-    actual, other = NAMES.orders.index("MaxJr"), NAMES.orders.index("mixedSashimi")
+    actual, other = SPEC.order_names.index("MaxJr"), SPEC.order_names.index("mixedSashimi")
     assert rules.comes_before(4, actual, rows[0], TABLES.menu)
     assert not rules.comes_before(4, other, rows[0], TABLES.menu)
     assert rules.comes_before(3, other, rows[0], TABLES.menu)
@@ -435,7 +435,7 @@ def test_reward_ingredients_once_and_only_if_wanted():
 
 
 def test_reward_mixtures_that_are_complete():
-    n_items, r = len(NAMES.items), NAMES.products.index("sauteedBeef")
+    n_items, r = len(SPEC.items), SPEC.products.index("sauteedBeef")
     tools = np.stack([a_tool(ready=1), a_tool("beef"), a_tool("beef"), *(a_tool() for _ in range(5))])
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
     expected[n_items + r] = 1

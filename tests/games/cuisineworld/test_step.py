@@ -217,7 +217,7 @@ def test_table_that_is_full_says_so():
     kitchen = Kitchen("0 servingtable0")
     room = 2 * 2 * 60
     for k in range(room + 1):
-        kitchen.state.agents[0, 0, 1] = kitchen.game.compiled.names.items.index("MaxJr")
+        kitchen.state.agents[0, 0, 1] = kitchen.game.level.items.index("MaxJr")
         kitchen.play("put_agent0_servingtable0")
         assert kitchen.obeyed == (k < room,)
     assert kitchen.feedback == ("servingtable0 reaches maximum capacity",)

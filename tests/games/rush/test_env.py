@@ -39,8 +39,8 @@ def test_bad_options_are_named(option, value, message):
 
 def test_numbers_come_from_the_scenario_unless_chosen():
     entry, chosen = plain_game(), plain_game(agents=3, workers=5, max_turns=2)
-    assert (entry.n_agents, entry.compiled.workers, entry.max_cycles) == (2, 2, 8)
-    assert (chosen.n_agents, chosen.compiled.workers, chosen.max_cycles) == (3, 5, 10)
+    assert (entry.n_agents, entry.compiled.config.workers, entry.max_cycles) == (2, 2, 8)
+    assert (chosen.n_agents, chosen.compiled.config.workers, chosen.max_cycles) == (3, 5, 10)
     assert entry.n_actions == 1 + 5 * 3
 
 

@@ -9,7 +9,7 @@ from collab_overcooked.games.rush.engine import observe
 from collab_overcooked.games.rush.engine.constants import Clock
 
 GAME = plain_game()
-GOODS = GAME.compiled.names.goods
+GOODS = GAME.scenario.goods
 
 
 def of_order(view, o):

@@ -10,9 +10,9 @@ from collab_overcooked.games.rush.engine import rules
 from collab_overcooked.games.rush.engine.constants import NOTHING, Clock, EventColumn, Order, Param, Reason
 
 GAME = plain_game()
-TABLES, NAMES = GAME.compiled.tables, GAME.compiled.names
-ORDERS, AREAS = NAMES.orders[0], NAMES.areas[0]
-N_INGREDIENTS = len(NAMES.ingredients)
+TABLES, SPEC = GAME.compiled.tables, GAME.scenario
+ORDERS, AREAS = SPEC.episodes[0].orders, SPEC.episodes[0].area_ids
+N_INGREDIENTS = len(SPEC.ingredients)
 
 
 def of_order(name):
@@ -33,14 +33,14 @@ def an_order(**columns):
 
 
 def a_shelf(**goods):
-    row = np.zeros(len(NAMES.goods), np.int32)
+    row = np.zeros(len(SPEC.goods), np.int32)
     for name, count in goods.items():
-        row[NAMES.goods.index(name)] = count
+        row[SPEC.goods.index(name)] = count
     return row
 
 
 def goods_on(shelf):
-    return {name: int(count) for name, count in zip(NAMES.goods, shelf, strict=True) if count}
+    return {name: int(count) for name, count in zip(SPEC.goods, shelf, strict=True) if count}
 
 
 def the_clock(**columns):

@@ -50,9 +50,7 @@ def small_scenarios(draw: Any) -> Compiled:
 
 
 def alloc(compiled: Compiled, batch_size: int) -> tuple[State, Out]:
-    result = {"N": compiled.n_agents, "A": compiled.n_actions, "numbers": len(compiled.highest)} | sizes_of(
-        compiled.tables
-    )
+    result = {"N": compiled.config.agents, "A": compiled.n_actions, "numbers": 0} | sizes_of(compiled.tables)
     return allocate(State, result, batch_size), allocate(Out, result, batch_size)
 
 
@@ -112,7 +110,7 @@ def compare(compiled: Compiled, mine: tuple[bool, ...], start: tuple[np.ndarray,
 @settings(max_examples=150, deadline=None)
 @given(compiled=small_scenarios())
 def test_it_finds_what_looking_at_everything_finds(compiled: Compiled) -> None:
-    compare(compiled, (True,) * compiled.n_agents, start_of(compiled.tables, 0))
+    compare(compiled, (True,) * compiled.config.agents, start_of(compiled.tables, 0))
 
 
 @settings(max_examples=100, deadline=None)
@@ -121,9 +119,12 @@ def test_from_any_moment_and_for_any_seats(compiled: Compiled, data: Any) -> Non
     state, out = alloc(compiled, 1)
     for array, row in zip(state, start_of(compiled.tables, 0), strict=False):
         array[0] = row
-    actions = st.lists(st.integers(0, compiled.n_actions - 1), min_size=compiled.n_agents, max_size=compiled.n_agents)
+    actions = st.lists(
+        st.integers(0, compiled.n_actions - 1), min_size=compiled.config.agents, max_size=compiled.config.agents
+    )
     for row in data.draw(st.lists(actions, max_size=3)):
         step_batch(compiled.tables, state, np.array([row], np.int32), out)
-    result = data.draw(st.lists(st.booleans(), min_size=compiled.n_agents, max_size=compiled.n_agents).filter(any))
+    agents = compiled.config.agents
+    result = data.draw(st.lists(st.booleans(), min_size=agents, max_size=agents).filter(any))
     if not state.clock[0, Clock.OVER]:
         compare(compiled, tuple(result), tuple(array[0] for array in state[:-1]))

@@ -93,7 +93,7 @@ def test_proofs_hold_for_other_teams_too(name: str, agents: int) -> None:
 def test_the_same_actions_do_the_same_in_equivalent_episodes(name: str, other: int) -> None:
     """Step by step, with goods exchanged, whatever is played."""
     game = load_game("KitchenRush-v0", scenario=name)
-    goods = list(game.compiled.names.goods)
+    goods = list(game.scenario.goods)
     exchange = exchanged(game.scenario, game.scenario.episodes[0], game.scenario.episodes[other])
     assert exchange is not None
     columns = [goods.index(exchange[good]) for good in goods]

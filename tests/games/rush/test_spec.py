@@ -147,9 +147,9 @@ def test_complaints_name_file_and_line(tmp_path: Path):
 
 def test_tables_hold_the_largest_episode():
     compiled = compile_scenario(load_scenario(VALUES))
-    tables, goods = compiled.tables, compiled.names.goods
+    tables, goods = compiled.tables, compiled.scenario.goods
     assert goods == (*INGREDIENTS, *SPICES)
-    assert (compiled.n_orders, compiled.n_areas, compiled.n_actions) == (3, 5, 16)
+    assert (compiled.n_orders, tables.areas.shape[1], compiled.n_actions) == (3, 5, 16)
     assert tables.dishes.tolist() == [[[1, 2], [1, 1], [1, 0]], [[1, 1], [0, 0], [0, 0]]]
     pantry, spicebag, stove = int(Kind.PANTRY), int(Kind.SPICEBAG), int(Kind.STOVE)
     assert tables.areas[0].tolist() == [[pantry, 2], [pantry, 1], [spicebag, 1], [stove, 2], [stove, 1]]

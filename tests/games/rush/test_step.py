@@ -62,15 +62,16 @@ def compare(game: KitchenRush, state: Any, naive: NaiveRush) -> None:
 
 def named(game: KitchenRush, episode: int, action: int) -> tuple[int, str] | tuple[()]:
     at, order = game.compiled.parts(action)
-    return (game.compiled.names.areas[episode][at], game.compiled.names.orders[episode][order]) if action else ()
+    spec = game.scenario.episodes[episode]
+    return (spec.area_ids[at], spec.orders[order]) if action else ()
 
 
 def actions_of(game: KitchenRush, episode: int, naive: NaiveRush, rng: random.Random) -> list[int]:
     """Return an action for each agent, mostly sensible ones, sometimes any that the episode has."""
-    names, actions = game.compiled.names, []
+    spec, actions = game.scenario.episodes[episode], []
     for _ in range(game.n_agents):
-        everything = [(at, o) for at in range(len(names.areas[episode])) for o in range(len(names.orders[episode]))]
-        texts = {(names.areas[episode][at], names.orders[episode][o]): (at, o) for at, o in everything}
+        everything = [(at, o) for at in range(len(spec.areas)) for o in range(len(spec.orders))]
+        texts = {(spec.area_ids[at], spec.orders[o]): (at, o) for at, o in everything}
         sensible = sorted(pair for pair in naive.valid() if not naive.ruins(*pair))
         luck = rng.random()
         if luck < 0.8 and sensible:
@@ -91,9 +92,9 @@ def test_rounds_agree_with_the_naive_one(name, options):
 
 
 def _agree(game: KitchenRush, episode: int, rng: random.Random) -> None:
-    compiled = game.compiled
+    config = game.compiled.config
     state, out = started(game, episode)
-    naive = NaiveRush(game.scenario.episodes[episode], game.n_agents, compiled.workers, compiled.max_turns)
+    naive = NaiveRush(game.scenario.episodes[episode], game.n_agents, config.workers, config.max_turns)
     while not naive.scene()["over"]:
         compare(game, state, naive)
         mask = {named(game, episode, action) for action in np.flatnonzero(out.masks[0, 0]).tolist()}

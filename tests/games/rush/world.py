@@ -107,8 +107,8 @@ class Round:
         if text.strip() == "-":
             return self.game.idle_action()
         area, order = text.split()
-        names, episode = self.game.compiled.names, self.scene["episode"]
-        return self.game.compiled.action(names.areas[episode].index(int(area)), names.orders[episode].index(order))
+        episode = self.game.scenario.episodes[self.scene["episode"]]
+        return self.game.compiled.action(episode.area_ids.index(int(area)), episode.orders.index(order))
 
     def play(self, *slots: str) -> str:
         """Play slots and return the round then."""
@@ -119,10 +119,10 @@ class Round:
 
     def mask(self) -> set[str]:
         """Return what the mask allows, as words."""
-        names, episode, phrase = self.game.compiled.names, self.scene["episode"], set()
+        episode, phrase = self.game.scenario.episodes[self.scene["episode"]], set()
         for action in np.flatnonzero(self.out.masks[0, 0]).tolist():
             at, order = self.game.compiled.parts(action)
-            phrase.add(f"{names.areas[episode][at]} {names.orders[episode][order]}" if action else "-")
+            phrase.add(f"{episode.area_ids[at]} {episode.orders[order]}" if action else "-")
         return phrase
 
     def written(self) -> str:

@@ -109,7 +109,7 @@ def test_copies_differ_in_chance_and_a_seed_fixes_it():
 
 def test_orders_that_a_reset_forces_are_known_to_cheats_only():
     env = collab_overcooked.make("CuisineWorld-v0", level="level_3")
-    names = env.game.compiled.names.orders
+    names = env.game.orderable()
     env.reset(seed=0, options={"orders": [names[0]] * 20})
     simulator = simulator_of(env)
 

@@ -18,7 +18,7 @@ from math import ceil
 import numpy as np
 
 from collab_overcooked.games.craft.engine.compile import Compiled
-from collab_overcooked.games.craft.engine.constants import STACK, Param, Place, Role
+from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item, Param, Place, Role
 
 KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # bit flags of a spot: what can be done from there
 
@@ -46,13 +46,13 @@ def bound(compiled: Compiled) -> Bound:
     meat, log, dish = carried(KILL, FURNACE), carried(MINE, FURNACE), carried(FURNACE, CHEST)
     loads = 1 + carried(KILL, MINE) if meat and log else meat + log
     lost = sorted(not start and not compiled.tables.params[Param.WALK_TO_TAKE] for start in starts)
-    walks = {k: sum(lost[:k]) + loads + dish for k in range(1, compiled.n_agents + 1)}
+    walks = {k: sum(lost[:k]) + loads + dish for k in range(1, len(compiled.tables.starts) + 1)}
     cook_steps = compiled.config.cook_steps
     loaded = max(
         (not any(start & ability for start in starts)) + 1 + carry for ability, carry in ((KILL, meat), (MINE, log))
     )
     first = loaded + cook_steps + 1 + dish
-    if compiled.n_agents == 1:  # one agent does these one after the other: kill, mine, two puts, take, store
+    if len(compiled.tables.starts) == 1:  # one agent does these one after the other: kill, mine, two puts, take, store
         first = max(first, walks[1] + 5 + cook_steps - 1)
     delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.level.max_cycles))
     served, due = _serve(compiled, delivered)
@@ -60,9 +60,8 @@ def bound(compiled: Compiled) -> Bound:
 
 
 def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
-    places, reach, names = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.names
-    raw_items = {names.items.index(raw) for raw in compiled.level.dishes.values()}
-    fuel = {names.items.index(item) for item in compiled.level.fuel}
+    places, reach, items = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.tables.items
+    raw_items, fuel = np.flatnonzero(items[:, Item.COOKED] != NOTHING), np.flatnonzero(items[:, Item.FUEL])
     abilities = []
     for point in points.astype(np.int64):
         ability = 0
@@ -88,18 +87,16 @@ def _work(compiled: Compiled, dishes: int) -> int:
 
 
 def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
+    interval, lifetime = (int(compiled.tables.params[param]) for param in (Param.INTERVAL, Param.LIFETIME))
     waiting: deque[int] = deque()
     served = 0
     for step, stock in enumerate(delivered):
-        if step % compiled.interval == 0:
-            waiting.append(step + compiled.lifetime - 1)  # last step in which it can be served
+        if step % interval == 0:
+            waiting.append(step + lifetime - 1)  # last step in which it can be served
         while waiting and served < stock:
             waiting.popleft()
             served += 1
         while waiting and waiting[0] <= step:
             waiting.popleft()
-    due = sum(
-        t + compiled.lifetime <= compiled.level.max_cycles
-        for t in range(0, compiled.level.max_cycles, compiled.interval)
-    )
+    due = len(range(0, compiled.level.max_cycles - lifetime + 1, interval))
     return served, due

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from collab_overcooked.games.craft.engine.config import INTERVALS, CraftConfig
 from collab_overcooked.games.craft.engine.constants import HALF, NOTHING, Item, Param, Role, Verb
-from collab_overcooked.games.craft.engine.observe import highest_numbers
 from collab_overcooked.games.craft.engine.spec import Level, load_level
 from collab_overcooked.games.craft.engine.state import Tables
 
@@ -17,29 +16,12 @@ MAX_OPEN = 200  # open orders at a time
 
 
 @dataclass(frozen=True)
-class Names:
-    """Names for the indices in the tables."""
-
-    items: tuple[str, ...]  # Names of the items
-    orders: tuple[str, ...]  # Dishes in the order of random draws
-    places: tuple[str, ...]  # Names of the places
-    kinds: tuple[str, ...]  # Kinds of places
-    actions: tuple[tuple[Verb, str], ...]  # Verb and argument of every command; the argument is empty if there is none
-
-
-@dataclass(frozen=True)
 class Compiled:
     """A level ready to play."""
 
     level: Level  # Source of the tables
-    config: CraftConfig  # Options
-    n_agents: int  # N, number of agents
-    interval: int  # Steps between orders
-    lifetime: int  # Steps until an order expires
-    slots: int  # Maximum number of open orders
-    names: Names  # Names for indices in the tables
+    config: CraftConfig  # Options, with those of the level and the pace filled in
     tables: Tables  # Read-only arrays
-    highest: tuple[int, ...]  # Highest value of each number of one agent's observation
 
 
 def compile_level(config: CraftConfig) -> Compiled:
@@ -50,29 +32,22 @@ def compile_level(config: CraftConfig) -> Compiled:
         raise ValueError(f"agents must be at most {len(level.starts)} (starts of {level.name}), not {n_agents}")
     interval = config.interval or INTERVALS[config.pace - 1]
     lifetime = config.lifetime or max(int(config.alpha * interval), 1)
-    slots = -(-lifetime // interval)
-    if slots > MAX_OPEN:
+    if lifetime > MAX_OPEN * interval:
         raise ValueError(f"lifetime must be at most {MAX_OPEN * interval}, {MAX_OPEN} intervals, not {lifetime}")
     heat = round(config.items_per_fuel * HALF)
     if heat != config.items_per_fuel * HALF:
         raise ValueError(f"items_per_fuel must be a multiple of 0.5, not {config.items_per_fuel}")
-    rows, actions = _catalogue(level)
-    names = Names(
-        level.items, tuple(level.dishes), tuple(place.name for place in level.places), level.kinds, tuple(actions)
-    )
-    times = {"interval": interval, "lifetime": lifetime, "heat": heat}
+    config = replace(config, agents=n_agents, interval=interval, lifetime=lifetime)
     tables = Tables(
-        params=config.pack(Param, **times, n_dishes=len(level.dishes), walk_to_take=config.reach == "code"),
+        params=config.pack(Param, heat=heat, n_dishes=len(level.dishes), walk_to_take=config.reach == "code"),
         reach=_reach(config.reach),
         places=_places(level),
         items=_items(level),
         dishes=_numbers([level.items.index(dish) for dish in level.dishes]),
-        catalogue=_numbers(rows),
+        catalogue=_numbers([(verb, what, place) for verb, _, what, place in catalogue_of(level)]),
         starts=_numbers(level.starts[:n_agents]),
     )
-    furnaces = sum(place.role == "furnace" for place in level.places)
-    highest = tuple(highest_numbers(tables, furnaces, lifetime, slots))
-    return Compiled(level, config, n_agents, interval, lifetime, slots, names, tables, highest)
+    return Compiled(level, config, tables)
 
 
 def _numbers(values: object) -> np.ndarray:
@@ -109,7 +84,8 @@ def _items(level: Level) -> np.ndarray:
     return rows
 
 
-def _catalogue(level: Level) -> tuple[list[list[int]], list[tuple[Verb, str]]]:
+def catalogue_of(level: Level) -> list[tuple[Verb, str, int, int]]:
+    """Return each command's verb, its argument, empty without one, and what the argument stands for, see ``Row``."""
     roles = {place.kind: place.role for place in level.places}
     kinds, items = level.kinds, level.items
     commands: list[tuple[Verb, str, int, int]] = [(Verb.WAIT, "", NOTHING, NOTHING)]
@@ -126,5 +102,4 @@ def _catalogue(level: Level) -> tuple[list[list[int]], list[tuple[Verb, str]]]:
         commands += [(verb, name, items.index(name), NOTHING) for name in names]
     commands.append((Verb.TAKE, "", NOTHING, NOTHING))
     commands += [(Verb.STORE, name, i, NOTHING) for i, name in enumerate(items)]
-    rows = [[verb, what, place] for verb, _, what, place in commands]
-    return rows, [(verb, argument) for verb, argument, _, _ in commands]
+    return commands

@@ -111,7 +111,7 @@ def observe_batch(tables, state, out):
             copy_numbers(first[end:], seen[end:])
 
 
-def highest_numbers(tables: Any, furnaces: int, lifetime: int, slots: int) -> list[int]:
+def highest_numbers(tables: Any, furnaces: int, slots: int) -> list[int]:
     """Return the highest value of each number of an observation; counts without a bound are left to be clipped."""
     params, items, n_dishes = tables.params, tables.items, len(tables.dishes)
     places = tables.places[:, [Place.X, Place.Z]]
@@ -122,5 +122,5 @@ def highest_numbers(tables: Any, furnaces: int, lifetime: int, slots: int) -> li
     furnace = [*(STACK * np.concatenate(slot_of)), params[Param.HEAT] - 1, params[Param.COOK_STEPS] - 1]
     numbers = [*([ENDLESS] * len(items) + far.tolist()) * len(tables.starts)]
     numbers += [params[Param.RESPAWN] - 1] * len(places) + furnace * furnaces + [ENDLESS] * (len(items) + n_dishes)
-    numbers += ([1] * n_dishes + [lifetime]) * slots
+    numbers += ([1] * n_dishes + [params[Param.LIFETIME]]) * slots
     return [*numbers, ENDLESS, ENDLESS, params[Param.INTERVAL]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,12 @@ class Level:
         xs, zs = zip(*(place.at for place in self.places), *self.starts, strict=True)
         return (min(xs), min(zs)), (max(xs), max(zs))
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
         """Kinds of places, in the order of the places."""
         return tuple(dict.fromkeys(place.kind for place in self.places))
 
-    @property
+    @cached_property
     def items(self) -> tuple[str, ...]:
         """Names of all items: what places give, then the dishes."""
         return (*dict.fromkeys(place.gives for place in self.places if place.gives), *self.dishes)

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.craft.engine.constants import (
-    FIRST_ID,
-    Agent,
-    Clock,
-    EventColumn,
-    OrderEvent,
-    Reason,
-)
+from collab_overcooked.games.craft.engine.constants import FIRST_ID, Agent, Clock, EventColumn, OrderEvent, Reason
 from collab_overcooked.games.craft.engine.rules import (
     age_orders,
     apply_command,

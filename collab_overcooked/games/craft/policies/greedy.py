@@ -41,7 +41,6 @@ class GreedyPolicy(Silent):
         self._options = options or GreedyOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._knobs = np.array([DEFAULT_WEIGHTS], np.int32)
@@ -49,7 +48,6 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's command."""
         if seen.error is not None:  # a teammate got it first
             return seen.idle_action
         self._assigner.assign(self._simulator.state, self._knobs, self._actions)

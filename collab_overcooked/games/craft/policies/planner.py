@@ -90,13 +90,11 @@ class PlannerPolicy(Silent):
         self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
         self._elites = self._lookahead.no_elites
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's command."""
         if seen.error is not None:  # a teammate got it first
             return seen.idle_action
         state = self._simulator.state

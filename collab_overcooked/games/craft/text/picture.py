@@ -9,7 +9,6 @@ from itertools import combinations
 from math import cos, hypot, sin
 from typing import Any
 
-from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.spec import Level
 from collab_overcooked.games.craft.text.text import content_text, slot_text, stock
 from collab_overcooked.render.model import (
@@ -66,8 +65,8 @@ def _animal_icon(kind: str, gives: str) -> Icon:
 COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods with the colours of meat that has another name
 
 
-def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
-    place = compiled.level.places[p]
+def _cell(level: Level, scene: Scene, p: int) -> Cell:
+    place = level.places[p]
     items: tuple[Icon, ...] = ()
     if place.role == "chest":
         items = tuple(icon_of(name) for name in stock(scene))[:SHOWN_DISHES]
@@ -106,10 +105,10 @@ def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
     return tuple((round(x - left, 2), round(y - top, 2)) for x, y in places)
 
 
-def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
-    spots = tuple((float(place.at[0]), float(place.at[1])) for place in compiled.level.places)
+def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
+    spots = tuple((float(place.at[0]), float(place.at[1])) for place in level.places)
     drawn = nearer(spots)
-    cells = [(drawn[p], _cell(compiled, scene, p)) for p in range(len(drawn))]
+    cells = [(drawn[p], _cell(level, scene, p)) for p in range(len(drawn))]
     standing: list[tuple[Point, Cook]] = []
     for cook, agent in zip(cooks, scene["agents"], strict=True):
         at = tuple(agent["at"])
@@ -133,12 +132,7 @@ def _order_card(level: Level, order: Mapping[str, Any], lifetime: int) -> Card:
     share = share_of(order["remaining"], lifetime)
     colour = GOOD if share > HURRY else WORKING if order["remaining"] > 1 else BAD
     title = Line((Text(order["name"].replace("_", " "), bold=True),), (Text(f"{order['remaining']} left", colour),))
-    return Card(
-        (title, Bar(share, colour), _needs(level, order["name"])),
-        icon_of(order["name"]),
-        1.9,
-        kind="order",
-    )
+    return Card((title, Bar(share, colour), _needs(level, order["name"])), icon_of(order["name"]), 1.9, kind="order")
 
 
 def _needs(level: Level, dish: str) -> Line:
@@ -156,13 +150,15 @@ def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
     return Card((Line((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
 
 
-def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
+def picture(level: Level, scene: Scene, names: Sequence[str], lifetime: int, slots: int) -> Sheet:
     """Return the picture of a scene.
 
     Args:
-        compiled: The compiled level.
-        scene: See ``scene.decode``.
+        level: The level.
+        scene: Its scene.
         names: Names of the agents.
+        lifetime: Steps until an order expires.
+        slots: Maximum number of open orders.
     """
     cooks: list[Cook] = []
     cards: list[Card] = []
@@ -171,12 +167,12 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
     for seat, agent in enumerate(scene["agents"]):
         held = icon_of(next(iter(agent["bag"]))) if agent["bag"] else None
         cooks.append(Cook(seat, str(seat + 1), chef=False, held=held))
-        here = next((place.name for place in compiled.level.places if list(place.at) == agent["at"]), "on the way")
+        here = next((place.name for place in level.places if list(place.at) == agent["at"]), "on the way")
         cards.append(agent_card(cooks[-1], names[seat], here, held_spans(held, content_text(agent["bag"]))))
     cards += [_furnace_card(name, furnace) for name, furnace in scene["furnaces"].items()]
     cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
-    cards += [_order_card(compiled.level, order, compiled.lifetime) for order in scene["orders"]]
-    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(compiled.slots, 4)
-    listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in compiled.level.places)
-    board = _board(compiled, scene, cooks)
+    cards += [_order_card(level, order, lifetime) for order in scene["orders"]]
+    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(slots, 4)
+    listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in level.places)
+    board = _board(level, scene, cooks)
     return Sheet((board, PanelColumn(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,18 +28,8 @@ ORIGINAL_INSTANCES = 3
 ORIGINAL_ORDERS = 6
 ENDLESS = 2**30  # capacity of a storage
 MAX_SERVED = 100_000  # dishes on a table, whatever the episode's length
+Command = tuple[Verb, int, int, str]  # a row of the catalogue, and its text, such as ``"get egg storage0"``
 PUTS_PER_STEP = 2  # dishes that one agent can put on tables in a step, addressed by both of its numbers
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names for the indices in the tables."""
-
-    items: tuple[str, ...]  # Base ingredients, then products
-    products: tuple[str, ...]  # Product of every recipe
-    places: tuple[str, ...]  # Locations in the order of the level file
-    orders: tuple[str, ...]  # Orders of the level, in the order of random draws
-    catalogue: tuple[str, ...]  # Text of every command, such as ``"get egg storage0"``
 
 
 @dataclass(frozen=True)
@@ -47,25 +37,18 @@ class Compiled:
     """A level ready to play."""
 
     level: Level  # Source of the tables
-    timing: Timing  # Interval and lifetimes in effect
-    config: CuisineWorldConfig  # Options
-    n_agents: int  # N, number of agents
-    max_open_orders: int  # Maximum number of open orders
-    turn_order: tuple[int, ...]  # Seats in the order in which their commands are carried out
-    names: Names  # Names for indices in the tables
+    config: CuisineWorldConfig  # Options, with those of the level filled in
     tables: Tables  # Read-only arrays
-    n_actions: int  # Size of the action space; catalogue rows from here on have texts but are never carried out
 
 
 def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
     """Compile a level."""
-    timing = level.timing(config.alpha, config.beta)
+    timing, items = level.timing(config.alpha, config.beta), level.items
     n_agents, max_open_orders = config.agents or level.agents, config.max_open_orders or level.max_open_orders
     turn_order = _turn_order(config.turn_order, n_agents)
-    recipes = sorted(level.recipes_here, key=lambda recipe: list(level.tools).index(recipe.tool))
-    products = tuple(recipe.product for recipe in recipes)
-    items = (*level.base_ingredients, *products)
-    rows, texts, n_actions, actions = _catalogue(level)
+    config = replace(config, agents=n_agents, max_open_orders=max_open_orders, turn_order=turn_order)
+    recipes = [level.recipes[product] for product in level.products]
+    possible, idle = catalogue_of(level)
     objects = sorted([*level.base_ingredients, *level.recipes])
     tables = Tables(
         params=config.pack(
@@ -78,26 +61,26 @@ def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
             mask=Mask,
             n_orders=len(level.orders),
         ),
-        places=_places(level, recipes, actions, n_agents),
+        places=_places(level, recipes, possible, n_agents),
         sizes=_numbers([len(recipe.ingredients) for recipe in recipes]),
         uses=_numbers([[name in recipe.ingredients for name in items] for recipe in recipes]),
         sold=_numbers([name in level.order_names for name in items]),
-        menu=_menu(level, timing, items),
-        demand=_numbers([_demand(level, name, items, products) for name in level.order_names]),
-        catalogue=_numbers(rows),
+        menu=_menu(level, timing),
+        demand=_numbers([_demand(level, name) for name in level.order_names]),
+        catalogue=_numbers([command[:3] for command in (*possible, *idle)]),
         turns=_numbers(turn_order),
         objects=_numbers([objects.index(name) for name in (*items, *level.order_names)]),
         codes=_codes(level, config, n_agents, max_open_orders),
     )
-    names = Names(items, products, level.locations, level.order_names, tuple(texts))
-    return Compiled(level, timing, config, n_agents, max_open_orders, turn_order, names, tables, n_actions)
+    return Compiled(level, config, tables)
 
 
 def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
-def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tuple[Verb, int], int]]:
+def catalogue_of(level: Level) -> tuple[list[Command], list[Command]]:
+    """Return the commands that can be actions, and those with texts that are never carried out."""
     roles = [level.tools[kind].role for kind in level.kitchen]
     places = list(enumerate(level.locations))
     possible = [(Verb.NOOP, NOTHING, NOTHING, "noop")]
@@ -111,15 +94,12 @@ def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tupl
     possible += [(Verb.ACTIVATE, at, NOTHING, f"activate {name}") for at, name in places if roles[at] == "cook"]
     idle = [(Verb.GET, at, NOTHING, f"get {name}") for at, name in places if roles[at] != "cook"]
     idle += [(Verb.ACTIVATE, at, NOTHING, f"activate {name}") for at, name in places if roles[at] != "cook"]
-    actions: dict[tuple[Verb, int], int] = {}
-    for action, (verb, at, _, _) in enumerate(possible):
-        actions.setdefault((verb, at), action)
-    everything = possible + idle
-    return [list(row[:3]) for row in everything], [row[3] for row in everything], len(possible), actions
+    return possible, idle
 
 
-def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int], int], n_agents: int) -> np.ndarray:
+def _places(level: Level, recipes: list[Recipe], commands: list[Command], n_agents: int) -> np.ndarray:
     kinds = list(level.tools)
+    first = {(verb, at): action for action, (verb, at, _, _) in reversed(list(enumerate(commands)))}
     made_in = [recipe.tool for recipe in recipes]
     places = np.full((len(level.kitchen), len(Place)), NOTHING, np.int32)
     n_tables = 0
@@ -132,7 +112,7 @@ def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int],
         row[Place.BUSY_AGENT] = tool.busy_agent
         row[Place.OPEN] = tool.open or tool.role == "storage"
         for column, verb in ((Place.GET, Verb.GET), (Place.PUT, Verb.PUT), (Place.ACTIVATE, Verb.ACTIVATE)):
-            row[column] = actions.get((verb, at), NOTHING)
+            row[column] = first.get((verb, at), NOTHING)
         row[Place.FIRST_RECIPE] = made_in.index(kind) if kind in made_in else 0
         row[Place.LAST_RECIPE] = row[Place.FIRST_RECIPE] + made_in.count(kind)
         if tool.role == "table":
@@ -143,7 +123,7 @@ def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int],
     return places
 
 
-def _menu(level: Level, timing: Timing, items: tuple[str, ...]) -> np.ndarray:
+def _menu(level: Level, timing: Timing) -> np.ndarray:
     longest = max(len(order.items) for order in level.orders)
     menu = np.full((len(level.orders), Menu.ITEM + longest), NOTHING, np.int32)
     alphabet = sorted(level.order_names)
@@ -151,13 +131,13 @@ def _menu(level: Level, timing: Timing, items: tuple[str, ...]) -> np.ndarray:
         row[Menu.RANK] = alphabet.index(order.name)
         row[Menu.LIFETIME] = timing.lifetimes[order.name]
         row[Menu.COUNT] = len(order.items)
-        row[Menu.ITEM : Menu.ITEM + len(order.items)] = [items.index(name) for name in order.items]
+        row[Menu.ITEM : Menu.ITEM + len(order.items)] = [level.items.index(name) for name in order.items]
     return menu
 
 
-def _demand(level: Level, dish: str, items: tuple[str, ...], products: tuple[str, ...]) -> list[int]:
+def _demand(level: Level, dish: str) -> list[int]:
     tree = level.tree(dish)
-    return [name in tree for name in (*items, *products)]
+    return [name in tree for name in (*level.items, *level.products)]
 
 
 def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_orders: int) -> np.ndarray:

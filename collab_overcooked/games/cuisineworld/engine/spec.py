@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,10 @@ MAX_AGENTS, MAX_ORDERS, MAX_TOOLS = 100, 100, 200
 MAX_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a command, "&" the items of a mixture
 
-KEYS = {
-    "name",
-    "class",
-    "agents",
-    "kitchen",
-    "orders",
-    "interval",
-    "lifetime",
-    "max_cycles",
-    "max_open_orders",
-    "ingredients",
-    "tools",
-    "recipes",
-}
+KEYS = (
+    "name", "class", "agents", "kitchen", "orders", "interval", "lifetime", "max_cycles", "max_open_orders",
+    "ingredients", "tools", "recipes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -100,12 +91,23 @@ class Level:
     max_cycles: int  # Length of an episode
     max_open_orders: int  # Maximum number of open orders
 
-    @property
+    @cached_property
     def base_ingredients(self) -> tuple[str, ...]:
         """All ingredients in the storage, in order."""
         return tuple(name for names in self.ingredients.values() for name in names)
 
-    @property
+    @cached_property
+    def products(self) -> tuple[str, ...]:
+        """Products of the level's recipes, by tool."""
+        recipes = self.recipes_here
+        return tuple(recipe.product for kind in self.tools for recipe in recipes if recipe.tool == kind)
+
+    @cached_property
+    def items(self) -> tuple[str, ...]:
+        """Base ingredients, then products."""
+        return self.base_ingredients + self.products
+
+    @cached_property
     def locations(self) -> tuple[str, ...]:
         """Names of the tool instances, numbered for each kind in order: ``pan0``, ``pan1``."""
         seen: dict[str, int] = {}
@@ -115,7 +117,7 @@ class Level:
             seen[kind] = seen.get(kind, 0) + 1
         return tuple(names)
 
-    @property
+    @cached_property
     def order_names(self) -> tuple[str, ...]:
         """Names of the orders, in the order of random draws."""
         return tuple(order.name for order in self.orders)

@@ -112,8 +112,8 @@ def make_static_info(compiled: Any) -> StaticInfo:
     """Return the static information on a level."""
     tables = compiled.tables
     places, n_base = tables.places, int(tables.params[Param.N_BASE])
-    recipes = [compiled.level.recipes[name] for name in compiled.names.products]
-    items, kinds = compiled.names.items, list(compiled.level.tools)
+    recipes = [compiled.level.recipes[name] for name in compiled.level.products]
+    items, kinds = compiled.level.items, list(compiled.level.tools)
     parts = np.full((len(recipes), max(len(recipe.ingredients) for recipe in recipes)), NOTHING, np.int32)
     for row, recipe in zip(parts, recipes, strict=True):
         row[: len(recipe.ingredients)] = [items.index(name) for name in recipe.ingredients]

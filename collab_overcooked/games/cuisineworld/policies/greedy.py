@@ -99,7 +99,6 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team)
@@ -107,7 +106,6 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's command."""
         if seen.error is not None:  # a teammate interfered; a new command would be refused, too
             return seen.idle_action
         state = self._simulator.state

@@ -33,8 +33,8 @@ class CuisineLook:
     def __init__(self, game: Any) -> None:
         self.game = game
         self.assigner = assigner(game)
-        names, self.places = game.compiled.names, self.assigner.tables.places.tolist()
-        self.items, self.names = names.items, names.places
+        level, self.places = game.level, self.assigner.tables.places.tolist()
+        self.items, self.names = level.items, level.locations
         self.knobs = self.assigner.knobs()[None]
         self.trust = np.full(game.n_agents, SHARE, np.int32)
         self.actions = np.zeros((1, game.n_agents), np.int32)

@@ -72,7 +72,6 @@ class PlannerPolicy(Silent):
         self.rollouts, self.horizon = parse_integer("rollouts", rollouts, 1), parse_integer("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._lookahead = lookahead(info.game, self.rollouts, self.horizon)
         self._simulator = simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team)
@@ -80,7 +79,6 @@ class PlannerPolicy(Silent):
         self._past = b""
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's command."""
         if seen.error is not None:  # a teammate interfered; a new command would be refused, too
             return seen.idle_action
         state = self._simulator.state

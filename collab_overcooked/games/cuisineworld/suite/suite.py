@@ -176,7 +176,6 @@ class CuisineWorldSuite(OrderSuite):
         return self.order_groups(team, chosen, agents, alphas, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the paper's tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:

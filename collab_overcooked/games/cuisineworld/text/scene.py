@@ -6,128 +6,121 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.games.cuisineworld.engine.compile import Compiled
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, UNLIMITED, Agent, Clock, Param, Place, Role
 from collab_overcooked.games.cuisineworld.engine.constants import Tool as Column
-from collab_overcooked.games.cuisineworld.engine.spec import Level, Tool
+from collab_overcooked.games.cuisineworld.engine.spec import Level, Timing, Tool
 from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import list_of, mapping_of
-from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as refused commands
 COUNT = codec.integers(0, MAX_COUNTER)
 
 
-def scene_parts(compiled: Compiled) -> dict[str, Part]:
-    """Declare the scenes of a level.
+class CuisineScene(OrderGame):
+    """Scenes of a level."""
 
-    ``accomplished`` are the completed orders in turn, ``wanted`` is what still earns shaped reward, and an order that
-    has no end has None ``remaining``.
-    """
-    names, max_steps = compiled.names, int(compiled.tables.params[Param.MAX_STEPS])
-    order, item = codec.names_of(names.orders, "order"), codec.names_of(names.items, "item")
-    interval = compiled.timing.interval
-    agent = {
-        "location": codec.column("agents", Agent.PLACE, codec.names_of(names.places, "location")),
-        "holding": codec.column("agents", Agent.ITEM, codec.optional(item)),
-        "busy": codec.column("agents", Agent.BUSY, COUNT),
-        "rewarded": codec.column("agents", Agent.PAID, codec.BOOLEAN),
-    }
-    tools = {name: _tool(compiled, at) for at, name in enumerate(names.places)}
-    form = mapping_of(tools[names.places[0]].form, names.places, "location")
-    counted = {"failed": Clock.FAILED, "expired": Clock.EXPIRED, "refused": Clock.REFUSED, "noops": Clock.NOOPS}
-    return {
-        "timestep": codec.span("clock", Clock.T, 0, MAX_OPTION),
-        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-        "timer": codec.span("clock", Clock.TIMER, 0, MAX_OPTION if interval == UNLIMITED else interval - 1),
-        **codec.columns("clock", COUNT, **counted),
-        "completed": codec.read_only(codec.column("clock", Clock.COMPLETED, COUNT)),
-        "max_steps": codec.constant(COUNT.form, max_steps),
-        "orders": codec.open_orders(order, codec.optional(COUNT), compiled.max_open_orders, Clock.OPEN),
-        "agents": codec.by_entry([codec.group(agent)] * compiled.n_agents, "agents"),
-        "tools": codec.group(tools)._replace(form=form),
-        "accomplished": codec.row("history", codec.sequence(order, HISTORY_SLOTS, "orders")),
-        "wanted": _wanted(compiled),
-        "forced": codec.forced_orders(order, Clock.FORCED),
-        "chance": codec.rng_state(MAX_OPTION),  # the stream is drawn again from its beginning
-    }
+    compiled: Compiled
+    level: Level
+    timing: Timing
 
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare the keys of scenes.
 
-def _wanted(compiled: Compiled) -> Part:
-    names, n_items = compiled.names, len(compiled.names.items)
-    products = codec.counts(names.products, MAX_COUNTER, "product")
-    items = codec.column("wanted", slice(n_items), codec.counts(names.items, MAX_COUNTER, "item"))
-    group = codec.group({"items": items, "mixtures": codec.column("wanted", slice(n_items, None), products)})
+        ``accomplished`` are the completed orders in turn, ``wanted`` is what still earns shaped reward, and an order
+        that has no end has None ``remaining``.
+        """
+        level, max_steps = self.level, int(self.compiled.tables.params[Param.MAX_STEPS])
+        order, item = codec.names_of(level.order_names, "order"), codec.names_of(level.items, "item")
+        interval = self.timing.interval
+        agent = {
+            "location": codec.column("agents", Agent.PLACE, codec.names_of(level.locations, "location")),
+            "holding": codec.column("agents", Agent.ITEM, codec.optional(item)),
+            "busy": codec.column("agents", Agent.BUSY, COUNT),
+            "rewarded": codec.column("agents", Agent.PAID, codec.BOOLEAN),
+        }
+        tools = {name: self._tool(at) for at, name in enumerate(level.locations)}
+        form = mapping_of(tools[level.locations[0]].form, level.locations, "location")
+        counted = {"failed": Clock.FAILED, "expired": Clock.EXPIRED, "refused": Clock.REFUSED, "noops": Clock.NOOPS}
+        return {
+            "timestep": codec.span("clock", Clock.T, 0, MAX_OPTION),
+            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+            "timer": codec.span("clock", Clock.TIMER, 0, MAX_OPTION if interval == UNLIMITED else interval - 1),
+            **codec.columns("clock", COUNT, **counted),
+            "completed": codec.read_only(codec.column("clock", Clock.COMPLETED, COUNT)),
+            "max_steps": codec.constant(COUNT.form, max_steps),
+            "orders": codec.open_orders(order, codec.optional(COUNT), self.sizes["Q"], Clock.OPEN),
+            "agents": codec.by_entry([codec.group(agent)] * self.n_agents, "agents"),
+            "tools": codec.group(tools)._replace(form=form),
+            "accomplished": codec.row("history", codec.sequence(order, HISTORY_SLOTS, "orders")),
+            "wanted": self._wanted(),
+            "forced": codec.forced_orders(order, Clock.FORCED),
+            "chance": codec.rng_state(MAX_OPTION),  # the stream is drawn again from its beginning
+        }
 
-    def write(rows: Rows, value: Mapping[str, Any]) -> None:
-        group.write(rows, {"items": {}, "mixtures": {}} | dict(value))
+    def _wanted(self) -> Part:
+        level, n_items = self.level, len(self.level.items)
+        products = codec.counts(level.products, MAX_COUNTER, "product")
+        items = codec.column("wanted", slice(n_items), codec.counts(level.items, MAX_COUNTER, "item"))
+        group = codec.group({"items": items, "mixtures": codec.column("wanted", slice(n_items, None), products)})
 
-    return group._replace(write=write)
+        def write(rows: Rows, value: Mapping[str, Any]) -> None:
+            group.write(rows, {"items": {}, "mixtures": {}} | dict(value))
 
+        return group._replace(write=write)
 
-def _tool(compiled: Compiled, at: int) -> Part:
-    names, places = compiled.names, compiled.tables.places
-    most = int(places[places[:, Place.TABLE] != NOTHING, Place.CAPACITY].max())  # a serving table's, the largest
-    role, table, capacity = places[at, [Place.ROLE, Place.TABLE, Place.CAPACITY]].tolist()
+    def _tool(self, at: int) -> Part:
+        level, places = self.level, self.compiled.tables.places
+        most = int(places[places[:, Place.TABLE] != NOTHING, Place.CAPACITY].max())  # a serving table's, the largest
+        role, table, capacity = places[at, [Place.ROLE, Place.TABLE, Place.CAPACITY]].tolist()
 
-    def content(rows: Rows) -> Any:
-        return rows["tools"][at][Column.CONTENT :] if table == NOTHING else rows["served"][table]
+        def content(rows: Rows) -> Any:
+            return rows["tools"][at][Column.CONTENT :] if table == NOTHING else rows["served"][table]
 
-    def read(rows: Rows) -> list[str]:
-        return [names.items[item] for item in content(rows)[: rows["tools"][at][Column.COUNT]]]
+        def read(rows: Rows) -> list[str]:
+            return [level.items[item] for item in content(rows)[: rows["tools"][at][Column.COUNT]]]
 
-    def write(rows: Rows, value: Sequence[str]) -> None:
-        slots = content(rows)
-        room = min(0 if role == Role.STORAGE else capacity, len(slots))
-        if len(value) > room:
-            raise ValueError(f"content of {names.places[at]} is {len(value)} items; it takes {room}")
-        slots[:] = NOTHING
-        slots[: len(value)] = [names.items.index(name) for name in value]
-        rows["tools"][at][Column.COUNT] = len(value)
+        def write(rows: Rows, value: Sequence[str]) -> None:
+            slots = content(rows)
+            room = min(0 if role == Role.STORAGE else capacity, len(slots))
+            if len(value) > room:
+                raise ValueError(f"content of {level.locations[at]} is {len(value)} items; it takes {room}")
+            slots[:] = NOTHING
+            slots[: len(value)] = [level.items.index(name) for name in value]
+            rows["tools"][at][Column.COUNT] = len(value)
 
-    item = codec.names_of(names.items, "item")
-    rest = {
-        "busy": codec.column("tools", Column.BUSY, COUNT),
-        **codec.columns("tools", codec.BOOLEAN, ready=Column.READY, rewarded=Column.PAID),
-    }
-    parts = {"content": Part(list_of(item.form, 0, most, "items"), read, write)}
-    return codec.group(parts | {key: codec.entry(part, at) for key, part in rest.items()})
+        item = codec.names_of(level.items, "item")
+        rest = {
+            "busy": codec.column("tools", Column.BUSY, COUNT),
+            **codec.columns("tools", codec.BOOLEAN, ready=Column.READY, rewarded=Column.PAID),
+        }
+        parts = {"content": Part(list_of(item.form, 0, most, "items"), read, write)}
+        return codec.group(parts | {key: codec.entry(part, at) for key, part in rest.items()})
 
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        super()._encode(state, i, scene)
+        if "accomplished" in scene:
+            state.clock[i, Clock.COMPLETED] = scene.get("completed", len(scene["accomplished"]))
 
-def complete(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Bring the stream of orders in environment ``i`` to where a checked scene says.
-
-    Returns:
-        False, as no episode is ever terminated, and whether no step is left.
-    """
-    clock = state.clock[i]
-    if "chance" in scene:
-        choose_again(state.stream[i], *state.rng[i].tolist(), int(compiled.tables.params[Param.N_ORDERS]))
-    clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
-    return False, bool(clock[Clock.OVER])
-
-
-def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to."""
-    level = compiled.level
-    if scene["failed"] > scene["expired"]:
-        raise ValueError(f"state.failed must be at most expired, {scene['expired']}, not {scene['failed']}")
-    if len(scene["accomplished"]) != min(scene["completed"], HISTORY_SLOTS):
-        raise ValueError(
-            f"state.completed must be {len(scene['accomplished'])}, the number of accomplished orders, "
-            f"not {scene['completed']}"
-        )
-    codec.check_forced(scene)
-    for k, order in enumerate(scene["orders"]):
-        _check_order(f"state.orders[{k}]", order, compiled.timing.lifetimes[order["name"]])
-    for kind, (name, tool) in zip(level.kitchen, scene["tools"].items(), strict=True):
-        _check_tool(f"state.tools.{name}", tool, level.tools[kind], level)
-    for k, agent in enumerate(scene["agents"]):
-        there = level.tools[level.kitchen[compiled.names.places.index(agent["location"])]]
-        _check_agent(f"state.agents[{k}]", agent, there, scene["tools"][agent["location"]], level)
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        level = self.level
+        if len(scene["accomplished"]) != min(scene["completed"], HISTORY_SLOTS):
+            raise ValueError(
+                f"state.completed must be {len(scene['accomplished'])}, the number of accomplished orders, "
+                f"not {scene['completed']}"
+            )
+        codec.check_forced(scene)
+        for k, order in enumerate(scene["orders"]):
+            _check_order(f"state.orders[{k}]", order, self.timing.lifetimes[order["name"]])
+        for kind, (name, tool) in zip(level.kitchen, scene["tools"].items(), strict=True):
+            _check_tool(f"state.tools.{name}", tool, level.tools[kind], level)
+        for k, agent in enumerate(scene["agents"]):
+            there = level.tools[level.kitchen[self.level.locations.index(agent["location"])]]
+            _check_agent(f"state.agents[{k}]", agent, there, scene["tools"][agent["location"]])
 
 
 def _check_order(place: str, order: Mapping[str, Any], lifetime: int) -> None:
@@ -141,8 +134,6 @@ def _check_order(place: str, order: Mapping[str, Any], lifetime: int) -> None:
 def _check_tool(place: str, tool: Mapping[str, Any], kind: Tool, level: Level) -> None:
     content, busy = tool["content"], tool["busy"]
     cooked = bool(content) and _is_made_in(content[0], kind, level)
-    if kind.role == "storage" and content:
-        raise ValueError(f"{place}.content must be empty, not {content}: a storage keeps nothing")
     if kind.role == "table" and not all(item in level.order_names for item in content):
         sold = [item for item in content if item not in level.order_names]
         raise ValueError(f"{place}.content must be of dishes that can be ordered, not {sold}")
@@ -163,17 +154,12 @@ def _is_made_in(item: str, kind: Tool, level: Level) -> bool:
 def _check_content(place: str, content: Sequence[str], kind: Tool, level: Level) -> None:
     if len(set(content)) < len(content):
         raise ValueError(f"{place} must name each item once, not {content}")
-    if kind.capacity is not None and len(content) > kind.capacity:
-        raise ValueError(f"{place} is {len(content)} items; it takes {kind.capacity}")
     recipes = [recipe for recipe in level.recipes_here if recipe.tool == kind.kind]
-    mixture = not content or any(set(content) <= set(recipe.ingredients) for recipe in recipes)
-    if not mixture and [recipe for recipe in recipes if [recipe.product] == list(content)] == []:
+    if content and not any(content == [recipe.product] or set(content) <= {*recipe.ingredients} for recipe in recipes):
         raise ValueError(f"{place} must be part of a recipe of a {kind.kind} or what is made there, not {content}")
 
 
-def _check_agent(place: str, agent: Mapping[str, Any], kind: Tool, tool: Mapping[str, Any], level: Level) -> None:
+def _check_agent(place: str, agent: Mapping[str, Any], kind: Tool, tool: Mapping[str, Any]) -> None:
     if agent["busy"] and not (kind.busy_agent and agent["busy"] == tool["busy"] and agent["holding"] is None):
         most = tool["busy"] if kind.busy_agent and agent["holding"] is None else 0
         raise ValueError(f"{place}.busy must be {f'0 or {most}' if most else 0} at such a tool, not {agent['busy']}")
-    if agent["rewarded"] and agent["holding"] not in level.base_ingredients:
-        raise ValueError(f"{place}.rewarded must be false, not True: it is for a base ingredient in the hands")

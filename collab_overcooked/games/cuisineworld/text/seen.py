@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import numpy as np
-
-from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.envs.order_game import OrderView
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Verb
 from collab_overcooked.games.cuisineworld.engine.spec import Recipe
 from collab_overcooked.games.cuisineworld.text.text import recipes_below, rules, surroundings
 
 
-class KitchenView(SeatView):
+class KitchenView(OrderView):
     """Knowledge of one agent: the whole state, so that it also knows the valid actions of the others."""
 
-    public_refusals = True
+    goto = Verb.GOTO
     public_choices = True  # commands are carried out one after the other
     public_actions = True
 
@@ -25,7 +23,7 @@ class KitchenView(SeatView):
 
     @property
     def rules(self) -> str:
-        return self._say(rules(self._game.compiled.level))
+        return self._say(rules(self._game.level))
 
     @cached_property
     def surroundings(self) -> str:
@@ -33,21 +31,16 @@ class KitchenView(SeatView):
         return self._say(surroundings(self.scene, self._seat))
 
     @cached_property
-    def walks(self) -> frozenset[int]:
-        verbs = self._game.compiled.tables.catalogue[:, 0]
-        return frozenset(np.flatnonzero(verbs == Verb.GOTO).tolist())
-
-    @cached_property
     def unlikely(self) -> frozenset[int]:
-        names, tables = self._game.compiled.names, self._game.compiled.tables
+        level, tables = self._game.level, self._game.compiled.tables
         here = self.scene["agents"][self._seat]["location"]
         useful, needed = self._useful_places, self._needed
         late = []
         for action in range(1, self._game.n_actions):
             verb, at, item = tables.catalogue[action].tolist()
-            stays = verb == Verb.GOTO and names.places[at] == here
-            unneeded = item != NOTHING and names.items[item] not in needed
-            if stays or unneeded or names.places[at] not in useful:
+            stays = verb == Verb.GOTO and level.locations[at] == here
+            unneeded = item != NOTHING and level.items[item] not in needed
+            if stays or unneeded or level.locations[at] not in useful:
                 late.append(action)
         return frozenset(late)
 
@@ -58,16 +51,16 @@ class KitchenView(SeatView):
 
     @cached_property
     def _ordered(self) -> list[str]:
-        items = {order.name: order.items for order in self._game.compiled.level.orders}
+        items = {order.name: order.items for order in self._game.level.orders}
         return [item for order in self.scene["orders"] for item in items[order["name"]]]
 
     @cached_property
     def _recipes(self) -> dict[str, Recipe]:
-        return recipes_below(self._game.compiled.level, self._ordered)
+        return recipes_below(self._game.level, self._ordered)
 
     @cached_property
     def _useful_places(self) -> frozenset[str]:
-        level, held = self._game.compiled.level, self.scene["agents"][self._seat]["holding"]
+        level, held = self._game.level, self.scene["agents"][self._seat]["holding"]
         useful: dict[str, tuple[str, int]] = {}  # kind of tool, and how much of a recipe is in it
         for name, kind in zip(level.locations, level.kitchen, strict=True):
             role, content = level.tools[kind].role, self.scene["tools"][name]["content"]
@@ -87,9 +80,3 @@ class KitchenView(SeatView):
             return frozenset(useful)
         most = {kind: max(n for other, n in useful.values() if other == kind) for kind, _ in useful.values()}
         return frozenset(name for name, (kind, n) in useful.items() if n == most[kind])
-
-    def commands(self, seat: int) -> list[str]:
-        """Return the commands that the game would accept from a seat now."""
-        game = self._game
-        texts = (game.command_text(seat, action) for action in range(game.n_actions))
-        return [text for action, text in enumerate(texts) if game.check(self._state, 0, seat, action)[0] == "OK"]

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.cuisineworld.engine.compile import Compiled, Names
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, EventColumn, Reason, Row, Verb
+from collab_overcooked.envs.order_game import OrderGame
+from collab_overcooked.games.cuisineworld.engine.compile import Compiled
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, EventColumn, OrderEvent, Reason, Row, Verb
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.games.cuisineworld.engine.state import Out, State
+from collab_overcooked.io.checks import near_matches, parse_text
 
 VERBS = ("noop", "goto", "get", "put", "activate")
 RULES = """\
@@ -62,166 +64,18 @@ class Report:
     feedback: tuple[str, ...]  # The original's messages
 
 
-def read_commands(names: Names, n_agents: int, commands: Sequence[str]) -> list[tuple[int, int]]:
-    """Validate a list of commands such as ``"goto_agent0_pan0"`` as a whole and raise the first problem.
-
-    Messages are the original's. Where the original fails with a Python error, the messages are ours and come after all
-    checks of the original.
-
-    Returns:
-        Agent and catalogue row of each command. Negative numbers count agents from the end, as in the original.
-    """
-    parsed = [_read_command(names, command) for command in commands]
-    numbers = [number for number, _, _ in parsed]
-    if len(set(numbers)) < len(numbers):
-        raise Void(SAME_AGENT)
-    if not commands:
-        raise Void("no command was given")
-    for number in numbers:
-        if not -n_agents <= number < n_agents:
-            raise Void(f"there is no agent{number}; agents are agent0 to agent{n_agents - 1}")
-    for number, verb, parts in parsed:
-        if verb != "noop" and len(parts) == 2:
-            raise Void(f"{verb} of agent{number} names no location")
-    return [(number % n_agents, row_of(names, verb, parts[2:])) for number, verb, parts in parsed]
-
-
-def _read_command(names: Names, command: str) -> tuple[int, str, list[str]]:
-    parts = command.split("_")
-    if not 2 <= len(parts) <= 4:
-        raise Void(f"not enough arguments for action {command}")
-    verb = parts[0]
-    if verb not in VERBS:
-        raise Void(f"{verb} is not in the list of supported actions")
-    try:
-        number = int(parts[1].replace("agent", ""))
-    except ValueError:
-        raise Void(NO_AGENT) from None
-    if len(parts) == 4 and verb not in ("get", "put"):
-        raise Void("")
-    if len(parts) > 2 and parts[-1] not in names.places:
-        raise Void(f"for agent{number}, tool {parts[-1]} is not in the current game level")
-    return number, verb, parts
-
-
-def row_of(names: Names, verb: str, arguments: Sequence[str]) -> int:
-    """Return the catalogue row of a verb and its valid arguments, ``[location]`` or ``[item, location]``.
-
-    An item counts only at a storage that has it; otherwise the row is that of the location alone.
-    """
-    if verb == "noop":
-        return 0
-    place = arguments[-1]
-    named = f"{verb} {arguments[0]} {place}"
-    return names.catalogue.index(named if named in names.catalogue else f"{verb} {place}")
-
-
-def feedback(compiled: Compiled, commands: Sequence[Sequence[int]], count: int) -> tuple[str, ...]:
-    """Return the messages about the commands of a step that was not voided, in order."""
-    rows = [compiled.tables.catalogue[command[EventColumn.CODE]] for command in commands[:count]]
-    lines = [ALL_IDLE] if rows and all(row[Row.VERB] == Verb.NOOP for row in rows) else []
-    for command in commands[:count]:
-        lines += report(compiled, *command)
-    return tuple(lines)
-
-
-def report(compiled: Compiled, row: int, reasons: int, agent: int, item: int) -> list[str]:
-    """Return the messages about one refused command, in the original's order."""
-    place = compiled.tables.catalogue[row, Row.PLACE]
-    values = {
-        "agent": agent,
-        "place": compiled.names.places[place],
-        "item": compiled.names.items[item] if item != NOTHING else None,
-    }
-    return [REPORTS[reason].format(**values) for reason in reasons_of(reasons) if REPORTS[reason]]
-
-
 def reasons_of(reasons: int) -> list[Reason]:
     """Split a sum of reasons, in the order of reporting."""
     return [reason for reason in Reason if reason & reasons]
-
-
-def outcome(compiled: Compiled, commands: Sequence[Sequence[int]], count: int) -> Report:
-    """Return the outcome of the commands of a step that was not voided."""
-    obeyed = tuple(command[EventColumn.REASON] == 0 for command in commands[:count])
-    return Report(obeyed, feedback(compiled, commands, count))
-
-
-def parse_action(names: Names, text: str) -> int:
-    """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``.
-
-    Returns:
-        Catalogue row.
-    """
-    spelled = {word.lower(): word for row in names.catalogue for word in row.split(" ")}
-    parts = [spelled.get(part.lower(), part) for part in text.replace("_", " ").split()]
-    if not parts or parts[0] not in VERBS:
-        raise ActionError("F_VERB", near_matches("verb", parts[0] if parts else text, VERBS))
-    verb, rest = parts[0], [part for part in parts[1:] if not _is_agent(part)]
-    if verb == "noop":
-        if rest:
-            raise ActionError("F_WORDS", f"noop takes nothing else, not {' '.join(rest)!r}")
-        return 0
-    if not 1 <= len(rest) <= (2 if verb in ("get", "put") else 1):
-        raise ActionError("F_WORDS", f"{text.strip()!r} is no action; write one such as 'goto {names.places[0]}'")
-    if rest[-1] not in names.places:
-        raise ActionError("F_PLACE", near_matches("location", rest[-1], names.places))
-    return row_of(names, verb, rest)
 
 
 def _is_agent(word: str) -> bool:
     return word.lower().startswith("agent") and word[len("agent") :].isdecimal()
 
 
-def command_text(names: Names, agent: int, row: int) -> str:
-    """Format an action of an agent as the original's command string."""
-    verb, *rest = names.catalogue[row].split(" ")
-    return "_".join([verb, f"agent{agent}", *rest])
-
-
-def event_of(compiled: Compiled, command: Sequence[int]) -> dict[str, Any] | None:
-    """Return the event of a command, or None for a noop or a refused command.
-
-    Returns:
-        ``event`` (verb), ``item`` (taken, put or, at an activation, None), ``place``, and ``label``, the action's text.
-    """
-    row, reasons, _, held = command
-    verb, place, item = compiled.tables.catalogue[row]
-    if reasons != 0 or verb == Verb.NOOP:
-        return None
-    names = compiled.names
-    item = held if verb == Verb.PUT else item
-    return {
-        "event": Verb(verb).name,
-        "item": None if item == NOTHING else names.items[item],
-        "place": names.places[place],
-        "label": names.catalogue[row],
-    }
-
-
 def content_text(content: Sequence[str]) -> str:
     """Join items as the original does; None for nothing."""
     return "&".join(content) if content else "None"
-
-
-def describe(compiled: Compiled, scene: Mapping[str, Any]) -> str:
-    """Format a scene as in the original's prompts: orders, agents, kitchen and completed orders."""
-    orders = [
-        f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
-        for order in scene["orders"]
-    ]
-    lines = ["-game state:", f"current game level: {compiled.level.name}", "current dishes:", *orders]
-    lines += [f"current game step: {scene['timestep']}", f"maximum game steps: {scene['limit']}", ""]
-    lines.append("-agent state:")
-    for i, agent in enumerate(scene["agents"]):
-        lines += [f"at(agent{i}, {agent['location']})", f"hold(agent{i}, {agent['holding']})"]
-        lines += [f"occupy(agent{i}, True)"] if agent["busy"] else []
-    lines += ["", "-kitchen state:"]
-    for name, tool in scene["tools"].items():
-        lines.append(f"inside({name}, {content_text(tool['content'])})")
-        lines += [f"occupy({name})"] if tool["busy"] else []
-    lines += ["", "-accomplished task:", "".join(f"{name}, " for name in scene["accomplished"]), ""]
-    return "\n".join(lines)
 
 
 def surroundings(scene: Mapping[str, Any], seat: int) -> str:
@@ -267,3 +121,162 @@ def feedback_text(lines: Sequence[str], served: Sequence[str] = ()) -> str:
     blocks = [("-execution error messages:", list(lines)), ("-execution suggestions:", [])]
     blocks += [("-well done, served since the last commands:", list(served))] if served else []
     return "\n".join(line for title, content in blocks for line in (title, f"  --  {content}"))
+
+
+class CuisineText(OrderGame):
+    """Texts of a level."""
+
+    compiled: Compiled
+    level: Level
+    catalogue: list[str]  # Text of every command, such as ``"get egg storage0"``
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        return tuple(f"agent{i}" for i in range(self.n_agents))
+
+    def orderable(self) -> tuple[str, ...]:
+        return self.level.order_names
+
+    def names(self) -> list[str]:
+        level = self.level
+        return [*level.items, *level.order_names, *level.locations, *level.tools]
+
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        return self.catalogue[: self.n_actions]
+
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        return f"step {timestep}"
+
+    def read_commands(self, commands: Sequence[str]) -> list[tuple[int, int]]:
+        """Validate a list of commands such as ``"goto_agent0_pan0"`` as a whole and raise the first problem.
+
+        Messages are the original's. Where the original fails with a Python error, the messages are ours and come after
+        all checks of the original.
+
+        Returns:
+            Agent and catalogue row of each command. Negative numbers count agents from the end, as in the original.
+        """
+        n_agents = self.n_agents
+        parsed = [self._read_command(command) for command in commands]
+        numbers = [number for number, _, _ in parsed]
+        if len(set(numbers)) < len(numbers):
+            raise Void(SAME_AGENT)
+        if not commands:
+            raise Void("no command was given")
+        for number in numbers:
+            if not -n_agents <= number < n_agents:
+                raise Void(f"there is no agent{number}; agents are agent0 to agent{n_agents - 1}")
+        for number, verb, parts in parsed:
+            if verb != "noop" and len(parts) == 2:
+                raise Void(f"{verb} of agent{number} names no location")
+        return [(number % n_agents, self._row_of(verb, parts[2:])) for number, verb, parts in parsed]
+
+    def _read_command(self, command: str) -> tuple[int, str, list[str]]:
+        parts = command.split("_")
+        if not 2 <= len(parts) <= 4:
+            raise Void(f"not enough arguments for action {command}")
+        verb = parts[0]
+        if verb not in VERBS:
+            raise Void(f"{verb} is not in the list of supported actions")
+        try:
+            number = int(parts[1].replace("agent", ""))
+        except ValueError:
+            raise Void(NO_AGENT) from None
+        if len(parts) == 4 and verb not in ("get", "put"):
+            raise Void("")
+        if len(parts) > 2 and parts[-1] not in self.level.locations:
+            raise Void(f"for agent{number}, tool {parts[-1]} is not in the current game level")
+        return number, verb, parts
+
+    def _row_of(self, verb: str, arguments: Sequence[str]) -> int:
+        """Return the catalogue row of a verb and its valid arguments, ``[location]`` or ``[item, location]``.
+
+        An item counts only at a storage that has it; otherwise the row is that of the location alone.
+        """
+        if verb == "noop":
+            return 0
+        place = arguments[-1]
+        named = f"{verb} {arguments[0]} {place}"
+        return self.catalogue.index(named if named in self.catalogue else f"{verb} {place}")
+
+    def report(self, row: int, reasons: int, agent: int, item: int) -> list[str]:
+        """Return the messages about one refused command, in the original's order."""
+        place = self.compiled.tables.catalogue[row, Row.PLACE]
+        name = None if item == NOTHING else self.level.items[item]
+        values = {"agent": agent, "place": self.level.locations[place], "item": name}
+        return [REPORTS[reason].format(**values) for reason in reasons_of(reasons) if REPORTS[reason]]
+
+    def feedback(self, out: Out, i: int) -> tuple[str, ...]:
+        """Return the game's messages of the last step of environment ``i``, unless its commands were voided."""
+        commands = out.events[i, : max(int(out.order_events[i, OrderEvent.GIVEN]), 0)].tolist()
+        verbs = [self.compiled.tables.catalogue[command[EventColumn.CODE], Row.VERB] for command in commands]
+        lines = [ALL_IDLE] if verbs and all(verb == Verb.NOOP for verb in verbs) else []
+        return (*lines, *(line for command in commands for line in self.report(*command)))
+
+    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``."""
+        spelled = {word.lower(): word for row in self.catalogue for word in row.split(" ")}
+        parts = [spelled.get(part.lower(), part) for part in parse_text(text).replace("_", " ").split()]
+        if not parts or parts[0] not in VERBS:
+            raise ActionError("F_VERB", near_matches("verb", parts[0] if parts else text, VERBS))
+        verb, rest = parts[0], [part for part in parts[1:] if not _is_agent(part)]
+        if verb == "noop":
+            if rest:
+                raise ActionError("F_WORDS", f"noop takes nothing else, not {' '.join(rest)!r}")
+            return 0
+        if not 1 <= len(rest) <= (2 if verb in ("get", "put") else 1):
+            raise ActionError(
+                "F_WORDS", f"{text.strip()!r} is no action; write one such as 'goto {self.level.locations[0]}'"
+            )
+        if rest[-1] not in self.level.locations:
+            raise ActionError("F_PLACE", near_matches("location", rest[-1], self.level.locations))
+        return self._row_of(verb, rest)
+
+    def command_text(self, seat: int, action: int) -> str:
+        """Return an action as the original's command string, for example ``"goto_agent1_pan0"``."""
+        verb, *rest = self.catalogue[action].split(" ")
+        return "_".join([verb, f"agent{seat}", *rest])
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return each agent's event, None for a noop or a refused command.
+
+        Returns:
+            ``event`` (verb), ``item`` (taken or put, else None), ``place``, and ``label``, the action's text.
+        """
+        events: list[dict[str, Any] | None] = [None] * self.n_agents
+        for command in out.events[i, : max(int(out.order_events[i, OrderEvent.GIVEN]), 0)].tolist():
+            events[command[EventColumn.AGENT]] = self._event(command)
+        return events
+
+    def _event(self, command: Sequence[int]) -> dict[str, Any] | None:
+        row, reasons, _, held = command
+        verb, place, item = self.compiled.tables.catalogue[row]
+        if reasons != 0 or verb == Verb.NOOP:
+            return None
+        item = held if verb == Verb.PUT else item
+        return {
+            "event": Verb(verb).name,
+            "item": None if item == NOTHING else self.level.items[item],
+            "place": self.level.locations[place],
+            "label": self.catalogue[row],
+        }
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        """Return the observation in the form of the original's prompts; all seats see the same."""
+        scene = self.scene(state, i)
+        orders = [
+            f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
+            for order in scene["orders"]
+        ]
+        lines = ["-game state:", f"current game level: {self.level.name}", "current dishes:", *orders]
+        lines += [f"current game step: {scene['timestep']}", f"maximum game steps: {scene['limit']}", ""]
+        lines.append("-agent state:")
+        for i, agent in enumerate(scene["agents"]):
+            lines += [f"at(agent{i}, {agent['location']})", f"hold(agent{i}, {agent['holding']})"]
+            lines += [f"occupy(agent{i}, True)"] if agent["busy"] else []
+        lines += ["", "-kitchen state:"]
+        for name, tool in scene["tools"].items():
+            lines.append(f"inside({name}, {content_text(tool['content'])})")
+            lines += [f"occupy({name})"] if tool["busy"] else []
+        lines += ["", "-accomplished task:", "".join(f"{name}, " for name in scene["accomplished"]), ""]
+        return "\n".join(lines)

@@ -23,7 +23,6 @@ from collab_overcooked.games.rooms.engine.constants import (
     RoomColumn,
     Sight,
 )
-from collab_overcooked.games.rooms.engine.observe import highest_numbers
 from collab_overcooked.games.rooms.engine.spec import RoomLayout, load_rooms
 from collab_overcooked.games.rooms.engine.state import Tables
 from collab_overcooked.io.checks import near_matches
@@ -35,11 +34,17 @@ class Compiled:
 
     level: RoomLayout  # Source of the tables
     config: Any  # Options, with the preset's values filled in
-    goal: Goal  # Goal of the players
     tables: Tables  # Read-only arrays
-    n_players: int  # N, number of players
-    n_rooms: int  # R, number of rooms
-    highest: tuple[int, ...]  # (L,) highest value of each number of one player's observation
+
+    @property
+    def n_players(self) -> int:
+        """N."""
+        return len(self.tables.starts)
+
+    @property
+    def n_rooms(self) -> int:
+        """R."""
+        return len(self.tables.rooms)
 
 
 def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
@@ -53,20 +58,18 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     starts = _starts(level, n_players)
     generators, is_random = _generators(level, config)
     doors = _open_doors(level, config)
-    candidates = [
-        room
-        for room in range(len(level.rooms))
-        if room not in level.exits and all(room != door.button for door in level.doors)
-    ]
+    rooms = range(len(level.rooms))
+    candidates = [room for room in rooms if room not in level.exits and not level.has_button(room)]
     if is_random and len(candidates) < len(generators):
         raise ValueError(f"generators: {len(generators)} need a room each, but the layout has only {len(candidates)}")
-    ways, rooms = _ways(level), _rooms(level)
-    legal = _legal(ways, rooms)
+    passages = _passages(level)
+    ways, columns = _ways(level, passages), _rooms(level)
+    legal = _legal(ways, columns)
     tables = Tables(
         params=_params(goal, config, level, n_players, doors, is_random),
-        passages=_passages(level),
+        passages=passages,
         ways=ways,
-        rooms=rooms,
+        rooms=columns,
         distances=_distances(legal),
         legal=legal,
         door_rooms=np.array([door.rooms for door in level.doors], np.int32).reshape(-1, 2),
@@ -78,8 +81,7 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     )
     for array in tables:
         array.setflags(write=False)
-    highest = tuple(highest_numbers(tables, n_players, len(generators)))
-    return Compiled(level, config, goal, tables, n_players, len(level.rooms), highest)
+    return Compiled(level, config, tables)
 
 
 def _check_adversary(goal: Goal, kind: str) -> None:
@@ -113,7 +115,7 @@ def _generators(level: RoomLayout, config: Any) -> tuple[tuple[int, ...], bool]:
         if isinstance(room, bool) or str(room) not in level.rooms:
             raise ValueError(f"generators: {near_matches('room', room, level.rooms)}")
         rooms.append(level.rooms.index(str(room)))
-    if len(set(rooms)) < len(rooms) or any(door.button in rooms for door in level.doors):
+    if len(set(rooms)) < len(rooms) or any(map(level.has_button, rooms)):
         raise ValueError(f"generators: {value!r} names a room twice, or one with a button")
     return tuple(rooms), False
 
@@ -163,8 +165,8 @@ def _passages(level: RoomLayout) -> np.ndarray:
     return passages
 
 
-def _ways(level: RoomLayout) -> np.ndarray:
-    passages, most = _passages(level), max(map(len, level.neighbours))
+def _ways(level: RoomLayout, passages: np.ndarray) -> np.ndarray:
+    most = max(map(len, level.neighbours))
     ways = np.full((1 << len(level.doors), len(level.rooms), most), NOTHING, np.int32)
     for doors, table in enumerate(ways):
         for room, near in enumerate(level.neighbours):

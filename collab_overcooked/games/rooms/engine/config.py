@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from collab_overcooked.games.rooms.engine.constants import MAX_PLAYERS, Adversary, Exchange, Reward, Sight
 from collab_overcooked.io.config import Config, choice, integer, unchecked
@@ -14,46 +14,20 @@ PRESETS = ("code2024", "paper2023")
 RANDOM = "random"
 MENUS = ("lettered", "numbered", "plain")
 
+_LETTERED, _PLAIN = {"menu": "lettered"}, {"menu": "plain", "catch_on_exchange": "never", "generators": "map"}
 CAPTURE_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "code2024": {
-        "map": "nine_rooms",
-        "adversary": "coded",
-        "catch_on_exchange": "later",
-        "menu": "lettered",
-        "agents": None,
-        "doors": {},
-    },
-    "paper2023": {
-        "map": "nine_rooms",
-        "adversary": "closest",
-        "catch_on_exchange": "always",
-        "menu": "lettered",
-        "agents": None,
-        "doors": {},
-    },
+    "code2024": {"map": "nine_rooms", "adversary": "coded", "catch_on_exchange": "later", **_LETTERED},
+    "paper2023": {"map": "nine_rooms", "adversary": "closest", "catch_on_exchange": "always", **_LETTERED},
 }
 ESCAPE_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "code2024": {
-        "map": "ten_rooms",
-        "adversary": "coded",
-        "catch_on_exchange": "never",
-        "menu": "plain",
-        "agents": None,
-        "fixes": 2,
-        "fix_by": "room",
-        "loss": "any",
-        "generators": "map",
-    },
+    "code2024": {"map": "ten_rooms", "adversary": "coded", "fixes": 2, "fix_by": "room", "loss": "any", **_PLAIN},
     "paper2023": {
         "map": "seven_rooms",
         "adversary": "closest",
-        "catch_on_exchange": "never",
-        "menu": "plain",
-        "agents": None,
         "fixes": 4,
         "fix_by": "player",
         "loss": "all",
-        "generators": "map",
+        **_PLAIN,
     },
 }
 
@@ -61,6 +35,8 @@ ESCAPE_PRESETS: Mapping[str, Mapping[str, Any]] = {
 @dataclass(frozen=True)
 class RoomsConfig(Config):
     """Options of both games."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]]  # Values of each preset by option
 
     preset: str = choice(
         "code2024",
@@ -104,34 +80,28 @@ class RoomsConfig(Config):
         ("shuffled", "game"),
     )
 
-    @classmethod
-    def presets(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Return the values of each preset by option."""
-        raise NotImplementedError
-
     def resolved(self) -> Self:
         """Return the options with the preset's values in place of None."""
-        preset = self.presets()[self.preset]
-        missing = {field.name: preset[field.name] for field in fields(self) if getattr(self, field.name) is None}
-        return replace(self, **{name: value for name, value in missing.items() if value is not None})
+        values = self.presets[self.preset].items()
+        return replace(self, **{name: value for name, value in values if getattr(self, name) is None})
 
 
 @dataclass(frozen=True)
 class CaptureConfig(RoomsConfig):
     """Options of CollabCapture."""
 
+    presets = CAPTURE_PRESETS
+
     doors: Mapping[str, bool] | None = unchecked(
         None, "Doors that differ from the layout at the start, with True for open: ``{'1-2': True}``."
     )
-
-    @classmethod
-    def presets(cls) -> Mapping[str, Mapping[str, Any]]:
-        return CAPTURE_PRESETS
 
 
 @dataclass(frozen=True)
 class EscapeConfig(RoomsConfig):
     """Options of CollabEscape."""
+
+    presets = ESCAPE_PRESETS
 
     fixes: int | None = integer(None, "Fixes needed per generator.", least=1, most=100)
     fix_by: str | None = choice(
@@ -144,7 +114,3 @@ class EscapeConfig(RoomsConfig):
     generators: str | Sequence[Any] | None = unchecked(
         None, 'Rooms of the generators: a list, ``"map"`` (those of the layout) or ``"random"`` (drawn per episode).'
     )
-
-    @classmethod
-    def presets(cls) -> Mapping[str, Mapping[str, Any]]:
-        return ESCAPE_PRESETS

@@ -19,8 +19,9 @@ from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers, ind
 from collab_overcooked.kernels.jit import kernel
 
 
-def highest_numbers(tables: Any, n_players: int, n_generators: int) -> list[int]:
+def highest_numbers(tables: Any) -> list[int]:
     """Return the highest value of each number of one player's observation, as ``encode_seat`` writes them."""
+    n_players, n_generators = len(tables.starts), len(tables.generators)
     n_rooms, n_doors, distances = len(tables.rooms), int(tables.params[Param.N_DOORS]), tables.distances
     turns = ENDLESS if tables.params[Param.SIGHT] == Sight.ROOM else 0  # since others were seen
     entities = [1] * n_rooms + ([1] * n_rooms + [turns]) * n_players

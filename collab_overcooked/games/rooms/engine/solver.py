@@ -163,7 +163,7 @@ def start_of(compiled: Compiled) -> State:
 
 
 def _alloc(compiled: Compiled, count: int) -> tuple[State, Out]:
-    sizes = {**sizes_of(compiled.tables), "numbers": len(compiled.highest)}
+    sizes = {**sizes_of(compiled.tables), "numbers": 0}
     return allocate(State, sizes, count), allocate(Out, sizes, count)
 
 

@@ -16,6 +16,7 @@ from collab_overcooked.io.documents import Document, builtin_names, load_layout
 FOLDER = "rooms"
 KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")
 GAMES = tuple(goal.name.lower() for goal in Goal)
+ADVERSARIES = {"capture": "thief", "escape": "killer"}
 CLAIMS = ("turns", "success", "helping_turns")  # see ``engine.solvability``
 MAX_TILES = 40  # size of a picture in each direction
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*")
@@ -59,9 +60,18 @@ class RoomLayout:
         pairs = [(room, other) for room, near in enumerate(self.neighbours) for other in near]
         return [(room, other) for room, other in pairs if room not in self.neighbours[other]]
 
-    def title(self, room: int) -> str:
-        """Return the name of a room in texts: ``"room 3"``, or its name."""
-        name = self.rooms[room]
+    @property
+    def adversary_name(self) -> str:
+        """Name of the adversary in texts."""
+        return ADVERSARIES[self.game]
+
+    def has_button(self, room: int) -> bool:
+        """Return whether a room has the button of a door."""
+        return any(door.button == room for door in self.doors)
+
+    def title(self, room: int | str) -> str:
+        """Return the name of a room in texts, ``"room 3"`` if it is a number; takes its index or its name."""
+        name = room if isinstance(room, str) else self.rooms[room]
         return f"room {name}" if name.isdecimal() else name
 
 
@@ -190,7 +200,7 @@ def _check(doc: Document, level: RoomLayout) -> None:
             message = f"{ends[0]} leads to {ends[1]}, but not back; write one_way: true if this is intended"
             raise doc.error(message, "rooms")
     for i, room in enumerate(level.generators):
-        if any(room == door.button for door in level.doors):
+        if level.has_button(room):
             raise doc.error(f"{level.title(room)} has a button; a room has one thing to use", "generators", i)
     if level.game == "escape" and not (level.generators and level.exits):
         raise doc.error("an escape needs generators and exits; list at least one room of each")

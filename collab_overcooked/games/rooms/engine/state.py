@@ -1,24 +1,15 @@
-"""The arrays of a batch of room games, and readable events.
+"""The arrays of a batch of room games.
 
 Shape letters: B environment, N player, R room, K neighbour of a room, D door, G generator, A action.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine.constants import (
-    Clock,
-    Deed,
-    EventColumn,
-    Generator,
-    Player,
-    Reason,
-)
-from collab_overcooked.games.rooms.engine.spec import RoomLayout
+from collab_overcooked.games.rooms.engine.constants import Clock, EventColumn, Generator, Player
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.rng import Rng
 
@@ -69,34 +60,3 @@ def sizes_of(tables: Tables) -> dict[str, int]:
     """Return the lengths of the arrays' axes by letter; M counts the players and the adversary."""
     n, n_rooms = len(tables.starts), len(tables.rooms)
     return {"N": n, "M": n + 1, "G": len(tables.generators), "A": n_rooms + 2}
-
-
-def event_of(level: RoomLayout, event: Sequence[int]) -> dict[str, Any]:
-    """Return what a player did in the last turn, as plain words and numbers.
-
-    Returns:
-        Mapping with ``event`` (name of the Deed), ``reason`` (name of the Reason, ``"OK"`` if accepted), ``room`` and
-        ``adversary`` (rooms after the turn), ``subject`` (door or room of the generator that it used, None), whether it
-        ``caught`` the thief or was caught, ``completed`` a generator or ``escaped``, and a short ``label``.
-    """
-    deed, reason = Deed(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
-    room, subject = level.rooms[event[EventColumn.ROOM]], None
-    if deed == Deed.PRESSED:
-        subject = level.door_names[event[EventColumn.SUBJECT]]
-    label = {
-        Deed.STAYED: "stayed",
-        Deed.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
-        Deed.PRESSED: f"pressed the button of door {subject}",
-        Deed.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",
-    }[deed]
-    return {
-        "event": deed.name.lower(),
-        "reason": reason.name,
-        "room": room,
-        "adversary": level.rooms[event[EventColumn.ADVERSARY]],
-        "subject": subject,
-        "caught": bool(event[EventColumn.CAUGHT]),
-        "completed": bool(event[EventColumn.COMPLETED]),
-        "escaped": bool(event[EventColumn.ESCAPED]),
-        "label": label,
-    }

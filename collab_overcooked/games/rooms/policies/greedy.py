@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, STAY, UNREACHABLE, Goal, RoomColumn
+from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
 from collab_overcooked.games.rooms.policies.exact import check_game
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
-from collab_overcooked.policies.specs import refuse_text
 
 
 class GreedyPolicy(Silent):
@@ -26,18 +25,16 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Store the layout of the game."""
         check_game(self.name, info.game)
         self._compiled = plain(info.game).compiled
         self._rooms = self._compiled.level.rooms
 
     def act(self, seen: Seen) -> int:
-        """Return an action for the scene."""
         scene = seen.scene
         room = self._rooms.index(scene["players"][seen.seat]["room"])
         adversary = self._rooms.index(scene["adversary"]["room"])
         doors = sum(bool(is_open) << d for d, is_open in enumerate(scene["doors"].values()))
-        chosen = self._hunt if self._compiled.goal == Goal.CAPTURE else self._survive
+        chosen = self._hunt if self._compiled.level.game == "capture" else self._survive
         action = chosen(scene, seen.seat, room, adversary, doors)
         return action if seen.mask[action] else seen.idle_action
 
@@ -71,9 +68,3 @@ class GreedyPolicy(Silent):
 
 def _reach(distances: np.ndarray, killer: int, room: int, action: int) -> int:
     return int(distances[killer, room if action == STAY else action - 1])
-
-
-def from_text(text: str) -> GreedyPolicy:
-    """Create the policy; it takes no parameters."""
-    refuse_text("greedy", text)
-    return GreedyPolicy()

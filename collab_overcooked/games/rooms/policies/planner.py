@@ -13,7 +13,9 @@ import numpy as np
 
 from collab_overcooked.games.rooms.engine.solver import EPSILON, JointValues
 from collab_overcooked.games.rooms.policies.exact import check_game, exact_values, worth
+from collab_overcooked.games.rooms.policies.greedy import GreedyPolicy
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.policies import noisy
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
 
@@ -30,10 +32,7 @@ class PlannerOptions:
     adversary: str = "own"  # ``"own"`` (the game's) or ``"worst"`` (optimal against the players)
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("partner", self.partner, PARTNERS),
-            ("adversary", self.adversary, ADVERSARIES),
-        ):
+        for name, value, allowed in (("partner", self.partner, PARTNERS), ("adversary", self.adversary, ADVERSARIES)):
             if value not in allowed:
                 raise ValueError(near_matches(name, value, allowed))
 
@@ -52,7 +51,6 @@ class PlannerPolicy(Silent):
         self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Load the values of the game."""
         check_game(self.name, info.game)
         self._simulator = simulator_of(info, self.name)
         self._values = exact_values(info.game, self._options.adversary == "worst")
@@ -60,7 +58,6 @@ class PlannerPolicy(Silent):
         self._rng = np.random.default_rng(seed)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the best joint action."""
         beliefs = self._simulator.fork(self._beliefs, int(self._rng.integers(2**31)))
         worths = np.zeros(len(seen.mask))
         for i in range(self._beliefs):
@@ -85,3 +82,8 @@ class PlannerPolicy(Silent):
 def from_text(text: str) -> PlannerPolicy:
     """Create the policy from the text after the colon of a spec such as ``"planner:partner=uniform"``."""
     return PlannerPolicy(read_options("planner", text, PlannerOptions))
+
+
+def noisy_from_text(text: str) -> noisy.NoisyPolicy:
+    """Create the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,greedy"``."""
+    return noisy.noisy_from_text(text, {"planner": PlannerPolicy, "greedy": GreedyPolicy})

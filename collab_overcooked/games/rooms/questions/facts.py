@@ -10,7 +10,6 @@ import numpy as np
 
 from collab_overcooked.games.rooms.engine.constants import UNREACHABLE, Clock, Goal
 from collab_overcooked.games.rooms.engine.state import State
-from collab_overcooked.games.rooms.text import text
 from collab_overcooked.questions.facts import Fact, numbers_around
 
 Scene = Mapping[str, Any]
@@ -41,11 +40,11 @@ def _room(game: Any, name: str) -> int:
 
 def _targets(game: Any, scene: Scene) -> list[tuple[int, str]]:
     level = game.level
-    targets = [(_room(game, scene["adversary"]["room"]), text.ADVERSARIES[game.goal])]
+    targets = [(_room(game, scene["adversary"]["room"]), game.level.adversary_name)]
     for door, name in zip(level.doors, level.door_names, strict=True):
         targets.append((door.button, f"button of the door {name}"))
     for generator in scene["generators"]:
-        title = text.room_title(game.compiled, generator["room"])
+        title = level.title(generator["room"])
         targets.append((_room(game, generator["room"]), f"generator in {title}"))
     return targets + [(room, "exit") for room in level.exits]
 
@@ -76,7 +75,7 @@ def _distances(game: Any, state: State, scene: Scene, seat: int, rng: np.random.
 
 
 def _title(game: Any, player: Mapping[str, Any]) -> str:
-    return text.room_title(game.compiled, player["room"])
+    return game.level.title(player["room"])
 
 
 def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
@@ -103,7 +102,7 @@ def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fac
         return
     if game.goal == Goal.ESCAPE and clock[Clock.TARGET] < 0:  # its move is random
         return
-    other, name = game.display_names[1 - seat], text.ADVERSARIES[game.goal]
+    other, name = game.display_names[1 - seat], game.level.adversary_name
     for mine, others in product(*(game.menu(state, 0, who) for who in (seat, 1 - seat))):
         after, out = State(*(array.copy() for array in state)), game.alloc(1)[1]
         joint = np.zeros((1, game.n_agents), np.int32)

@@ -13,7 +13,6 @@ from collab_overcooked import registry
 from collab_overcooked.games.rooms.engine.solver import Solution, solve
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.questions.facts import facts
-from collab_overcooked.games.rooms.text import text
 from collab_overcooked.questions.facts import draw_fact
 from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
@@ -169,7 +168,7 @@ def change(variant: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[
 
 
 def _goes(variant: Rooms, judged: Judged) -> set[str]:
-    last = variant.game.compiled.n_rooms + 1
+    last = variant.game.n_actions - 1
     actions = [judged.actions[i] for i in judged.correct]
     return {"stay" if action == 0 else "use" if action == last else "move" for action in actions}
 
@@ -288,13 +287,12 @@ class RoomQuestions:
                 yield self._situation(rooms(self.env_id, options), name, fits, number % 2, rng)
 
     def rules(self, item: Item) -> str:
-        """Return the rules as text."""
         return str(registry.load_game(self.env_id, **item.scene.options).manual())
 
     def describe(self, item: Item) -> str:
         """Return the state as text, without the menu, as choices have another order."""
         game = registry.load_game(self.env_id, **item.scene.options)
-        return text.describe(game.compiled, item.scene.state, item.seat, game.display_names)
+        return str(game.surroundings(item.scene.state, item.seat))
 
     def play_options(self, scene: Scene, language: bool) -> Options:
         """Return the scene's options: all agents choose among the same actions."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import Goal
-from collab_overcooked.games.rooms.text.text import ADVERSARIES
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
+from collab_overcooked.io.text import plural
 from collab_overcooked.render.model import (
     BAD,
     FLOOR,
@@ -43,9 +42,8 @@ PANEL = 24  # width in font sizes
 Scene = Mapping[str, Any]
 
 
-def places(compiled: Compiled) -> tuple[Point, ...]:
+def places(level: RoomLayout) -> tuple[Point, ...]:
     """Return the upper left corners of the rooms in tiles: those of the layout, or on a circle."""
-    level = compiled.level
     if level.places:
         return tuple((round(NEARER * x, 2), round(NEARER * y, 2)) for x, y in level.places)
     count = len(level.rooms)
@@ -54,51 +52,49 @@ def places(compiled: Compiled) -> tuple[Point, ...]:
     return tuple((round(radius * (1 + cos(a)), 2), round(radius * (1 + sin(a)), 2)) for a in angles)
 
 
-def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
+def picture(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Sheet:
     """Return the picture of a scene.
 
     Args:
-        compiled: The game.
+        level: The layout.
         scene: A scene, see ``state.decode``, or one player's knowledge of it.
         names: Names of the players.
     """
-    corners, letters = places(compiled), initials(names)
+    corners, letters = places(level), initials(names)
     size = (max(x for x, _ in corners) + 1, max(y for _, y in corners) + 1)
-    cells = tuple((corner, _cell(compiled, scene, room)) for room, corner in enumerate(corners))
-    board = Board(size, cells, _cooks(compiled, scene, corners, letters), COOK, links=_links(compiled, scene, corners))
-    cards = _panel(compiled, scene, names, letters)
+    cells = tuple((corner, _cell(level, scene, room)) for room, corner in enumerate(corners))
+    board = Board(size, cells, _cooks(level, scene, corners, letters), COOK, links=_links(level, scene, corners))
+    cards = _panel(level, scene, names, letters)
     lines = sum(card.height for card in cards) + 1
-    listing = tuple(_room_line(compiled, scene, room, names) for room in range(len(corners)))
+    listing = tuple(_room_line(level, scene, room, names) for room in range(len(corners)))
     return Sheet((board, PanelColumn(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
 
 
-def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
-    level, name = compiled.level, compiled.level.rooms[room]
+def _cell(level: RoomLayout, scene: Scene, room: int) -> Cell:
+    name = level.rooms[room]
     items = []
     if scene["adversary"]["room"] == name:
-        items.append(Icon(ADVERSARIES[compiled.goal], faded=bool(scene["adversary"].get("seen_ago"))))
+        items.append(Icon(level.adversary_name, faded=bool(scene["adversary"].get("seen_ago"))))
     items += [
         Icon("generator_on" if generator["progress"] >= generator["needed"] else "generator")
         for generator in scene["generators"]
         if generator["room"] == name
     ]
-    if any(door.button == room for door in level.doors):
+    if level.has_button(room):
         items.append(Icon("button"))
     seen = scene.get("in_sight")
     if seen is not None and name not in seen:
-        return Cell("unseen", items=tuple(items), labels=(name,), targets=_targets(compiled, room))
+        return Cell("unseen", items=tuple(items), labels=(name,), targets=_targets(level, room))
     sprite = ("open_exit" if scene["gate"] else "exit") if room in level.exits else "room"
-    return Cell(sprite, items=tuple(items), labels=(name,), targets=_targets(compiled, room))
+    return Cell(sprite, items=tuple(items), labels=(name,), targets=_targets(level, room))
 
 
-def _targets(compiled: Compiled, room: int) -> tuple[str, ...]:
-    level = compiled.level
-    button = any(door.button == room for door in level.doors)
-    return level.title(room), *(("the button",) if button else ("the generator",))
+def _targets(level: RoomLayout, room: int) -> tuple[str, ...]:
+    return level.title(room), "the button" if level.has_button(room) else "the generator"
 
 
 def _cooks(
-    compiled: Compiled, scene: Scene, corners: Sequence[Point], letters: Sequence[str]
+    level: RoomLayout, scene: Scene, corners: Sequence[Point], letters: Sequence[str]
 ) -> tuple[tuple[Point, Cook], ...]:
     cooks = []
     taken: dict[str, int] = {}
@@ -106,14 +102,14 @@ def _cooks(
         if player["active"]:
             slot = taken.get(player["room"], 0)
             taken[player["room"]] = slot + 1
-            x, y = corners[compiled.level.rooms.index(player["room"])]
+            x, y = corners[level.rooms.index(player["room"])]
             dx, dy = SLOTS[slot % len(SLOTS)]
             cooks.append(((x + dx, y + dy), Cook(seat, letters[seat], chef=False)))
     return tuple(cooks)
 
 
-def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[Link, ...]:
-    level, links = compiled.level, []
+def _links(level: RoomLayout, scene: Scene, corners: Sequence[Point]) -> tuple[Link, ...]:
+    links = []
     doors = {frozenset(door.rooms): name for door, name in zip(level.doors, level.door_names, strict=True)}
     for room, near in enumerate(level.neighbours):
         for other in near:
@@ -127,13 +123,13 @@ def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[
     return tuple(links)
 
 
-def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequence[str]) -> tuple[Card, ...]:
+def _panel(level: RoomLayout, scene: Scene, names: Sequence[str], letters: Sequence[str]) -> tuple[Card, ...]:
     outcome, colour = OUTCOMES.get(scene["outcome"], ("", INK))
     title = f"turn {scene['turn'] + (not outcome)} of {scene['limit']}"
     cards = [clock(title, [(outcome, colour)] if outcome else [], scene["turn"], scene["limit"], above=scene["map"])]
     for seat, player in enumerate(scene["players"]):
-        cards.append(agent_card(Cook(seat, letters[seat], chef=False), names[seat], _state_of(compiled, player)))
-    cards.append(_adversary_card(compiled, scene, names))
+        cards.append(agent_card(Cook(seat, letters[seat], chef=False), names[seat], _state_of(level, player)))
+    cards.append(_adversary_card(level, scene, names))
     for name, is_open in scene["doors"].items():
         state = Text("open" if is_open else "closed", GOOD if is_open else BAD)
         cards.append(Card((Line((Text(f"door {name}", GREY), state)),)))
@@ -148,30 +144,31 @@ def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequ
     return tuple(cards)
 
 
-def _state_of(compiled: Compiled, player: Mapping[str, Any]) -> str:
+def _state_of(level: RoomLayout, player: Mapping[str, Any]) -> str:
     if not player["active"]:
         return "caught"
-    place = compiled.level.title(compiled.level.rooms.index(player["room"]))
-    ago = player.get("seen_ago", 0)
-    seen = f", seen {ago} turn{'s' * (ago != 1)} ago" if ago else ""
-    return place + (", at work" if player["fixing"] else "") + seen
+    place = level.title(player["room"])
+    return place + ", at work" * player["fixing"] + _seen(player)
 
 
-def _adversary_card(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Card:
-    name, adversary = ADVERSARIES[compiled.goal], scene["adversary"]
-    status = compiled.level.title(compiled.level.rooms.index(adversary["room"]))
-    if adversary.get("seen_ago"):
-        status += f", seen {adversary['seen_ago']} turn{'s' * (adversary['seen_ago'] != 1)} ago"
-    elif compiled.goal == Goal.ESCAPE and adversary["target"] is not None:
+def _seen(entity: Mapping[str, Any]) -> str:
+    return f", seen {plural(entity['seen_ago'], 'turn')} ago" if entity.get("seen_ago") else ""
+
+
+def _adversary_card(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Card:
+    name, adversary = level.adversary_name, scene["adversary"]
+    status = level.title(adversary["room"])
+    status += _seen(adversary)
+    if adversary["target"] is not None:
         status += f", chasing {names[adversary['target']]}"
     return Card((Line((Text(name, INK, bold=True), Text(status, GREY))),), Icon(name), size=1.6)
 
 
-def _room_line(compiled: Compiled, scene: Scene, room: int, names: Sequence[str]) -> str:
-    level, name = compiled.level, compiled.level.rooms[room]
+def _room_line(level: RoomLayout, scene: Scene, room: int, names: Sequence[str]) -> str:
+    name = level.rooms[room]
     doors = {frozenset(door.rooms): label for door, label in zip(level.doors, level.door_names, strict=True)}
     there = [names[k] for k, player in enumerate(scene["players"]) if player["active"] and player["room"] == name]
-    there += [ADVERSARIES[compiled.goal]] if scene["adversary"]["room"] == name else []
+    there += [level.adversary_name] if scene["adversary"]["room"] == name else []
     there += ["generator" for generator in scene["generators"] if generator["room"] == name]
     there += [f"button of {level.door_names[d]}" for d, door in enumerate(level.doors) if door.button == room]
     there += ["exit"] if room in level.exits else []

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.rooms.engine.compile import Compiled
 from collab_overcooked.games.rooms.engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.engine.step import settle_batch
-from collab_overcooked.games.rooms.text.text import MENU, aim
+from collab_overcooked.games.rooms.text.scene import RoomScene
+from collab_overcooked.games.rooms.text.text import MENU
 from collab_overcooked.kernels.arrays import Array
 
 
@@ -26,7 +26,7 @@ class RoomView(SeatView):
 
     @property
     def aim(self) -> str:
-        return self._say(aim(self._game.compiled, self.scene["limit"]))
+        return self._say(self._game.aim(self.scene["limit"]))
 
     @cached_property
     def surroundings(self) -> str:
@@ -38,115 +38,102 @@ class RoomView(SeatView):
         return use if self._game.is_useless(self._state, 0, self._seat) else frozenset()
 
 
-def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
-    """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""
-    memory = scene["known"][seat]
-    rooms, killer = set(memory["in_sight"]), memory["adversary"]["ago"] == 0
-    players = []
-    for other, (player, place) in enumerate(zip(scene["players"], memory["players"], strict=True)):
-        visible = place["ago"] == 0
-        room = place["room"]
-        players.append(
-            {
-                "room": room,
-                "before": player["before"] if other == seat else room,
-                "active": player["active"],
-                "seen": killer and visible and player["seen"],
-                "fixing": visible and player["fixing"],
-                **({} if visible else {"seen_ago": place["ago"]}),
-            }
-        )
-    adversary = {"room": memory["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
-    if not killer:
-        adversary["seen_ago"] = memory["adversary"]["ago"]
-    generators = [
-        {**generator, "progress": done, "fixer": generator["fixer"] if generator["room"] in rooms else None}
-        for generator, done in zip(scene["generators"], memory["generators"], strict=True)
-    ]
-    gate = bool(generators) and all(generator["progress"] >= generator["needed"] for generator in generators)
-    kept = {name: value for name, value in scene.items() if name != "known"}
-    limited = {"players": players, "adversary": adversary, "generators": generators}
-    return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
+class RoomBelief(RoomScene):
+    """Seats' knowledge of a game of rooms, and beliefs of what they do not know."""
 
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""
+        scene = super().seat_scene(scene, seat)
+        if "known" not in scene:
+            return scene
+        memory = scene["known"][seat]
+        rooms, killer = set(memory["in_sight"]), memory["adversary"]["ago"] == 0
+        players = []
+        for other, (player, place) in enumerate(zip(scene["players"], memory["players"], strict=True)):
+            visible = place["ago"] == 0
+            room = place["room"]
+            players.append(
+                {
+                    "room": room,
+                    "before": player["before"] if other == seat else room,
+                    "active": player["active"],
+                    "seen": killer and visible and player["seen"],
+                    "fixing": visible and player["fixing"],
+                    **({} if visible else {"seen_ago": place["ago"]}),
+                }
+            )
+        adversary = {"room": memory["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
+        if not killer:
+            adversary["seen_ago"] = memory["adversary"]["ago"]
+        generators = [
+            {**generator, "progress": done, "fixer": generator["fixer"] if generator["room"] in rooms else None}
+            for generator, done in zip(scene["generators"], memory["generators"], strict=True)
+        ]
+        gate = bool(generators) and all(generator["progress"] >= generator["needed"] for generator in generators)
+        kept = {name: value for name, value in scene.items() if name != "known"}
+        limited = {"players": players, "adversary": adversary, "generators": generators}
+        return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
 
-def rooms_in_sight(compiled: Compiled, state: State, i: int) -> Array:
-    """Return the rooms that each player sees, bool (N, R): its memory and those behind open passages."""
-    seen: Array = compiled.tables.distances[state.clock[i, Clock.DOORS], state.players[i, :, Player.ROOM]] <= 1
-    return seen
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a player does not know by a sampled belief, in every environment of a batch.
 
+        A player out of sight is in a random room that it can have reached since it was last seen; doors and repairs
+        out of sight are as last seen. The result does not depend on anything that the player does not know.
 
-def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Generator) -> None:
-    """Replace what a player does not know by a sampled belief, in every environment of a batch; see ``Simulator``.
+        Mutates: state.
+        """
+        if self.compiled.tables.params[Param.SIGHT] != Sight.ROOM:
+            return
+        n_players, decides = self.n_agents, np.zeros(len(state.clock), np.bool_)
+        memory = [array[:, seat].copy() for array in (state.sightings, state.known_doors, state.known_repairs)]
+        for b in range(len(state.clock)):
+            seen = self.compiled.tables.distances[state.clock[b, Clock.DOORS], state.players[b, seat, Player.ROOM]] <= 1
+            ago = state.clock[b, Clock.T] - state.sightings[b, seat, :, 1]
+            self._believe_generators(state, b, seat, seen, rng)
+            state.clock[b, Clock.DOORS] = state.known_doors[b, seat]
+            for other in range(n_players):
+                player = state.players[b, other]
+                if other != seat:
+                    player[Player.ROOM] = self._believed_room(state, b, seat, other, seen, (), rng)
+                    player[Player.BEFORE] = player[Player.ROOM]
+                    player[Player.FIXING] = player[Player.FIXING] if ago[other] == 0 else 0
+            active = state.players[b, state.players[b, :, Player.ACTIVE] == 1, Player.ROOM].tolist()
+            place = self._believed_room(state, b, seat, n_players, seen, active, rng)
+            state.clock[b, Clock.ADVERSARY] = place
+            decides[b] = ago[n_players] > 0
+            known = np.zeros(n_players, np.bool_) if decides[b] else ago[:n_players] == 0
+            state.players[b, ~known, Player.SEEN] = 0
+            if decides[b]:
+                state.clock[b, Clock.TARGET] = NOTHING
+            else:
+                self._believe_seen(state, b, known)
+        settle_batch(self.compiled.tables, state, decides)
+        for array, before in zip((state.sightings, state.known_doors, state.known_repairs), memory, strict=True):
+            array[:, seat] = before
 
-    A player out of sight is in a random room that it can have reached since it was last seen; doors and repairs out of
-    sight are as last seen. The result does not depend on anything that the player does not know.
+    def _believe_generators(self, state: State, b: int, seat: int, seen: Array, rng: np.random.Generator) -> None:
+        others = [other for other in range(self.n_agents) if other != seat]
+        for g, generator in enumerate(state.generators[b]):
+            if seen[generator[Generator.ROOM]]:
+                continue
+            generator[Generator.PROGRESS] = state.known_repairs[b, seat, g]
+            works = generator[Generator.PROGRESS] > 0 and others and self.compiled.tables.params[Param.FIX_BY_ONE]
+            generator[Generator.FIXER] = rng.choice(others) if works else NOTHING
 
-    Mutates: state.
-    """
-    if compiled.tables.params[Param.SIGHT] != Sight.ROOM:
-        return
-    n_players, decides = compiled.n_players, np.zeros(len(state.clock), np.bool_)
-    memory = [array[:, seat].copy() for array in (state.sightings, state.known_doors, state.known_repairs)]
-    for b in range(len(state.clock)):
-        seen = rooms_in_sight(compiled, state, b)[seat]
-        ago = state.clock[b, Clock.T] - state.sightings[b, seat, :, 1]
-        _believe_generators(compiled, state, b, seat, seen, rng)
-        state.clock[b, Clock.DOORS] = state.known_doors[b, seat]
-        for other in range(n_players):
-            player = state.players[b, other]
-            if other != seat:
-                player[Player.ROOM] = _believed_room(compiled, state, b, seat, other, seen, (), rng)
-                player[Player.BEFORE] = player[Player.ROOM]
-                player[Player.FIXING] = player[Player.FIXING] if ago[other] == 0 else 0
-        active = state.players[b, state.players[b, :, Player.ACTIVE] == 1, Player.ROOM].tolist()
-        place = _believed_room(compiled, state, b, seat, n_players, seen, active, rng)
-        state.clock[b, Clock.ADVERSARY] = place
-        decides[b] = ago[n_players] > 0
-        known = np.zeros(n_players, np.bool_) if decides[b] else ago[:n_players] == 0
-        state.players[b, ~known, Player.SEEN] = 0
-        if decides[b]:
-            state.clock[b, Clock.TARGET] = NOTHING
-        else:
-            _believe_seen(compiled, state, b, known)
-    settle_batch(compiled.tables, state, decides)
-    for array, before in zip((state.sightings, state.known_doors, state.known_repairs), memory, strict=True):
-        array[:, seat] = before
+    def _believed_room(
+        self, state: State, b: int, seat: int, other: int, seen: Array, taken: Sequence[int], rng: np.random.Generator
+    ) -> int:
+        last, when = state.sightings[b, seat, other].tolist()
+        ago = int(state.clock[b, Clock.T]) - when
+        if ago == 0:
+            return last
+        free = ~seen
+        free[list(taken)] = False
+        reach = free & (self.compiled.tables.distances[-1][last] <= ago)
+        rooms = np.flatnonzero(reach if reach.any() else free)
+        return int(rng.choice(rooms)) if len(rooms) else last
 
-
-def _believe_generators(
-    compiled: Compiled, state: State, b: int, seat: int, seen: Array, rng: np.random.Generator
-) -> None:
-    others = [other for other in range(compiled.n_players) if other != seat]
-    for g, generator in enumerate(state.generators[b]):
-        if seen[generator[Generator.ROOM]]:
-            continue
-        generator[Generator.PROGRESS] = state.known_repairs[b, seat, g]
-        works = generator[Generator.PROGRESS] > 0 and others and compiled.tables.params[Param.FIX_BY_ONE]
-        generator[Generator.FIXER] = rng.choice(others) if works else NOTHING
-
-
-def _believed_room(
-    compiled: Compiled,
-    state: State,
-    b: int,
-    seat: int,
-    other: int,
-    seen: Array,
-    taken: Sequence[int],
-    rng: np.random.Generator,
-) -> int:
-    last, when = state.sightings[b, seat, other].tolist()
-    ago = int(state.clock[b, Clock.T]) - when
-    if ago == 0:
-        return last
-    free = ~seen
-    free[list(taken)] = False
-    reach = free & (compiled.tables.distances[-1][last] <= ago)
-    rooms = np.flatnonzero(reach if reach.any() else free)
-    return int(rng.choice(rooms)) if len(rooms) else last
-
-
-def _believe_seen(compiled: Compiled, state: State, b: int, known: Array) -> None:
-    distances = compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
-    for player in (state.players[b, other] for other in np.flatnonzero(~known)):
-        player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1
+    def _believe_seen(self, state: State, b: int, known: Array) -> None:
+        distances = self.compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
+        for player in (state.players[b, other] for other in np.flatnonzero(~known)):
+            player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1

@@ -5,15 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import STAY, Goal, Reason
+from collab_overcooked.games.rooms.engine.constants import (
+    STAY,
+    Clock,
+    Deed,
+    EventColumn,
+    Generator,
+    Goal,
+    Player,
+    Reason,
+)
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
+from collab_overcooked.games.rooms.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.text import in_drawn_order, plural
 
 STAYS = {Goal.CAPTURE: "stay", Goal.ESCAPE: "wait"}
-ADVERSARIES = {Goal.CAPTURE: "thief", Goal.ESCAPE: "killer"}
 MENU = "You can:"
 LABELLED = re.compile(r"([A-Za-z]{1,2}|\d{1,3})[.):]?(\s+(?P<rest>\S.*))?")
 
@@ -89,30 +103,6 @@ KILLERS = {
 }
 
 
-def action_texts(compiled: Compiled) -> list[str]:
-    """Return the text of every action, by id; the same for all players and states."""
-    level, use = compiled.level, "use what is in the room"
-    if not level.generators:
-        use = "press the button"
-    elif not level.doors:
-        use = "fix the generator"
-    return [STAYS[compiled.goal], *(f"go to {level.title(room)}" for room in range(compiled.n_rooms)), use]
-
-
-def menu(compiled: Compiled, mask: Sequence[int], room: int) -> list[int]:
-    """Return the valid actions in the order of the original's lists, which follow the order of neighbours.
-
-    Args:
-        compiled: The game.
-        mask: Action mask of the player.
-        room: Room of the player.
-    """
-    moves = [1 + other for other in compiled.level.neighbours[room]]
-    use = compiled.n_rooms + 1
-    order = [STAY, *moves, use] if compiled.goal == Goal.CAPTURE else [*moves, use, STAY]
-    return [action for action in order if mask[action]]
-
-
 def labels(style: str, count: int) -> list[str]:
     """Return the labels of the lines of a menu."""
     if style == "lettered":
@@ -125,198 +115,245 @@ def letter(k: int) -> str:
     return (ascii_uppercase[k // 26 - 1] if k >= 26 else "") + ascii_uppercase[k % 26]
 
 
-def parse_action(compiled: Compiled, message: str, listed: Sequence[int]) -> int:
-    """Parse an action: its text, or its letter or number in the current menu, with or without the text after it.
+class RoomText(CompiledGame):
+    """Texts of a game of rooms."""
 
-    Args:
-        compiled: The game.
-        message: Text of the action.
-        listed: Actions in the order of the menu.
-    """
-    texts, entry, style = action_texts(compiled), message.strip().rstrip("."), compiled.config.menu
-    lowered = [option.lower() for option in texts]
-    lower = entry.lower().removeprefix("- ")
-    if lower in lowered:
-        return lowered.index(lower)
-    match = LABELLED.fullmatch(entry)
-    if match and style != "plain":
-        label, known = match[1].upper(), [mark.rstrip(". ") for mark in labels(style, len(listed))]
-        if label in known:
-            rest, named = match["rest"], texts[listed[known.index(label)]]
-            if rest is None or rest.strip().lower() == named.lower():
-                return listed[known.index(label)]
-            raise ActionError("F_LABEL", f"{label} currently stands for {named!r}, not for {rest!r}")
-        if match["rest"] is None:
-            raise ActionError("F_LABEL", f"{label!r} is not in the menu; valid labels: {', '.join(known)}")
-    raise ActionError("F_NO_ACTION", near_matches("action", message.strip()[:80], texts))
+    compiled: Compiled
+    goal: ClassVar[Goal]
+    level: RoomLayout
 
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        level, use = self.level, "use what is in the room"
+        if not level.generators:
+            use = "press the button"
+        elif not level.doors:
+            use = "fix the generator"
+        return [STAYS[self.goal], *(f"go to {level.title(room)}" for room in range(len(level.rooms))), use]
 
-def refusal(compiled: Compiled, room: int, reason: int) -> str:
-    """Return the message of a refused action."""
-    return REASONS[Reason(reason)].format(room=compiled.level.title(room))
+    def menu(self, state: State | None, i: int, seat: int) -> list[int]:
+        """Return the valid actions of a seat in the order of the original's lists; without a state, at the start."""
+        if state is None:
+            state, out = self.alloc(1)
+            self.reset(state, out, np.ones(1, np.bool_))
+        moves = [1 + other for other in self.level.neighbours[state.players[i, seat, Player.ROOM]]]
+        use = self.n_actions - 1
+        order = [STAY, *moves, use] if self.goal == Goal.CAPTURE else [*moves, use, STAY]
+        return [action for action in order if self.why_refused(state, i, seat, action) == Reason.OK]
 
+    def parse(self, message: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Parse an action: its text, or its letter or number in the current menu, with or without the text after it."""
+        listed = self.menu(state, i, seat) if state is None else self._listed(state, i, seat)[1]
+        texts, entry, style = self.action_texts(), message.strip().rstrip("."), self.compiled.config.menu
+        lowered = [option.lower() for option in texts]
+        lower = entry.lower().removeprefix("- ")
+        if lower in lowered:
+            return lowered.index(lower)
+        match = LABELLED.fullmatch(entry)
+        if match and style != "plain":
+            label, known = match[1].upper(), [mark.rstrip(". ") for mark in labels(style, len(listed))]
+            if label in known:
+                rest, named = match["rest"], texts[listed[known.index(label)]]
+                if rest is None or rest.strip().lower() == named.lower():
+                    return listed[known.index(label)]
+                raise ActionError("F_LABEL", f"{label} currently stands for {named!r}, not for {rest!r}")
+            if match["rest"] is None:
+                raise ActionError("F_LABEL", f"{label!r} is not in the menu; valid labels: {', '.join(known)}")
+        raise ActionError("F_NO_ACTION", near_matches("action", message.strip()[:80], texts))
 
-def manual(compiled: Compiled, turns: int) -> str:
-    """Return the rules as text, for an episode of so many turns."""
-    config, n = compiled.config, compiled.n_players
-    players = f"{n} players" if n > 1 else "One player"
-    common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": turns}
-    if compiled.goal == Goal.CAPTURE:
-        exchange = {
-            "never": "",
-            "later": ", or when the two exchange rooms in any turn except the first",
-            "always": ", or when the two exchange rooms",
+    def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
+        scene, listed = self.seat_scene(self.scene(state, i), seat), self.menu(state, i, seat)
+        config = self.compiled.config
+        if config.menu == "plain" and self.is_useless(state, i, seat):  # labels are those of the paper
+            listed = [action for action in listed if action != self.n_actions - 1]
+        before = self.surroundings(scene, seat)
+        is_drawn = config.order == "shuffled" and config.menu != "plain"
+        return before, in_drawn_order(listed, before) if is_drawn else listed
+
+    def is_useless(self, state: State, i: int, seat: int) -> bool:
+        """Return whether a seat's use of its room would change nothing: its generator is repaired, without a button."""
+        room = int(state.players[i, seat, Player.ROOM])
+        if self.level.has_button(room):
+            return False
+        here = state.generators[i, state.generators[i, :, Generator.ROOM] == room, Generator.PROGRESS]
+        return bool(len(here) and (here >= self.compiled.config.fixes).all())
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        reason = Reason(self.why_refused(state, i, seat, action))
+        return reason.name, REASONS[reason].format(room=self.level.title(state.players[i, seat, Player.ROOM]))
+
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        return f"turn {timestep + 1}"
+
+    def names(self) -> list[str]:
+        return [*self.things, *(name for name in self.level.rooms if not name.isdecimal())]
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        turns = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
+        config, n = self.compiled.config, self.n_agents
+        players = f"{n} players" if n > 1 else "One player"
+        common = {"players": players, "rooms": self._rooms(), "doors": self._doors(), "horizon": turns}
+        if self.goal == Goal.CAPTURE:
+            exchange = {
+                "never": "",
+                "later": ", or when the two exchange rooms in any turn except the first",
+                "always": ", or when the two exchange rooms",
+            }
+            rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary]
+            rules = CAPTURE.format(**common, exchange=rule, adversary=thief)
+        else:
+            loss = {
+                "any": "If the killer is in the room of any player at the end of a turn, all players lose.",
+                "all": "A player who is in the killer's room at the end of a turn is caught and out of the game; when"
+                " all players are caught, you lose.",
+            }[config.loss]
+            rules = ESCAPE.format(
+                **common,
+                exits=self._exits(),
+                loss=loss,
+                generators=self._generators(),
+                adversary=KILLERS[config.adversary],
+            )
+        if config.sight == "room":
+            rules += "\n" + SIGHT
+        return rules
+
+    def aim(self, turns: int) -> str:
+        """Return what players are to achieve in so many turns, and how doors or generators take part in it."""
+        if self.goal == Goal.CAPTURE:
+            doors = self._doors().replace("\n", " ")
+            return f"Be in the room of the thief within {turns} turns. {doors}".rstrip()
+        exits, count = self._exits(), len(self.compiled.tables.generators)
+        repair = f"Repair {plural(count, 'generator')}, which opens the gate, and reach {exits}"
+        return f"{repair} within {turns} turns. {self._generators()}"
+
+    def _rooms(self) -> str:
+        level = self.level
+        lines = []
+        for room, near in enumerate(level.neighbours):
+            ways = ", ".join(level.rooms[other] for other in near) or "nowhere"
+            title = level.title(room)
+            lines.append(f"{title[0].upper()}{title[1:]} leads to {ways}.")
+        for room, other in level.one_way:
+            lines.append(f"One way only: from {level.title(room)} to {level.title(other)}.")
+        return "\n".join(lines)
+
+    def _doors(self) -> str:
+        title = self.level.title
+        return "".join(
+            f"There is a door between {' and '.join(map(title, door.rooms))}; the button in {title(door.button)} opens"
+            " and closes it.\n"
+            for door in self.level.doors
+        )
+
+    def _generators(self) -> str:
+        config = self.compiled.config
+        needed = f"A generator is repaired after {config.fixes} fix{'es' * (config.fixes != 1)}"
+        if config.fix_by == "room":
+            return (
+                f"{needed}, one per turn for each player who works on it. If no player works on it in a turn, its fixes"
+                " are lost, unless it is already repaired."
+            )
+        return f"{needed} by the same player in consecutive turns; if the player stops, its fixes are lost."
+
+    def _exits(self) -> str:
+        return " or ".join(map(self.level.title, self.level.exits))
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        before, listed = self._listed(state, i, seat)
+        texts, marks = self.action_texts(), labels(self.compiled.config.menu, len(listed))
+        lines = (f"{mark}{texts[action]}" for mark, action in zip(marks, listed, strict=True))
+        return "\n".join([before, MENU, *lines])
+
+    def surroundings(self, scene: Mapping[str, Any], seat: int) -> str:
+        """Return a player's scene as text, without its menu."""
+        names = self.display_names
+        lines = [f"You are {names[seat]}. Turn {scene['turn'] + 1} of {scene['limit']}."]
+        for other in (seat, *(k for k in range(len(names)) if k != seat)):
+            lines.append(self._player_line(scene, other, "You are" if other == seat else f"{names[other]} is"))
+        lines.append(self._adversary_line(scene, seat, names))
+        for door, name in zip(self.level.doors, self.level.door_names, strict=True):
+            rooms = " and ".join(map(self.level.title, door.rooms))
+            lines.append(f"The door between {rooms} is {'open' if scene['doors'][name] else 'closed'}.")
+        if scene["generators"]:
+            lines += [self._generator_line(generator, seat, names) for generator in scene["generators"]]
+            lines.append(f"The gate is {'open' if scene['gate'] else 'closed'}.")
+        return "\n".join(lines)
+
+    def _player_line(self, scene: Mapping[str, Any], other: int, start: str) -> str:
+        player = scene["players"][other]
+        if not player["active"]:
+            return f"{start} out of the game."
+        room = self.level.title(player["room"])
+        if player.get("seen_ago"):
+            return f"{start} out of sight; last seen {plural(player['seen_ago'], 'turn')} ago in {room}."
+        return f"{start} in {room}{' and worked on a generator in the last turn' * player['fixing']}."
+
+    def _adversary_line(self, scene: Mapping[str, Any], seat: int, names: Sequence[str]) -> str:
+        adversary, name = scene["adversary"], self.level.adversary_name
+        room = self.level.title(adversary["room"])
+        if adversary.get("seen_ago"):
+            return f"The {name} is out of sight; last seen {plural(adversary['seen_ago'], 'turn')} ago in {room}."
+        line = f"The {name} is in {room}."
+        if self.goal == Goal.CAPTURE or self.compiled.config.adversary != "coded":
+            return line
+        target = adversary["target"]
+        if target is None:
+            return f"{line} It has no target; it will go to a random neighbouring room."
+        whom = "you" if target == seat else names[target]
+        return f"{line} It is chasing {whom} and will go to {self.level.title(scene['players'][target]['room'])}."
+
+    def _generator_line(self, generator: Mapping[str, Any], seat: int, names: Sequence[str]) -> str:
+        left = max(0, generator["needed"] - generator["progress"])
+        line = f"The generator in {self.level.title(generator['room'])}"
+        if not left:
+            return f"{line} is repaired."
+        by = ""
+        if generator["fixer"] is not None:
+            by = f" by {'you' if generator['fixer'] == seat else names[generator['fixer']]}"
+        return f"{line} needs {left} more fix{'es' * (left != 1)}{by}."
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each player did in the last turn.
+
+        Returns:
+            Mappings with ``event`` (name of the Deed), ``reason`` (name of the Reason, ``"OK"`` if accepted), ``room``
+            and ``adversary`` (rooms after the turn), ``subject`` (door or room of the generator that it used, None),
+            whether it ``caught`` the thief or was caught, ``completed`` a generator or ``escaped``, and a short
+            ``label``.
+        """
+        return [self._event(event) for event in out.events[i].tolist()]
+
+    def _event(self, event: Sequence[int]) -> dict[str, Any]:
+        level = self.level
+        deed, reason = Deed(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
+        room, subject = level.rooms[event[EventColumn.ROOM]], None
+        if deed == Deed.PRESSED:
+            subject = level.door_names[event[EventColumn.SUBJECT]]
+        label = {
+            Deed.STAYED: "stayed",
+            Deed.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
+            Deed.PRESSED: f"pressed the button of door {subject}",
+            Deed.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",
+        }[deed]
+        return {
+            "event": deed.name.lower(),
+            "reason": reason.name,
+            "room": room,
+            "adversary": level.rooms[event[EventColumn.ADVERSARY]],
+            "subject": subject,
+            "caught": bool(event[EventColumn.CAUGHT]),
+            "completed": bool(event[EventColumn.COMPLETED]),
+            "escaped": bool(event[EventColumn.ESCAPED]),
+            "label": label,
         }
-        rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary]
-        rules = CAPTURE.format(**common, exchange=rule, adversary=thief)
-    else:
-        loss = {
-            "any": "If the killer is in the room of any player at the end of a turn, all players lose.",
-            "all": "A player who is in the killer's room at the end of a turn is caught and out of the game; when all"
-            " players are caught, you lose.",
-        }[config.loss]
-        rules = ESCAPE.format(
-            **common,
-            exits=_exits(compiled),
-            loss=loss,
-            generators=_generators(compiled),
-            adversary=KILLERS[config.adversary],
-        )
-    if config.sight == "room":
-        rules += "\n" + SIGHT
-    return rules
 
-
-def aim(compiled: Compiled, turns: int) -> str:
-    """Return what players are to achieve in so many turns, and how doors or generators take part in it."""
-    if compiled.goal == Goal.CAPTURE:
-        doors = _doors(compiled).replace("\n", " ")
-        return f"Be in the room of the thief within {turns} turns. {doors}".rstrip()
-    exits, count = _exits(compiled), len(compiled.tables.generators)
-    repair = f"Repair {count} generator{'s' * (count != 1)}, which opens the gate, and reach {exits}"
-    return f"{repair} within {turns} turns. {_generators(compiled)}"
-
-
-def _rooms(compiled: Compiled) -> str:
-    level = compiled.level
-    lines = []
-    for room, near in enumerate(level.neighbours):
-        ways = ", ".join(level.rooms[other] for other in near) or "nowhere"
-        title = level.title(room)
-        lines.append(f"{title[0].upper()}{title[1:]} leads to {ways}.")
-    for room, other in level.one_way:
-        lines.append(f"One way only: from {level.title(room)} to {level.title(other)}.")
-    return "\n".join(lines)
-
-
-def _doors(compiled: Compiled) -> str:
-    level = compiled.level
-    return "".join(
-        f"There is a door between {level.title(door.rooms[0])} and {level.title(door.rooms[1])}; the button in"
-        f" {level.title(door.button)} opens and closes it.\n"
-        for door in level.doors
-    )
-
-
-def _generators(compiled: Compiled) -> str:
-    config = compiled.config
-    needed = f"A generator is repaired after {config.fixes} fix{'es' * (config.fixes != 1)}"
-    if config.fix_by == "room":
-        return (
-            f"{needed}, one per turn for each player who works on it. If no player works on it in a turn, its fixes are"
-            " lost, unless it is already repaired."
-        )
-    return f"{needed} by the same player in consecutive turns; if the player stops, its fixes are lost."
-
-
-def _exits(compiled: Compiled) -> str:
-    return " or ".join(compiled.level.title(room) for room in compiled.level.exits)
-
-
-def menu_text(compiled: Compiled, listed: Sequence[int]) -> str:
-    """Return a menu as text, with its labels."""
-    texts, marks = action_texts(compiled), labels(compiled.config.menu, len(listed))
-    return "\n".join([MENU, *(f"{mark}{texts[action]}" for mark, action in zip(marks, listed, strict=True))])
-
-
-def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str]) -> str:
-    """Return a player's observation as text, without its menu.
-
-    Args:
-        compiled: The game.
-        scene: The player's knowledge, see ``state.decode`` and ``seen``.
-        seat: Seat of the player.
-        names: Names of all players.
-    """
-    lines = [f"You are {names[seat]}. Turn {scene['turn'] + 1} of {scene['limit']}."]
-    for other in (seat, *(k for k in range(len(names)) if k != seat)):
-        lines.append(_player_line(compiled, scene, other, "You are" if other == seat else f"{names[other]} is"))
-    lines.append(_adversary_line(compiled, scene, seat, names))
-    lines += [_door_line(compiled, d, scene["doors"][name]) for d, name in enumerate(compiled.level.door_names)]
-    if scene["generators"]:
-        lines += [_generator_line(compiled, generator, seat, names) for generator in scene["generators"]]
-        lines.append(f"The gate is {'open' if scene['gate'] else 'closed'}.")
-    return "\n".join(lines)
-
-
-def room_title(compiled: Compiled, name: str) -> str:
-    """Return the name in texts of a room of a scene."""
-    return compiled.level.title(compiled.level.rooms.index(name))
-
-
-def _player_line(compiled: Compiled, scene: Mapping[str, Any], other: int, start: str) -> str:
-    player = scene["players"][other]
-    if not player["active"]:
-        return f"{start} out of the game."
-    where = f"{start} in {room_title(compiled, player['room'])}"
-    if player.get("seen_ago"):
-        return f"{start} out of sight; {_ago(player['seen_ago'])} in {room_title(compiled, player['room'])}."
-    return where + (" and worked on a generator in the last turn." if player["fixing"] else ".")
-
-
-def _ago(turns: int) -> str:
-    return f"last seen {turns} turn{'s' * (turns != 1)} ago"
-
-
-def _adversary_line(compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str]) -> str:
-    adversary, name = scene["adversary"], ADVERSARIES[compiled.goal]
-    room = room_title(compiled, adversary["room"])
-    if adversary.get("seen_ago"):
-        return f"The {name} is out of sight; {_ago(adversary['seen_ago'])} in {room}."
-    line = f"The {name} is in {room}."
-    if compiled.goal == Goal.CAPTURE or compiled.config.adversary != "coded":
-        return line
-    target = adversary["target"]
-    if target is None:
-        return f"{line} It has no target; it will go to a random neighbouring room."
-    whom = "you" if target == seat else names[target]
-    return f"{line} It is chasing {whom} and will go to {room_title(compiled, scene['players'][target]['room'])}."
-
-
-def _door_line(compiled: Compiled, d: int, is_open: bool) -> str:
-    level, door = compiled.level, compiled.level.doors[d]
-    rooms = f"{level.title(door.rooms[0])} and {level.title(door.rooms[1])}"
-    return f"The door between {rooms} is {'open' if is_open else 'closed'}."
-
-
-def _generator_line(compiled: Compiled, generator: Mapping[str, Any], seat: int, names: Sequence[str]) -> str:
-    left = max(0, generator["needed"] - generator["progress"])
-    line = f"The generator in {room_title(compiled, generator['room'])}"
-    if not left:
-        return f"{line} is repaired."
-    by = ""
-    if generator["fixer"] is not None:
-        by = f" by {'you' if generator['fixer'] == seat else names[generator['fixer']]}"
-    return f"{line} needs {left} more fix{'es' * (left != 1)}{by}."
-
-
-def explain(compiled: Compiled) -> str:
-    """Return a layout as text: rooms and passages, doors and buttons, and initial positions."""
-    level = compiled.level
-    lines = [f"{level.name}: {level.description}", _rooms(compiled), _doors(compiled).rstrip()]
-    starts = ", ".join(level.title(int(room)) for room in compiled.tables.starts)
-    lines.append(f"Players start in {starts}; the {ADVERSARIES[compiled.goal]} in {level.title(level.adversary)}.")
-    if level.generators:
-        rooms = ", ".join(map(level.title, level.generators))
-        lines.append(f"Generators: {rooms}. Exits: {', '.join(map(level.title, level.exits))}.")
-    return "\n".join(line for line in lines if line)
+    def explain(self) -> str:
+        """Return a layout as text: rooms and passages, doors and buttons, and initial positions."""
+        level = self.level
+        lines = [f"{level.name}: {level.description}", self._rooms(), self._doors().rstrip()]
+        starts = ", ".join(level.title(int(room)) for room in self.compiled.tables.starts)
+        lines.append(f"Players start in {starts}; the {level.adversary_name} in {level.title(level.adversary)}.")
+        if level.generators:
+            rooms = ", ".join(map(level.title, level.generators))
+            lines.append(f"Generators: {rooms}. Exits: {', '.join(map(level.title, level.exits))}.")
+        return "\n".join(line for line in lines if line)

@@ -5,74 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-DISHES = {
-    "meat": (
-        "Meatballs",
-        "Goulash",
-        "Beef Stew",
-        "Schnitzel",
-        "Shepherds Pie",
-        "Hamburger",
-        "Moussaka",
-        "Pot au Feu",
-        "Chili con Carne",
-    ),
-    "carrot": (
-        "Carrot Soup",
-        "Glazed Carrots",
-        "Carrot Salad",
-        "Carrot Fritters",
-        "Carrot Gratin",
-        "Carrot Curry",
-        "Carrot Souffle",
-        "Carrot Dumplings",
-        "Carrot Pudding",
-    ),
-    "lettuce": (
-        "Garden Salad",
-        "Caesar Salad",
-        "Cobb Salad",
-        "Wedge Salad",
-        "Lettuce Soup",
-        "Lettuce Wraps",
-        "Chef Salad",
-        "Greek Salad",
-        "Braised Lettuce",
-    ),
-    "bread": (
-        "Bruschetta",
-        "Panzanella",
-        "French Toast",
-        "Bread Pudding",
-        "Club Sandwich",
-        "Garlic Bread",
-        "Bread Soup",
-        "Welsh Rarebit",
-        "Banh Mi",
-    ),
-    "pasta": (
-        "Spaghetti Bolognese",
-        "Penne Arrabbiata",
-        "Cannelloni",
-        "Minestrone",
-        "Pasta Primavera",
-        "Lasagne",
-        "Pasta Salad",
-        "Rigatoni al Forno",
-        "Orzo Soup",
-    ),
-    "cheese": (
-        "Grilled Cheese",
-        "Cheese Fondue",
-        "Quesadilla",
-        "Raclette",
-        "Cheese Souffle",
-        "Croque Monsieur",
-        "Cheese Board",
-        "Saganaki",
-        "Queso Fundido",
-    ),
+_NAMES = {
+    "meat": "Meatballs, Goulash, Beef Stew, Schnitzel, Shepherds Pie, Hamburger, Moussaka, Pot au Feu, Chili con Carne",
+    "carrot": "Carrot Soup, Glazed Carrots, Carrot Salad, Carrot Fritters, Carrot Gratin, Carrot Curry, "
+    "Carrot Souffle, Carrot Dumplings, Carrot Pudding",
+    "lettuce": "Garden Salad, Caesar Salad, Cobb Salad, Wedge Salad, Lettuce Soup, Lettuce Wraps, Chef "
+    "Salad, Greek Salad, Braised Lettuce",
+    "bread": "Bruschetta, Panzanella, French Toast, Bread Pudding, Club Sandwich, Garlic Bread, Bread "
+    "Soup, Welsh Rarebit, Banh Mi",
+    "pasta": "Spaghetti Bolognese, Penne Arrabbiata, Cannelloni, Minestrone, Pasta Primavera, Lasagne, "
+    "Pasta Salad, Rigatoni al Forno, Orzo Soup",
+    "cheese": "Grilled Cheese, Cheese Fondue, Quesadilla, Raclette, Cheese Souffle, Croque Monsieur, Cheese "
+    "Board, Saganaki, Queso Fundido",
 }
+DISHES = {good: names.split(", ") for good, names in _NAMES.items()}
 PAPER_RECIPES: dict[str, dict[str, Any]] = {  # printed in the paper
     "Fettucine Alfredo": {
         "ingredients": {"pasta": 2, "cheese": 1, "meat": 2},

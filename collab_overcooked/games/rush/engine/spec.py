@@ -57,6 +57,11 @@ class EpisodeSpec:
         """All areas in the order of the action numbers."""
         return (*self.pantries, *self.spicebags, *self.stoves)
 
+    @property
+    def area_ids(self) -> list[int]:
+        """Ids of all areas, in the same order."""
+        return [area.id for area in self.areas]
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -73,6 +78,11 @@ class Scenario:
     episodes: tuple[EpisodeSpec, ...]  # Episodes in the order of play
     # Figures that ``engine.solvability`` must reproduce, by name; None if the file claims nothing
     claim: Mapping[str, int] | None
+
+    @property
+    def goods(self) -> tuple[str, ...]:
+        """Ingredients, then spices."""
+        return self.ingredients + self.spices
 
 
 def scenarios() -> list[str]:

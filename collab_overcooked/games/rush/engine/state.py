@@ -1,4 +1,4 @@
-"""The arrays of a batch of environments, and readable events.
+"""The arrays of a batch of environments.
 
 Shape letters: B environments, N agents, E episodes of the scenario, O order slots, P areas, K goods (ingredients, then
 spices), A actions, L numbers in an observation.
@@ -6,19 +6,11 @@ spices), A actions, L numbers in an observation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import (
-    NOTHING,
-    Clock,
-    EventColumn,
-    Order,
-    Reason,
-    Verb,
-)
+from collab_overcooked.games.rush.engine.constants import NOTHING, Clock, EventColumn, Order
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.rng import Rng
 
@@ -61,34 +53,3 @@ def sizes_of(tables: Tables) -> dict[str, int]:
     """Return the lengths of the arrays' axes by letter."""
     n_orders, n_goods = tables.needs.shape[1:]
     return {"O": n_orders, "P": tables.areas.shape[1], "K": n_goods}
-
-
-def event_of(names: Any, event: Sequence[int]) -> dict[str, Any]:
-    """Return what an agent did in the last slot, as plain words and numbers.
-
-    Args:
-        names: ``compile.Names`` of the scenario.
-        event: Numbers of a row of ``Out.events``.
-
-    Returns:
-        Mapping with ``event`` (name of the Verb), ``order`` (name or None), ``area`` (id or None), ``turn`` and
-        ``worker`` (from 0), ``reason`` (name of the Reason, ``"OK"`` if accepted), whether the order ``advanced``, was
-        ``finished`` or ``ruined`` by it, and a short ``label``.
-    """
-    episode, verb = event[EventColumn.EPISODE], Verb(event[EventColumn.CODE]).name
-    exists = event[EventColumn.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
-    used = exists and event[EventColumn.ORDER] != NOTHING
-    order = names.orders[episode][event[EventColumn.ORDER]] if used else None
-    area = names.areas[episode][event[EventColumn.AREA]] if used else None
-    return {
-        "event": verb,
-        "order": order,
-        "area": area,
-        "turn": event[EventColumn.TURN],
-        "worker": event[EventColumn.WORKER],
-        "reason": Reason(event[EventColumn.REASON]).name,
-        "advanced": bool(event[EventColumn.ADVANCED]),
-        "finished": bool(event[EventColumn.FINISHED]),
-        "ruined": bool(event[EventColumn.RUINED]),
-        "label": f"{verb}({area}, {order})" if used else verb,
-    }

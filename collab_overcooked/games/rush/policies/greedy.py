@@ -53,7 +53,6 @@ class GreedyPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         check_game(self.name, info.game)
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)

@@ -103,7 +103,6 @@ class PlannerPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Determine the seats to plan for."""
         check_game(self.name, info.game)
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
@@ -117,7 +116,6 @@ class PlannerPolicy(Silent):
         return tuple(name == team[seat] for name in team)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the plan."""
         if seen.error is not None:  # a teammate was faster
             return NO_ACTION
         fork = self._simulator.fork(1, 0)  # episodes are deterministic, so any seed works
@@ -155,3 +153,23 @@ class PlannerPolicy(Silent):
             ahead.act_seat(actions)
         ahead.step(actions)
         return actions[0].tolist(), ahead.state
+
+
+class SelfishPolicy(PlannerPolicy):
+    """The first seat that uses this policy plays the best plan for one agent alone; the others do nothing.
+
+    Source: section 5 of the paper.
+    """
+
+    name = "selfish"
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        super().reset(seat, info, seed)
+        self._works = self.seats(seat, info.team)[seat]
+
+    def seats(self, seat: int, team: tuple[str, ...]) -> tuple[bool, ...]:
+        first = team.index(team[seat])
+        return tuple(other == first for other in range(len(team)))
+
+    def act(self, seen: Seen) -> int:
+        return super().act(seen) if self._works else NO_ACTION

@@ -21,14 +21,12 @@ class ScriptedTeacher:
     name = "scripted"
 
     def teach_group(self, lesson: Lesson) -> str:
-        """Return a strategy for the whole group."""
         notes = Notes(lesson.record)
         lines = [notes.summary(), *notes.mistakes(), *notes.idleness(), *notes.contributions()]
         lines += ["Strategy: " + " ".join(notes.roles()), "Collect ingredients before cooking, and count the cooking."]
         return translator_of(lesson.game)("\n".join(lines))
 
     def teach_individual(self, lesson: Lesson) -> list[str]:
-        """Return feedback on each agent's contribution, and its role."""
         notes, say = Notes(lesson.record), translator_of(lesson.game)
         lessons = []
         for seat, role in enumerate(notes.roles()):

@@ -20,13 +20,7 @@ from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Record, Suite, check_names, load_checked
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
 from collab_overcooked.games.rush.suite import tables
-from collab_overcooked.games.rush.suite.scoring import (
-    AXES,
-    RECORD_FIELDS,
-    RoundScore,
-    RushScoring,
-    score_records,
-)
+from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RoundScore, RushScoring, score_records
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
@@ -92,7 +86,6 @@ class ScenarioGenerator:
     budget: int | None = option(None, "Maximum states of each search.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it."""
         from collab_overcooked.games.rush.engine import generate
         from collab_overcooked.games.rush.engine.search import BUDGET
         from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text

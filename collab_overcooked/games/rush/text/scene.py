@@ -2,139 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.games.rush.engine.compile import Compiled
-from collab_overcooked.games.rush.engine.constants import Area, Clock, Kind, Order
+from collab_overcooked.games.rush.engine.constants import Clock, Kind, Order, Param
 from collab_overcooked.games.rush.engine.rules import MAX_SHAPED, count_orders
-from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Recipe
+from collab_overcooked.games.rush.engine.spec import Recipe, Scenario
 from collab_overcooked.games.rush.engine.state import State
 from collab_overcooked.io.checks import index_of, near_matches
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import list_of, mapping_of, one_of, record
 
 
-def scene_parts(compiled: Compiled) -> dict[str, Part]:
-    """Declare the scenes of a scenario.
+class RushScene(CompiledGame):
+    """Scenes of a scenario."""
 
-    Episodes and turns count from 0, ``turns_left`` the present one, too; ``limit`` counts slots. An order has what was
-    collected for it, how often it was ``cooked`` and the tenths of shaped reward that it has paid, ``rewarded``.
-    """
-    names, count, workers = compiled.names, codec.COUNT, compiled.workers
+    compiled: Compiled
+    scenario: Scenario
 
-    def turns_left(rows: Rows) -> int:
-        return -(-(rows["clock"][Clock.LIMIT] - rows["clock"][Clock.T]) // workers)
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare the keys of scenes.
 
-    order = {
-        **codec.columns("orders", codec.BOOLEAN, ingredients=Order.INGREDIENTS, spices=Order.SPICES),
-        "cooked": codec.column("orders", Order.COOKED, count),
-        **codec.columns("orders", codec.BOOLEAN, finished=Order.FINISHED, ruined=Order.RUINED),
-        "rewarded": codec.span("orders", Order.SHAPED, 0, MAX_SHAPED),
-    }
-    return {
-        "scenario": codec.constant(one_of([names.scenario], "scenario"), names.scenario),
-        "episode": codec.read_only(codec.span("clock", Clock.EPISODE, 0, len(names.orders) - 1)),
-        **codec.columns("clock", count, slot=Clock.T, turn=Clock.TURN),
-        "worker": codec.span("clock", Clock.WORKER, 0, workers - 1),
-        "seat": codec.span("clock", Clock.SEAT, 0, compiled.n_agents - 1),
-        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-        "turns_left": Part(count.form, turns_left),
-        "agents": codec.constant(count.form, compiled.n_agents),
-        "workers": codec.constant(count.form, workers),
-        "over": codec.read_only(codec.column("clock", Clock.OVER, codec.BOOLEAN), derived=True),
-        "orders": _orders(compiled, order),
-        "areas": _areas(compiled),
-    }
+        Episodes and turns count from 0, ``turns_left`` the present one, too; ``limit`` counts slots. An order has what
+        was collected for it, how often it was ``cooked`` and the tenths of shaped reward that it paid, ``rewarded``.
+        """
+        scenario, count = self.scenario, codec.COUNT
+        workers = int(self.compiled.tables.params[Param.WORKERS])
 
+        def turns_left(rows: Rows) -> int:
+            return -(-(rows["clock"][Clock.LIMIT] - rows["clock"][Clock.T]) // workers)
 
-def _orders(compiled: Compiled, parts: Mapping[str, Part]) -> Part:
-    names, order = compiled.names, codec.group(parts)
+        order = {
+            **codec.columns("orders", codec.BOOLEAN, ingredients=Order.INGREDIENTS, spices=Order.SPICES),
+            "cooked": codec.column("orders", Order.COOKED, count),
+            **codec.columns("orders", codec.BOOLEAN, finished=Order.FINISHED, ruined=Order.RUINED),
+            "rewarded": codec.span("orders", Order.SHAPED, 0, MAX_SHAPED),
+        }
+        return {
+            "scenario": codec.constant(one_of([scenario.name], "scenario"), scenario.name),
+            "episode": codec.read_only(codec.span("clock", Clock.EPISODE, 0, len(scenario.episodes) - 1)),
+            **codec.columns("clock", count, slot=Clock.T, turn=Clock.TURN),
+            "worker": codec.span("clock", Clock.WORKER, 0, workers - 1),
+            "seat": codec.span("clock", Clock.SEAT, 0, self.n_agents - 1),
+            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+            "turns_left": Part(count.form, turns_left),
+            "agents": codec.constant(count.form, self.n_agents),
+            "workers": codec.constant(count.form, workers),
+            "over": codec.read_only(codec.column("clock", Clock.OVER, codec.BOOLEAN), derived=True),
+            "orders": self._orders(order),
+            "areas": self._areas(),
+        }
 
-    def read(rows: Rows) -> list[dict[str, Any]]:
-        named = enumerate(names.orders[rows["clock"][Clock.EPISODE]])
-        return [{"name": name, **order.read(rows.entry(k))} for k, name in named]
+    def _orders(self, parts: Mapping[str, Part]) -> Part:
+        episodes, order = self.scenario.episodes, codec.group(parts)
 
-    def write(rows: Rows, value: Sequence[dict[str, Any]]) -> None:
-        episode = rows["clock"][Clock.EPISODE]
-        for entry in value:
-            k = index_of("order", entry["name"], names.orders[episode])
-            order.write(rows.entry(k), entry)
-            if "rewarded" not in entry:
-                recipe = compiled.scenario.episodes[episode].recipes[entry["name"]]
-                rows["orders"][k, Order.SHAPED] = _shaped_so_far(order.read(rows.entry(k)), recipe)
+        def read(rows: Rows) -> list[dict[str, Any]]:
+            named = enumerate(episodes[rows["clock"][Clock.EPISODE]].orders)
+            return [{"name": name, **order.read(rows.entry(k))} for k, name in named]
 
-    known = list(dict.fromkeys(name for episode in names.orders for name in episode))
-    form = record({"name": one_of(known, "order"), **{key: part.form for key, part in parts.items()}}, ["name"])
-    return Part(list_of(form, 0, compiled.n_orders, "orders"), read, write)
+        def write(rows: Rows, value: Sequence[dict[str, Any]]) -> None:
+            episode = episodes[rows["clock"][Clock.EPISODE]]
+            for entry in value:
+                k = index_of("order", entry["name"], episode.orders)
+                order.write(rows.entry(k), entry)
+                if "rewarded" not in entry:
+                    paid = _shaped_so_far(order.read(rows.entry(k)), episode.recipes[entry["name"]])
+                    rows["orders"][k, Order.SHAPED] = paid
 
+        known = list(dict.fromkeys(name for episode in episodes for name in episode.orders))
+        form = record({"name": one_of(known, "order"), **{key: part.form for key, part in parts.items()}}, ["name"])
+        return Part(list_of(form, 0, self.sizes["O"], "orders"), read, write)
 
-def _areas(compiled: Compiled) -> Part:
-    names, count, areas = compiled.names, codec.COUNT.form, compiled.tables.areas
-    n_ingredients, n_goods = len(names.ingredients), len(names.goods)
-    shelves = {Kind.PANTRY: range(n_ingredients), Kind.SPICEBAG: range(n_ingredients, n_goods)}
+    def _areas(self) -> Part:
+        episodes, goods, count = self.scenario.episodes, self.scenario.goods, codec.COUNT.form
+        shelves = {"pantry": self.scenario.ingredients, "spicebag": self.scenario.spices}
 
-    def read(rows: Rows) -> list[dict[str, Any]]:
-        episode = rows["clock"][Clock.EPISODE]
-        return [
-            {
-                "id": number,
-                "kind": Kind(kind).name.lower(),
-                "stock": {names.goods[k]: stock[k] for k in shelves.get(kind, ())},
-                "spaces": left,
-                "spaces_per_turn": spaces,
-            }
-            for number, (kind, spaces), stock, left in zip(
-                names.areas[episode], areas[episode].tolist(), rows["stock"], rows["spaces"], strict=False
-            )
-        ]
+        def read(rows: Rows) -> list[dict[str, Any]]:
+            areas = zip(episodes[rows["clock"][Clock.EPISODE]].areas, rows["stock"], rows["spaces"], strict=False)
+            return [
+                {
+                    "id": area.id,
+                    "kind": area.kind,
+                    "stock": {good: stock[goods.index(good)] for good in shelves.get(area.kind, ())},
+                    "spaces": left,
+                    "spaces_per_turn": area.spaces,
+                }
+                for area, stock, left in areas
+            ]
 
-    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-        episode = rows["clock"][Clock.EPISODE]
-        for area in value:
-            at = index_of("area", area["id"], names.areas[episode])
-            kind = Kind(areas[episode, at, Area.KIND])
-            shelf = {names.goods[k]: k for k in shelves.get(kind, ())}
-            for good, number in area.get("stock", {}).items():
-                if good not in shelf:
-                    raise ValueError(near_matches(f"good of the {kind.name.lower()}", good, shelf))
-                rows["stock"][at, shelf[good]] = number
-            rows["spaces"][at] = area.get("spaces", rows["spaces"][at])
+        def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+            episode = episodes[rows["clock"][Clock.EPISODE]]
+            for area in value:
+                at = index_of("area", area["id"], episode.area_ids)
+                shelf = shelves.get(episode.areas[at].kind, ())
+                for good, number in area.get("stock", {}).items():
+                    if good not in shelf:
+                        raise ValueError(near_matches(f"good of the {episode.areas[at].kind}", good, shelf))
+                    rows["stock"][at, goods.index(good)] = number
+                rows["spaces"][at] = area.get("spaces", rows["spaces"][at])
 
-    fields = {
-        "id": one_of(list(dict.fromkeys(number for episode in names.areas for number in episode)), "area"),
-        "kind": one_of([kind.name.lower() for kind in Kind][1:], "kind"),
-        "stock": mapping_of(count, names.goods, "good"),
-        **dict.fromkeys(("spaces", "spaces_per_turn"), count),
-    }
-    return Part(list_of(record(fields, ["id"]), 0, compiled.n_areas, "areas"), read, write)
+        ids = dict.fromkeys(number for episode in episodes for number in episode.area_ids)
+        fields = {
+            "id": one_of(list(ids), "area"),
+            "kind": one_of([kind.name.lower() for kind in Kind][1:], "kind"),
+            "stock": mapping_of(count, goods, "good"),
+            **dict.fromkeys(("spaces", "spaces_per_turn"), count),
+        }
+        return Part(list_of(record(fields, ["id"]), 0, self.sizes["P"], "areas"), read, write)
 
+    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
+        """Also count the slots, and take what orders have collected from the stock if no areas are given."""
+        super()._encode(state, i, scene)
+        clock, tables = state.clock[i], self.compiled.tables
+        clock[Clock.T] = clock[Clock.TURN] * tables.params[Param.WORKERS] + clock[Clock.WORKER]
+        if "areas" not in scene:
+            needs = tables.needs[clock[Clock.EPISODE]]
+            _take_collected(state.orders[i], state.stock[i], needs, len(self.scenario.ingredients))
 
-def settle(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Count the slots of a written scene, and take what orders have collected from the stock if no areas are given."""
-    clock, tables = state.clock[i], compiled.tables
-    clock[Clock.T] = clock[Clock.TURN] * compiled.workers + clock[Clock.WORKER]
-    if "areas" not in scene:
-        needs, n_ingredients = tables.needs[clock[Clock.EPISODE]], len(compiled.names.ingredients)
-        _take_collected(state.orders[i], state.stock[i], needs, n_ingredients)
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        clock, tables = state.clock[i], self.compiled.tables
+        clock[Clock.FINISHED] = state.orders[i, :, Order.FINISHED].sum()
+        clock[Clock.RUINED] = state.orders[i, :, Order.RUINED].sum()
+        decided = bool(clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[clock[Clock.EPISODE]]))
+        clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
+        return decided, bool(clock[Clock.OVER]) and not decided
 
-
-def complete(tables: Any, state: State, i: int) -> tuple[bool, bool]:
-    """Count the decided orders of environment ``i``.
-
-    Returns:
-        Whether all orders are decided, and, if not, whether no slot is left.
-    """
-    clock = state.clock[i]
-    clock[Clock.FINISHED] = state.orders[i, :, Order.FINISHED].sum()
-    clock[Clock.RUINED] = state.orders[i, :, Order.RUINED].sum()
-    decided = bool(clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(tables.dishes[clock[Clock.EPISODE]]))
-    clock[Clock.OVER] = decided or clock[Clock.T] >= clock[Clock.LIMIT]
-    return decided, bool(clock[Clock.OVER]) and not decided
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        episode = self.scenario.episodes[scene["episode"]]
+        for k, order in enumerate(scene["orders"]):
+            _check_order(f"state.orders[{k}]", order, episode.recipes[order["name"]])
+        for k, (area, built) in enumerate(zip(scene["areas"], episode.areas, strict=True)):
+            place = f"state.areas[{k}]"
+            if area["spaces"] > built.spaces:
+                raise ValueError(f"{place}.spaces must be an integer from 0 to {built.spaces}, not {area['spaces']}")
+            for good, count in area["stock"].items():
+                most = built.stock.get(good, 0)
+                if not 0 <= count <= most:
+                    raise ValueError(f"{place}.stock.{good} must be an integer from 0 to {most}, not {count}")
 
 
 def _take_collected(orders: np.ndarray, stock: np.ndarray, needs: np.ndarray, n_ingredients: int) -> None:
@@ -146,27 +156,9 @@ def _take_collected(orders: np.ndarray, stock: np.ndarray, needs: np.ndarray, n_
                 shelf[part] -= need[part]  # below 0 is refused later
 
 
-def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to."""
-    episode = compiled.scenario.episodes[scene["episode"]]
-    for k, order in enumerate(scene["orders"]):
-        _check_order(f"state.orders[{k}]", order, episode.recipes[order["name"]])
-    for k, (area, built) in enumerate(zip(scene["areas"], episode.areas, strict=True)):
-        place = f"state.areas[{k}]"
-        if area["spaces"] > built.spaces:
-            raise ValueError(f"{place}.spaces must be an integer from 0 to {built.spaces}, not {area['spaces']}")
-        for good, count in area["stock"].items():
-            if not 0 <= count <= built.stock.get(good, 0):
-                most = built.stock.get(good, 0)
-                raise ValueError(f"{place}.stock.{good} must be an integer from 0 to {most}, not {count}")
-    _check_stock(episode, scene)
-
-
 def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
     if order["finished"] and order["ruined"]:
         raise ValueError(f"{place}: order {order['name']} is both finished and ruined; it can only be one of them")
-    if not recipe.spices and not order["spices"]:
-        raise ValueError(f"{place}.spices must be true, not False: {order['name']} needs none")
     most = recipe.cook_time if order["ingredients"] else 0
     least = most + 1 if order["ruined"] else 0
     most += order["ruined"]
@@ -175,36 +167,10 @@ def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
         allowed = f"{least}" if least == most else f"{least} to {most}"
         raise ValueError(f"{place}.cooked of an order that is {now} must be {allowed}, not {order['cooked']}")
     done = order["ingredients"] and order["spices"] and order["cooked"] >= recipe.cook_time
-    if order["ruined"] and done:
-        raise ValueError(f"{place}.ruined must be false, not True: the order was finished before")
     if order["finished"] != (done and not order["ruined"]):
         raise ValueError(f"{place}.finished must be {str(done).lower()} for such an order, not {order['finished']}")
-    paid = _shaped_so_far(order, recipe)
-    if order["rewarded"] != paid:
-        raise ValueError(f"{place}.rewarded must be {paid} for such an order, not {order['rewarded']}")
 
 
 def _shaped_so_far(order: Mapping[str, Any], recipe: Recipe) -> int:
     steps = order["ingredients"] + (order["spices"] and bool(recipe.spices)) + order["cooked"] - order["ruined"]
     return min(steps, MAX_SHAPED)
-
-
-def _check_stock(episode: EpisodeSpec, scene: Mapping[str, Any]) -> None:
-    taken: dict[str, int] = {}
-    for good, count in _taken(episode, scene):
-        taken[good] = taken.get(good, 0) + count
-    for good in {good: None for area in episode.areas for good in area.stock} | taken:
-        first = sum(area.stock.get(good, 0) for area in episode.areas)
-        left = sum(area["stock"].get(good, 0) for area in scene["areas"])
-        if first - left != taken.get(good, 0):
-            raise ValueError(
-                f"state.areas: stock of {good} is {left} in all, but {first - taken.get(good, 0)} must be left of "
-                f"{first}, as orders have collected {taken.get(good, 0)}"
-            )
-
-
-def _taken(episode: EpisodeSpec, scene: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    for order in scene["orders"]:
-        recipe = episode.recipes[order["name"]]
-        yield from recipe.ingredients.items() if order["ingredients"] else ()
-        yield from recipe.spices.items() if order["spices"] else ()

@@ -9,15 +9,29 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rush.engine.compile import Compiled
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, Kind, Reason, Verb
-from collab_overcooked.games.rush.engine.spec import Area, Recipe, Scenario
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.text import join_and, plural
+from collab_overcooked.games.rush.engine.constants import (
+    NO_ACTION,
+    NOTHING,
+    Clock,
+    EventColumn,
+    Kind,
+    Param,
+    Reason,
+    Verb,
+)
+from collab_overcooked.games.rush.engine.observe import mask_actions
+from collab_overcooked.games.rush.engine.spec import Area, EpisodeSpec, Recipe, Scenario
+from collab_overcooked.games.rush.engine.state import Out, State
+from collab_overcooked.io.checks import near_matches, parse_text
+from collab_overcooked.io.text import in_drawn_order, join_and, plural
 
 LABELS = {
     Verb.TAKE_INGREDIENTS: "take the ingredients of {order} at {area}",
@@ -90,53 +104,6 @@ def verb_at(area: Area) -> str:
     return Verb(Kind[area.kind.upper()]).name
 
 
-def action_texts(compiled: Compiled, episode: int) -> list[str]:
-    """Return the text of every action of an episode, by id; unused ids are called ``unused_<id>``."""
-    texts = [f"unused_{action}" for action in range(compiled.n_actions)]
-    texts[NO_ACTION] = str(IDLE)
-    for at, area in enumerate(compiled.scenario.episodes[episode].areas):
-        for o, order in enumerate(compiled.names.orders[episode]):
-            texts[compiled.action(at, o)] = wire(verb_at(area), area.id, order)
-    return texts
-
-
-def action_labels(compiled: Compiled, episode: int) -> list[str]:
-    """Return the label of every action of an episode for people, by id."""
-    labels = [f"unused_{action}" for action in range(compiled.n_actions)]
-    labels[NO_ACTION] = "do nothing"
-    for at, area in enumerate(compiled.scenario.episodes[episode].areas):
-        label = LABELS[Verb[verb_at(area)]]
-        for o, order in enumerate(compiled.names.orders[episode]):
-            labels[compiled.action(at, o)] = label.format(order=order, area=f"{area.kind} {area.id}")
-    return labels
-
-
-def parse_action(compiled: Compiled, episode: int, text: str, valid: Sequence[int]) -> int:
-    """Parse an action: the paper's dictionary as Python or JSON, its label, or its number in the list.
-
-    Args:
-        compiled: The compiled scenario.
-        episode: Number of the episode.
-        text: Text of the action; may be a line copied from the list, with number and dictionary.
-        valid: Actions in the order of the list.
-    """
-    text = text.strip()
-    if NUMBER.fullmatch(text):
-        return _numbered(int(text.rstrip(".):")), valid)
-    for entries in (action_texts(compiled, episode), action_labels(compiled, episode)):
-        known = [entry.casefold() for entry in entries]
-        if text.rstrip(".").casefold() in known:
-            return known.index(text.rstrip(".").casefold())
-    value = _dictionary(NUMBERED.sub("", text, count=1))
-    verb, at = value["action_type"], value.get("area_id")
-    known = [member.name for member in Verb]
-    if verb not in known:
-        raise ActionError("F_ACTION_TYPE", near_matches("action_type", verb, known))
-    if verb == Verb.NO_ACTION.name:  # other keys do not matter
-        return NO_ACTION
-    return compiled.action(_area(compiled, episode, verb, at), _order(compiled, episode, value.get("value")))
-
-
 def _numbered(number: int, valid: Sequence[int]) -> int:
     if number >= len(valid):
         raise ActionError("F_NUMBER", f"{number} is not in the list; valid actions have numbers 0 to {len(valid) - 1}")
@@ -169,8 +136,8 @@ def _literal(text: str) -> Any:
     return None
 
 
-def _area(compiled: Compiled, episode: int, verb: str, number: Any) -> int:
-    areas = compiled.scenario.episodes[episode].areas
+def _area(episode: EpisodeSpec, verb: str, number: Any) -> int:
+    areas = episode.areas
     fitting = [area for area in areas if verb_at(area) == verb]
     options = ", ".join(f"{area.kind} {area.id}" for area in fitting)
     if isinstance(number, str) and number.strip().isdecimal():
@@ -183,51 +150,16 @@ def _area(compiled: Compiled, episode: int, verb: str, number: Any) -> int:
     raise ActionError("F_AREA", f"there is no area_id {number!r:.40}; {verb} needs one of: {options}")
 
 
-def _order(compiled: Compiled, episode: int, value: Any) -> int:
-    orders = compiled.names.orders[episode]
+def _order(episode: EpisodeSpec, value: Any) -> int:
+    orders = episode.orders
     if not isinstance(value, Mapping) or set(value) != {"order"}:
         raise ActionError("F_VALUE", f"value must be an object such as {{'order': {orders[0]!r}}}, not {value!r:.60}")
     name = value["order"]
     if name in orders:
         return orders.index(name)
-    if isinstance(name, str) and name in compiled.scenario.episodes[episode].recipes:
+    if isinstance(name, str) and name in episode.recipes:
         raise ActionError("F_ORDER", f"{name} is not ordered in this episode; orders: {', '.join(orders)}")
     raise ActionError("F_ORDER", near_matches("order", name, orders))
-
-
-def parse_plan(plan: str) -> list[str]:
-    """Split a plan, a list or text with semicolons or line breaks, into actions without validating them.
-
-    Numbers refer to the list of valid actions at the time they are carried out.
-    """
-    listed = _literal(plan.strip())
-    if isinstance(listed, list):
-        return [part if isinstance(part, str) else str(part) for part in listed]
-    parts, depth = [""], 0
-    for letter in plan:
-        depth += (letter == "{") - (letter == "}")
-        if letter in ";\n" and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
-
-
-def refusal(compiled: Compiled, episode: int, action: int, reason: int) -> str:
-    """Return the message of a refused action."""
-    message = REASONS[Reason(reason)]
-    if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
-        return message
-    at, o = compiled.parts(action)
-    played = compiled.scenario.episodes[episode]
-    area, recipe = played.areas[at], played.recipes[compiled.names.orders[episode][o]]
-    needed = recipe.ingredients if area.kind == "pantry" else recipe.spices
-    return message.format(
-        order=recipe.name,
-        area=f"{area.kind} {area.id}".capitalize(),
-        goods="ingredients" if area.kind == "pantry" else "spices",
-        needs=counts(needed),
-    )
 
 
 def counts(goods: Mapping[str, int]) -> str:
@@ -257,38 +189,6 @@ def area_text(area: Mapping[str, Any]) -> str:
     return f"{area['kind']} {area['id']}: {area['spaces']} of {area['spaces_per_turn']} action spaces left{stock}"
 
 
-def list_text(compiled: Compiled, episode: int, valid: Sequence[int]) -> str:
-    """Return the numbered valid actions as text."""
-    texts = action_texts(compiled, episode)
-    return "\n".join([LIST, *(f"{number}. {texts[action]}" for number, action in enumerate(valid))])
-
-
-def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
-    """Return an agent's observation as text, without the list of valid actions."""
-    recipes = compiled.scenario.episodes[scene["episode"]].recipes
-    turn, turns = scene["turn"] + 1, scene["turn"] + scene["turns_left"]
-    sections = {
-        "Recipes": [recipe_text(recipe) for recipe in recipes.values()],
-        "Orders": [order_text(recipes[order["name"]], order) for order in scene["orders"]],
-        "Areas": [area_text(area) for area in scene["areas"]],
-    }
-    lines = [f"Turn {turn} of {turns}. " if scene["turns_left"] else "There are no turns left. "]
-    lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {compiled.workers}."
-    for head, entries in sections.items():
-        lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
-    return "\n".join(lines)
-
-
-def manual(compiled: Compiled, slots: int) -> str:
-    """Return the rules, with the numbers of the scenario, for an episode of so many slots."""
-    return MANUAL.format(
-        worth=WORTH,
-        agents=join_and(f"agent_{seat}" for seat in range(compiled.n_agents)),
-        turns=plural(-(-slots // compiled.workers), "turn"),
-        workers=plural(compiled.workers, "worker"),
-    ).rstrip()
-
-
 def scenario_text(scenario: Scenario) -> str:
     """Return a description of a scenario: its numbers, and the recipes and areas of each episode."""
     numbers = [plural(scenario.agents, "agent"), f"{plural(scenario.workers, 'worker')} each"]
@@ -302,3 +202,212 @@ def scenario_text(scenario: Scenario) -> str:
             stock = f"; stock {counts(area.stock)}" if area.kind != "stove" else ""
             lines.append(f"- {area.kind} {area.id}: {plural(area.spaces, 'action space')} a turn{stock}")
     return "\n".join(lines)
+
+
+def recap(game: Any, record: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a recap.
+
+    Args:
+        game: The compiled game.
+        record: Record of the episode; recipes, areas and orders are omitted if it has no orders.
+    """
+    lines = []
+    if "orders" in record:
+        episode = game.scenario.episodes[record["round"]]
+        lines += ["Recipes:", *(f"- {recipe_text(recipe)}" for recipe in episode.recipes.values())]
+        lines += ["Areas at the start:", *(f"- {_stocked(area)}" for area in episode.areas)]
+    lines += ["Actions:", *_past_actions(record)]
+    if "orders" in record:
+        lines += ["Orders at the end:"]
+        lines += [f"- {order_text(episode.recipes[order['name']], order)}" for order in record["orders"]]
+    return lines
+
+
+def _stocked(area: Area) -> str:
+    stock = f"; stock {counts(area.stock)}" if area.stock else ""
+    return f"{area.kind} {area.id}: {plural(area.spaces, 'action space')} a turn{stock}"
+
+
+def _past_actions(record: Mapping[str, Any]) -> Iterator[str]:
+    turns = f" of {record['max_turns']}" if "max_turns" in record else ""
+    for step in record["steps"]:
+        first = step["events"][0]
+        done = "; ".join(f"agent_{seat} {_outcome(event)}" for seat, event in enumerate(step["events"]))
+        yield f"- turn {first['turn'] + 1}{turns}, worker {first['worker']}: {done}"
+
+
+def _outcome(event: Mapping[str, Any]) -> str:
+    if event["order"] is None:
+        action = str(event["event"])
+    else:
+        action = f"{event['event']} of {event['order']} in area {event['area']}"
+    if event["reason"] != "OK":
+        return f"{action}, refused: {event['reason'].replace('_', ' ').lower()}"
+    ends = [end for end in ("finished", "ruined") if event[end]]
+    return f"{action}, which {ends[0]} it" if ends else action
+
+
+class RushText(CompiledGame):
+    """Texts of a scenario."""
+
+    compiled: Compiled
+    scenario: Scenario
+
+    def names(self) -> list[str]:
+        recipes = dict.fromkeys(name for episode in self.scenario.episodes for name in episode.recipes)
+        return [*self.scenario.goods, *recipes, *THINGS]
+
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        return self._texts(state, i, str(IDLE), lambda area, order: wire(verb_at(area), area.id, order))
+
+    def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        def label(area: Area, order: str) -> str:
+            return LABELS[Verb[verb_at(area)]].format(order=order, area=f"{area.kind} {area.id}")
+
+        return self._texts(state, i, "do nothing", label)
+
+    def _texts(self, state: State | None, i: int, idle: str, text_of: Callable[[Area, str], str]) -> list[str]:
+        texts, episode = [f"unused_{action}" for action in range(self.n_actions)], self._episode(state, i)
+        texts[NO_ACTION] = idle
+        for at, area in enumerate(episode.areas):
+            for o, order in enumerate(episode.orders):
+                texts[self.compiled.action(at, o)] = text_of(area, order)
+        return texts
+
+    def _episode_number(self, state: State | None, i: int) -> int:
+        if state is not None:
+            return int(state.clock[i, Clock.EPISODE])
+        return max(int(self.compiled.tables.params[Param.EPISODE]), 0)
+
+    def valid_actions(self, state: State, i: int) -> list[int]:
+        """Return the actions that the mask of environment ``i`` allows, the same for all seats."""
+        tables, episode = self.compiled.tables, self._episode_number(state, i)
+        mask = np.zeros(self.n_actions, np.int8)
+        mask_actions(
+            state.orders[i],
+            state.stock[i],
+            state.spaces[i],
+            tables.dishes[episode],
+            tables.needs[episode],
+            tables.areas[episode],
+            tables.params,
+            mask,
+        )
+        return np.flatnonzero(mask).tolist()
+
+    def _episode(self, state: State | None, i: int) -> EpisodeSpec:
+        return self.scenario.episodes[self._episode_number(state, i)]
+
+    def parse(self, text: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Parse an action: the paper's dictionary as Python or JSON, its label, or its number in the list.
+
+        The text may be a line copied from the list, with number and dictionary.
+        """
+        text, episode = parse_text(text).strip(), self._episode(state, i)
+        if NUMBER.fullmatch(text):
+            valid = list(range(self.n_actions)) if state is None else self._listed(state, i, seat)[1]
+            return _numbered(int(text.rstrip(".):")), valid)
+        for entries in (self.action_texts(state, i), self.action_labels(state, i)):
+            known = [entry.casefold() for entry in entries]
+            if text.rstrip(".").casefold() in known:
+                return known.index(text.rstrip(".").casefold())
+        value = _dictionary(NUMBERED.sub("", text, count=1))
+        verb, at = value["action_type"], value.get("area_id")
+        known = [member.name for member in Verb]
+        if verb not in known:
+            raise ActionError("F_ACTION_TYPE", near_matches("action_type", verb, known))
+        if verb == Verb.NO_ACTION.name:  # other keys do not matter
+            return NO_ACTION
+        return self.compiled.action(_area(episode, verb, at), _order(episode, value.get("value")))
+
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
+        """Split a plan, a list or text with semicolons or line breaks, into actions without validating them.
+
+        Numbers refer to the list of valid actions at the time they are carried out.
+        """
+        listed = _literal(parse_text(plan, "plan").strip())
+        if isinstance(listed, list):
+            return [str(part) for part in listed], []
+        parts, depth = [""], 0
+        for letter in plan:
+            depth += (letter == "{") - (letter == "}")
+            if letter in ";\n" and depth <= 0:
+                parts.append("")
+            else:
+                parts[-1] += letter
+        return [part.strip() for part in parts if part.strip()], []
+
+    def _refusal(self, episode: EpisodeSpec, action: int, reason: int) -> str:
+        message = REASONS[Reason(reason)]
+        if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
+            return message
+        at, o = self.compiled.parts(action)
+        area, recipe = episode.areas[at], episode.recipes[episode.orders[o]]
+        goods = "ingredients" if area.kind == "pantry" else "spices"
+        needs = counts(getattr(recipe, goods))
+        return message.format(order=recipe.name, area=f"{area.kind} {area.id}".capitalize(), goods=goods, needs=needs)
+
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        return f"turn {state.clock[i, Clock.TURN] + 1}"
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        before, valid = self._listed(state, i, seat)
+        texts = self.action_texts(state, i)
+        return "\n".join([before, "", LIST, *(f"{number}. {texts[action]}" for number, action in enumerate(valid))])
+
+    def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
+        before, valid = self._surroundings(self.scene(state, i), seat), self.valid_actions(state, i)
+        return before, in_drawn_order(valid, before) if self.kwargs["order"] == "shuffled" else valid
+
+    def _surroundings(self, scene: Mapping[str, Any], seat: int) -> str:
+        recipes = self.scenario.episodes[scene["episode"]].recipes
+        turn, turns = scene["turn"] + 1, scene["turn"] + scene["turns_left"]
+        sections = {
+            "Recipes": [recipe_text(recipe) for recipe in recipes.values()],
+            "Orders": [order_text(recipes[order["name"]], order) for order in scene["orders"]],
+            "Areas": [area_text(area) for area in scene["areas"]],
+        }
+        lines = [f"Turn {turn} of {turns}. " if scene["turns_left"] else "There are no turns left. "]
+        lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {scene['workers']}."
+        for head, entries in sections.items():
+            lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
+        return "\n".join(lines)
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        slots = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
+        workers = int(self.compiled.tables.params[Param.WORKERS])
+        return MANUAL.format(
+            worth=WORTH,
+            agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
+            turns=plural(-(-slots // workers), "turn"),
+            workers=plural(workers, "worker"),
+        ).rstrip()
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        """Return what each agent did in the last slot.
+
+        Returns:
+            Mappings with ``event`` (name of the Verb), ``order`` (name or None), ``area`` (id or None), ``turn`` and
+            ``worker`` (from 0), ``reason`` (name of the Reason, ``"OK"`` if accepted), whether the order ``advanced``,
+            was ``finished`` or ``ruined`` by it, and a short ``label``.
+        """
+        return [self._event(event) for event in out.events[i].tolist()]
+
+    def _event(self, event: Sequence[int]) -> dict[str, Any]:
+        episode, verb = self.scenario.episodes[event[EventColumn.EPISODE]], Verb(event[EventColumn.CODE]).name
+        exists = event[EventColumn.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
+        used = exists and event[EventColumn.ORDER] != NOTHING
+        order = episode.orders[event[EventColumn.ORDER]] if used else None
+        area = episode.areas[event[EventColumn.AREA]].id if used else None
+        return {
+            "event": verb,
+            "order": order,
+            "area": area,
+            "turn": event[EventColumn.TURN],
+            "worker": event[EventColumn.WORKER],
+            "reason": Reason(event[EventColumn.REASON]).name,
+            "advanced": bool(event[EventColumn.ADVANCED]),
+            "finished": bool(event[EventColumn.FINISHED]),
+            "ruined": bool(event[EventColumn.RUINED]),
+            "label": f"{verb}({area}, {order})" if used else verb,
+        }

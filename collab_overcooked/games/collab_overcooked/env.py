@@ -17,7 +17,7 @@ from collab_overcooked.games.collab_overcooked.engine.compile import (
     primitive_texts,
     without_recipes,
 )
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
     FIRST_NAMED,
@@ -31,7 +31,6 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.engine.macro_actions import check_action
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
-from collab_overcooked.games.collab_overcooked.engine.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, load_kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Out, State, Tables, sizes_of

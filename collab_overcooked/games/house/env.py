@@ -17,8 +17,7 @@ from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Even
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import judge_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text import text
-from collab_overcooked.games.house.text.scene import known_scene
-from collab_overcooked.games.house.text.scene_form import check_scene, complete, scene_parts
+from collab_overcooked.games.house.text.scene import check_scene, complete, known_scene, scene_parts
 from collab_overcooked.games.house.text.seen import HouseView
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind

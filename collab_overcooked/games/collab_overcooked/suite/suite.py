@@ -12,8 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record, Suite, load_checked
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.engine.options import steps_allowed
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
 from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
 from collab_overcooked.games.collab_overcooked.suite import tables
 from collab_overcooked.games.collab_overcooked.suite.scoring import (

@@ -22,7 +22,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     View,
 )
-from collab_overcooked.games.overcooked.engine.features import feature_bounds
+from collab_overcooked.games.overcooked.engine.observe import feature_bounds
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood

@@ -7,6 +7,7 @@ from typing import Any
 
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.games.house.engine.belief import measure_home
 from collab_overcooked.games.house.engine.compile import PLACES, ROOM_TYPES, THINGS, Compiled
@@ -43,19 +44,6 @@ WALL = "#"
 def room_label(rooms: tuple[str, ...], r: int) -> str:
     """Return the name of a room, numbered if there are several of its type."""
     return rooms[r] if rooms.count(rooms[r]) == 1 else f"{rooms[r]} {rooms[: r + 1].count(rooms[r])}"
-
-
-def place_label(compiled: Compiled, p: int) -> str:
-    """Return the name of a place: its room, or furniture, numbered if there are several of its class."""
-    rooms, furniture = compiled.sizes.rooms, compiled.tables.furniture
-    if p < rooms:
-        return room_label(compiled.rooms, p)
-    if p >= rooms + len(furniture):
-        return "spot"
-    classes = [row[2] for row in furniture.tolist()]
-    furniture_class = classes[p - rooms]
-    number = f" {classes[: p - rooms + 1].count(furniture_class)}" if classes.count(furniture_class) > 1 else ""
-    return PLACES[furniture_class] + number
 
 
 def known_scene(scene: Scene, seat: int) -> Scene:
@@ -132,54 +120,6 @@ CLOCKS = {
     "paid": World.BEST,
 }
 ABOUT_PLACES = (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT)
-
-
-def scene_parts(compiled: Compiled, n_actions: int) -> dict[str, Part]:
-    """Declare the scenes of a home: all of it, what every agent knows, and the ways from each agent to all places."""
-    sizes = compiled.sizes
-    sides = [codec.integers(0, length - 1) for length in (sizes.width, sizes.height)]
-    at, box = _cell_codec(sizes), codec.vector(sides * 2, "numbers")
-    rooms = [
-        {
-            "name": codec.constant(schema.text, room_label(compiled.rooms, r)),
-            "type": codec.column("rooms", Room.TYPE, codec.names_of(ROOM_TYPES, "room")),
-            "box": codec.column("rooms", slice(Room.LEFT, Room.BOTTOM + 1), box),
-        }
-        for r in range(sizes.rooms)
-    ]
-    thing = {
-        "name": codec.column("things", Thing.CLASS, codec.names_of(THINGS, "thing")),
-        "role": codec.column("things", Thing.ROLE, codec.members_of(Role, "role")),
-        "rel": codec.column("things", Thing.REL, codec.members_of(Rel, "rel")),
-        "parent": codec.span("things", Thing.PARENT, 0, max(sizes.places, sizes.things) - 1),
-        "in_view": codec.column("things", Thing.IN_VIEW, codec.BOOLEAN),
-    }
-    return {
-        "task": codec.column("world", World.TASK, codec.names_of(compiled.tasks, "task")),
-        **codec.columns("world", codec.COUNT, **CLOCKS),
-        "goal_place": codec.span("world", World.GOAL, 0, sizes.places - 1),
-        "goals": codec.row("goals", _goals_codec(sizes)),
-        "grid": codec.row("cells", _grid_codec(sizes)),
-        "rooms": codec.by_entry([codec.group(room) for room in rooms], "rooms"),
-        "places": codec.by_entry([_place(compiled, p, at) for p in range(sizes.places)], "places"),
-        "things": codec.by_entry([codec.group(thing)] * sizes.things, "things"),
-        "agents": codec.by_entry([_agent(sizes, at, n_actions)] * sizes.agents, "agents"),
-        "known": codec.by_entry([_known(sizes)] * sizes.agents, "agents"),
-        "chance": codec.rng_state(),
-    }
-
-
-def _place(compiled: Compiled, p: int, at: Codec) -> Part:
-    return codec.group(
-        {
-            "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
-            "name": codec.constant(schema.text, place_label(compiled, p)),
-            "room": codec.span("places", Place.ROOM, 0, compiled.sizes.rooms - 1),
-            "at": codec.column("places", Place.CELL, at),
-            "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
-            "free": codec.span("places", Place.FREE, -100, 100),
-        }
-    )
 
 
 def _cell_codec(sizes: Sizes) -> Codec:
@@ -268,25 +208,6 @@ def _known(sizes: Sizes) -> Part:
     what = {"mates": "agents"}
     rows = {key: codec.vector(values, what.get(key, key)) for key, values in entries.items()}
     return codec.group({key: codec.row(f"know_{key}", row) for key, row in rows.items()})
-
-
-def check_scene(compiled: Compiled, scene: Scene) -> None:
-    """Refuse a scene whose parts contradict each other; kernels read arrays at the numbers that it holds."""
-    goals = scene["goals"]
-    _expect(scene["steps"] <= scene["most_steps"], f"steps must be at most most_steps, {scene['most_steps']}")
-    _check_home(compiled, scene)
-    for o, thing in enumerate(scene["things"]):
-        _check_thing(scene, o, thing)
-    for seat, agent in enumerate(scene["agents"]):
-        _check_agent(scene, seat, agent)
-        _check_doing(compiled, scene, seat, agent)
-        _check_known(scene, seat, scene["known"][seat])
-    _expect(len({goal["name"] for goal in goals}) == len(goals), "goals must name each kind of thing once")
-    for g, goal in enumerate(goals):
-        have = min(goal["need"], sum(_is_delivered(scene, thing, goal["name"]) for thing in scene["things"]))
-        _expect(goal["have"] == have, f"goals[{g}].have must be {have}: so many lie at the goal place")
-    low, high = (sum(goal[key] for goal in goals) for key in ("have", "need"))
-    _expect(low <= scene["paid"] <= high, f"paid must be from {low} to {high}, as goals say")
 
 
 def _expect(holds: bool, complaint: str) -> None:
@@ -422,15 +343,90 @@ def _check_known(scene: Scene, seat: int, known: Scene) -> None:
         _expect(good, f"{where}.mates[{j}] must be seen in a room, by tick {tick}, or not at all")
 
 
-def complete(compiled: Compiled, state: State, i: int) -> tuple[bool, bool]:
-    """Measure the ways through a checked home in environment ``i``.
+class HouseScenes(CompiledGame):
+    """Scenes of the household games."""
 
-    Returns:
-        Whether the episode is terminated, and whether it is truncated.
-    """
-    measure_home(compiled, rows(state, i, i + 1))
-    world = state.world[i]
-    done = bool((state.goals[i, :, Goal.HAVE] >= state.goals[i, :, Goal.NEED]).all())
-    late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS])
-    world[World.OVER] = int(done or late)
-    return done, late and not done
+    def scene_parts(self) -> dict[str, Part]:
+        sizes = self.compiled.sizes
+        sides = [codec.integers(0, length - 1) for length in (sizes.width, sizes.height)]
+        at, box = _cell_codec(sizes), codec.vector(sides * 2, "numbers")
+        rooms = [
+            {
+                "name": codec.constant(schema.text, room_label(self.compiled.rooms, r)),
+                "type": codec.column("rooms", Room.TYPE, codec.names_of(ROOM_TYPES, "room")),
+                "box": codec.column("rooms", slice(Room.LEFT, Room.BOTTOM + 1), box),
+            }
+            for r in range(sizes.rooms)
+        ]
+        thing = {
+            "name": codec.column("things", Thing.CLASS, codec.names_of(THINGS, "thing")),
+            "role": codec.column("things", Thing.ROLE, codec.members_of(Role, "role")),
+            "rel": codec.column("things", Thing.REL, codec.members_of(Rel, "rel")),
+            "parent": codec.span("things", Thing.PARENT, 0, max(sizes.places, sizes.things) - 1),
+            "in_view": codec.column("things", Thing.IN_VIEW, codec.BOOLEAN),
+        }
+        return {
+            "task": codec.column("world", World.TASK, codec.names_of(self.compiled.tasks, "task")),
+            **codec.columns("world", codec.COUNT, **CLOCKS),
+            "goal_place": codec.span("world", World.GOAL, 0, sizes.places - 1),
+            "goals": codec.row("goals", _goals_codec(sizes)),
+            "grid": codec.row("cells", _grid_codec(sizes)),
+            "rooms": codec.by_entry([codec.group(room) for room in rooms], "rooms"),
+            "places": codec.by_entry([self._place(p, at) for p in range(sizes.places)], "places"),
+            "things": codec.by_entry([codec.group(thing)] * sizes.things, "things"),
+            "agents": codec.by_entry([_agent(sizes, at, self.n_actions)] * sizes.agents, "agents"),
+            "known": codec.by_entry([_known(sizes)] * sizes.agents, "agents"),
+            "chance": codec.rng_state(),
+        }
+
+    def _place(self, p: int, at: Codec) -> Part:
+        return codec.group(
+            {
+                "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
+                "name": codec.constant(schema.text, self.place_label(p)),
+                "room": codec.span("places", Place.ROOM, 0, self.compiled.sizes.rooms - 1),
+                "at": codec.column("places", Place.CELL, at),
+                "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
+                "free": codec.span("places", Place.FREE, -100, 100),
+            }
+        )
+
+    def place_label(self, p: int) -> str:
+        """Return the name of a place: its room, or furniture, numbered if there are several of its class."""
+        rooms, furniture = self.compiled.sizes.rooms, self.compiled.tables.furniture
+        if p < rooms:
+            return room_label(self.compiled.rooms, p)
+        if p >= rooms + len(furniture):
+            return "spot"
+        classes = [row[2] for row in furniture.tolist()]
+        furniture_class = classes[p - rooms]
+        number = f" {classes[: p - rooms + 1].count(furniture_class)}" if classes.count(furniture_class) > 1 else ""
+        return PLACES[furniture_class] + number
+
+    def _check_scene(self, scene: Scene) -> None:
+        goals = scene["goals"]
+        _expect(scene["steps"] <= scene["most_steps"], f"steps must be at most most_steps, {scene['most_steps']}")
+        _check_home(self.compiled, scene)
+        for o, thing in enumerate(scene["things"]):
+            _check_thing(scene, o, thing)
+        for seat, agent in enumerate(scene["agents"]):
+            _check_agent(scene, seat, agent)
+            _check_doing(self.compiled, scene, seat, agent)
+            _check_known(scene, seat, scene["known"][seat])
+        _expect(len({goal["name"] for goal in goals}) == len(goals), "goals must name each kind of thing once")
+        for g, goal in enumerate(goals):
+            have = min(goal["need"], sum(_is_delivered(scene, thing, goal["name"]) for thing in scene["things"]))
+            _expect(goal["have"] == have, f"goals[{g}].have must be {have}: so many lie at the goal place")
+        low, high = (sum(goal[key] for goal in goals) for key in ("have", "need"))
+        _expect(low <= scene["paid"] <= high, f"paid must be from {low} to {high}, as goals say")
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        measure_home(self.compiled, rows(state, i, i + 1))
+        world = state.world[i]
+        done = bool((state.goals[i, :, Goal.HAVE] >= state.goals[i, :, Goal.NEED]).all())
+        late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS])
+        world[World.OVER] = int(done or late)
+        return done, late and not done
+
+    def seat_scene(self, scene: Scene, seat: int) -> Scene:
+        return known_scene(scene, seat)

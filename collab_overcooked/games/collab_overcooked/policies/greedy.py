@@ -23,9 +23,9 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
-from collab_overcooked.games.collab_overcooked.env import judge
 from collab_overcooked.games.collab_overcooked.policies.order_work import HANDLING, Making, Needs, Purpose
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
+from collab_overcooked.games.collab_overcooked.text.text import judge
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator

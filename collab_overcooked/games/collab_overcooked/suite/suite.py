@@ -221,8 +221,6 @@ def describe_task(env_kwargs: Mapping[str, Any]) -> str:
 
 def describe_kitchen(kitchen: str) -> str:
     """Return a kitchen's picture, seats and stations."""
-    from collab_overcooked.games.collab_overcooked.text.text import space
-
     game = registry.load_game(ENV_ID, kitchen=kitchen)
     rows = [list(row) for row in game.kitchen.grid]
     for seat, agent in enumerate(game.kitchen.agents):
@@ -234,7 +232,7 @@ def describe_kitchen(kitchen: str) -> str:
     lines.append("  X  counter; digits are the agents' start cells")
     for seat, agent in enumerate(game.kitchen.agents):
         knows = "knows the recipes" if agent.knows_recipes else "does not know the recipes"
-        places = ", ".join(space(game.compiled, seat))
+        places = ", ".join(game.usable_places(seat))
         lines.append(f"agent_{seat}: {agent.name}, {agent.role}, {knows}; can use {places}")
     for level, names in sorted(game.kitchen.levels().items()):
         lines.append(f"Level {level}: {', '.join(names)}")

@@ -22,7 +22,7 @@ from collab_overcooked.games.overcooked.policies.planner import REPLAN_WIDTH, Pl
 from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
 from collab_overcooked.games.overcooked.v2.engine.constants import COOK_TIME, INGREDIENTS, MAX_INGREDIENTS
 from collab_overcooked.games.overcooked.v2.engine.spec import names_of
-from collab_overcooked.games.overcooked.v2.text.seen import cells_in_view
+from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compiled_of
 from collab_overcooked.policies.search.simulator import Simulator
@@ -165,7 +165,7 @@ class Memory:
 
     def update(self, scene: Scene) -> dict[str, Any]:
         """Take in a seat's scene, and return it with beliefs of what is out of view."""
-        visible = cells_in_view(self._compiled, *scene["players"][self._seat]["position"])
+        visible = cells_in_view(self._compiled.tables, *scene["players"][self._seat]["position"])
         aged = {cell: _aged(thing) for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
         self._objects = aged | {tuple(thing["position"]): thing for thing in scene["objects"]}
         self._learn(scene)
@@ -235,7 +235,6 @@ class BelievingPolicy(Silent):
         self.name, self._make = name, make
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._compiled = compiled_of(plain(info.game), GAME)
         self._seat, self._info, self._seed = seat, info, seed
         self._walks = Walks(self._compiled)
@@ -251,7 +250,6 @@ class BelievingPolicy(Silent):
         self._blocked = False  # whether something useless lies where the hand's content should go
 
     def act(self, seen: Seen) -> int:
-        """Return an action for what the seat knows."""
         scene = self._memory.update(seen.scene)
         me = scene["players"][seen.seat]
         spot, facing = tuple(me["position"]), int(Direction[me["facing"].upper()])
@@ -273,7 +271,6 @@ class BelievingPolicy(Silent):
         return int(self._rng.integers(Action.STAY)) if self._jammed >= PATIENCE else chosen
 
     def _find_out(self, scene: Scene, spot: Cell, blocked: set[Cell], use: Any) -> int | None:
-        """Return a move towards knowing the recipe, or to tell others; None if there is nothing to be done for it."""
         walks, cells, now = self._walks, self._walks.cells, scene["timestep"]
         buttons = [cell for cell in cells.get("L", []) if walks.is_reachable(cell, spot)]
         displays = cells_that_see(walks, self._compiled, cells.get("R", []))
@@ -301,7 +298,6 @@ class BelievingPolicy(Silent):
         return {cell for cell in cells if self._walks.region(cell) == self._walks.region(spot)}
 
     def _work(self, seen: Seen, scene: Scene, held: Any, use: Any) -> int | None:
-        """Return an action of the policy, unless something useless is in the way of it."""
         target, shared = self._target(scene), self._walks.shared
         lying = {tuple(thing["position"]): thing for thing in scene["objects"]}
         if held:
@@ -341,7 +337,6 @@ class BelievingPolicy(Silent):
         return use([cell for cell in self._walks.shared if cell not in taken]) if action is None else action
 
     def _private(self, scene: Scene) -> list[Cell]:
-        """Return the empty counters that are not between rooms."""
         taken = {tuple(thing["position"]) for thing in scene["objects"]} | self._walks.shared
         return [cell for cell in self._walks.cells["W"] if cell not in taken]
 

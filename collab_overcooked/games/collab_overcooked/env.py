@@ -8,15 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.compile import (
-    compile_kitchen,
-    without_recipes,
-)
+from collab_overcooked.games.collab_overcooked.engine.compile import compile_kitchen, without_recipes
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    DISH,
-    Event,
-)
+from collab_overcooked.games.collab_overcooked.engine.constants import DISH, Event
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Out, State, sizes_of

@@ -46,7 +46,6 @@ class House(HouseText):
         self._set_spaces(counts_to(self.compiled.highest))
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat does not know by a sampled belief; see ``policies.search.simulator``."""
         sample_belief(self.compiled, state, seat, rng)
 
     def talk_action(self, seat: int, characters: int) -> int | None:

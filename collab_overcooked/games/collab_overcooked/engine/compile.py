@@ -277,8 +277,6 @@ def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Marks:
-    """First indices of the kinds of actions in the catalogue."""
-
     first_put: int
     first_counter: int
     first_raw: int

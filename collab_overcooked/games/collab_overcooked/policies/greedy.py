@@ -195,7 +195,6 @@ class GreedyPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Learn the kitchen."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, [seat])
         self._simulator = simulator_of(info, self.name)
@@ -203,7 +202,6 @@ class GreedyPolicy(Silent):
         self._yielded = 0
 
     def act(self, seen: Seen) -> int:
-        """Return the best useful action, waiting if there is nothing to do."""
         self._state = self._simulator.fork(1, 0, cheat=True).state
         scene, expected = self._expected(seen)
         useful = self._useful(scene, seen)

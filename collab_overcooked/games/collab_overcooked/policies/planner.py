@@ -333,7 +333,6 @@ class PlannerPolicy(Silent):
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last plan."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._simulator = simulator_of(info, self.name)
@@ -344,7 +343,6 @@ class PlannerPolicy(Silent):
         self._last = (b"", 0)  # state at the last decision, and how often in a row it has been the same
 
     def act(self, seen: Seen) -> int:
-        """Return the plan's action for this seat."""
         root = self._simulator.fork(1, seen.timestep, cheat=True)  # the same for all planners of the team
         if int(root.state.orders[0, 0]) == NOTHING:
             return self._book.wait

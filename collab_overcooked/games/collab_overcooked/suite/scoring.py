@@ -95,7 +95,6 @@ def task_of(known: TaskReferences, name: str) -> TaskInfo:
 
 @lru_cache(maxsize=16)
 def _task_references(kitchen: str, changed: int) -> TaskReferences:
-    """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
     from collab_overcooked.games.collab_overcooked.engine.constants import Group
 
     game = registry.load_game(ENV_ID, kitchen=kitchen)

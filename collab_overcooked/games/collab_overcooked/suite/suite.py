@@ -132,7 +132,6 @@ class CollabOvercookedSuite(Suite):
             yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the paper's table of every team and variant, and tables of requests when actions were due."""
         cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
         gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
@@ -141,13 +140,11 @@ class CollabOvercookedSuite(Suite):
         return tables.sheet(played)
 
     def find_logs(self, path: Path) -> list[Path]:
-        """Return the original's log files at a path."""
         return original_logs(path)
 
     def score_logs(
         self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
     ) -> Scorecard:
-        """Score logs of the original under its time limit."""
         return scorecard(score_logs(logs, scoring, log_options, note))
 
     def outcome(self, record: Record) -> str:
@@ -174,7 +171,6 @@ class CollabOvercookedSuite(Suite):
         return Setting(name, {"levels": level}, {"level": int(level), "task": None})
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return success rate, and the paper's process metrics."""
         table = only(score_records(records))
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}

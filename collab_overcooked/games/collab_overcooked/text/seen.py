@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    Row,
-    Verb,
-)
+from collab_overcooked.games.collab_overcooked.engine.constants import Row, Verb
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, spaced
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
@@ -23,7 +20,6 @@ class CookView(SeatView):
 
     @property
     def role(self) -> str:  # type: ignore[override]
-        """Role of the cook, for example ``"chef"``."""
         return str(self._game.kitchen.agents[self._seat].role)
 
     @property
@@ -36,7 +32,6 @@ class CookView(SeatView):
 
     @cached_property
     def recipe(self) -> str | None:  # type: ignore[override]
-        """The recipe of the present order, None if there is no order or the cook does not know it."""
         orders = self.scene["orders"]
         knows = knows_recipes(self._seat, self._game.compiled.tables.params)
         return self._say(recipe_text(self._game.kitchen, orders[0])) if knows and orders else None

@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.collab_overcooked.engine.compile import (
-    ingredients_below,
-    primitive_texts,
-)
+from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below, primitive_texts
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     FIRST_NAMED,

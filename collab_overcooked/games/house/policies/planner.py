@@ -58,7 +58,6 @@ class SubPlanPolicy(Silent):
     name = ""
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Look the list of sub-plans up."""
         tables: Any = getattr(getattr(info.game, "compiled", None), "tables", None)
         if not hasattr(tables, "catalogue") or not hasattr(tables, "furniture"):
             raise ValueError(f"policy {self.name!r} plays the household games only, not {info.game.id}")
@@ -70,14 +69,12 @@ class SubPlanPolicy(Silent):
         self.rng = np.random.default_rng([seed, seat])
 
     def act(self, seen: Seen) -> int:
-        """Choose a sub-plan; wait if there is none."""
         if seen.error is not None:
             return seen.idle_action
         chosen = self.choose(seen.scene, SubPlans(self.rows, seen.mask))
         return seen.idle_action if chosen is None else chosen
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return an action, None to wait."""
         raise NotImplementedError
 
     def ticks(self, cells: int) -> int:
@@ -360,8 +357,6 @@ def cost_of(subgoal: Subgoal, room: int, home: int) -> float:
 
 
 class _Node:
-    """A node of the tree: visits and the sum of values, children by candidate."""
-
     def __init__(self) -> None:
         self.visits, self.total = 0, 0.0
         self.children: dict[int, _Node] = {}

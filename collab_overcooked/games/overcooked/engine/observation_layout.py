@@ -214,7 +214,6 @@ def _from_rows(order: Sequence[int]) -> tuple[int, ...]:
 def _layout_of(
     width: int, height: int, channels: int, order: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, int, int]]:
-    """Return the shape of a picture and its steps in x, y and channel."""
     sizes = (width, height, channels)
     shape = tuple(sizes[axis] for axis in order)
     steps = [0, 0, 0]

@@ -251,7 +251,6 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team, seed)
@@ -261,7 +260,6 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the decision."""
         if seen.error is not None:  # a teammate acted differently; nothing can be changed in this step
             return seen.idle_action
         state = self._simulator.state

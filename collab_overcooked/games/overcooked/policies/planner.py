@@ -408,7 +408,6 @@ class PlannerPolicy(Silent):
         self.width, self.replan = parse_integer("width", width, 1), parse_integer("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last plan."""
         assigner(info.game)  # refuses other games
         if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
             raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")
@@ -418,7 +417,6 @@ class PlannerPolicy(Silent):
         self._start = 0
 
     def act(self, seen: Seen) -> int:
-        """Return the plan's action for this seat."""
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
         now_only = Simulator(self._game, self._simulator.state, seen.seat)

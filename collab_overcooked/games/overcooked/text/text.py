@@ -305,21 +305,12 @@ class OvercookedText(OvercookedScenes):
             return int(
                 Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING
             )
+        return self._judge_idle(state, i, seat, action, self.compiled.tables.params)
+
+    def _judge_idle(self, state: Any, i: int, seat: int, action: int, params: Array) -> int:
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        paths = self._surroundings(state, i, seat)
-        return int(
-            judge_action(
-                seat,
-                action,
-                tables.objects[k],
-                tables.catalogue,
-                tables.times[k],
-                state.players[i],
-                state.cells[i],
-                tables.params,
-                paths,
-            )
-        )
+        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i], state.cells[i]
+        return int(judge_action(seat, action, *kitchen, params, self._surroundings(state, i, seat)))
 
     def _surroundings(self, state: Any, i: int, seat: int) -> Array:
         terrain = self.compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
@@ -363,18 +354,9 @@ class OvercookedText(OvercookedScenes):
         mask = np.zeros(len(tables.catalogue), np.int8)
         paths = self._surroundings(state, i, seat)
         mark_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
-        mask_directives(
-            seat,
-            tables.objects[k],
-            tables.catalogue,
-            tables.times[k],
-            state.players[i],
-            state.macro_state[i, seat],
-            state.cells[i],
-            tables.params,
-            paths,
-            mask,
-        )
+        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
+        macro, cells = state.macro_state[i, seat], state.cells[i]
+        mask_directives(seat, *kitchen, macro, cells, tables.params, paths, mask)
         return mask
 
     def failure(self, state: Any, i: int, seat: int) -> str | None:
@@ -399,22 +381,10 @@ class OvercookedText(OvercookedScenes):
             return None
         strict = tables.params.copy()
         strict[Param.RULES] = Rules.STRICT
-        paths = self._surroundings(state, i, seat)
-        reason = judge_action(
-            seat,
-            action,
-            tables.objects[k],
-            tables.catalogue,
-            tables.times[k],
-            state.players[i],
-            state.cells[i],
-            strict,
-            paths,
-        )
+        reason = self._judge_idle(state, i, seat, action, strict)
         return "" if reason == Reason.OK else self.explain(state, i, seat, action, reason)
 
     def describe(self, state: Any, i: int, seat: int) -> str:
-        """Return what a seat sees in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
         seen, tables = self.look(state, i, seat), self.compiled.tables
         clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
         moves = seen["distances"][seat]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from collab_overcooked.games.house.policies.planner import (
 from collab_overcooked.games.house.text.text import NAMES, describe
 from collab_overcooked.io.text import join_and
 from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, Study, SubPlan
 
@@ -157,14 +158,12 @@ Cell = tuple[int, int]
 @lru_cache(maxsize=4096)
 def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
     """Return the path lengths, in cells, from one cell to all others."""
-    ways, ahead = {start: 0}, deque([start])
-    while ahead:
-        x, y = ahead.popleft()
-        for beside in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-            if beside not in ways and grid[beside[1]][beside[0]] != "#":
-                ways[beside] = ways[x, y] + 1
-                ahead.append(beside)
-    return ways
+
+    def beside(cell: Cell) -> list[Cell]:
+        x, y = cell
+        return [(x, y) for x, y in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)) if grid[y][x] != "#"]
+
+    return {cell: length for cell, (length, _) in find_ways(start, beside).items()}
 
 
 class HouseLook:

@@ -33,6 +33,7 @@ from collab_overcooked.games.overcooked.engine.state import Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
+from collab_overcooked.kernels.paths import find_ways
 
 Array = np.ndarray
 
@@ -238,17 +239,14 @@ def find_neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
 def number_regions(terrain: np.ndarray) -> np.ndarray:
     """Return the number of the floor that each cell belongs to, closed off by all but floor, or NOTHING; (H, W)."""
     regions = np.full(terrain.shape, NOTHING, np.int32)
-    count = 0
-    for start in np.argwhere(terrain == Terrain.FLOOR).tolist():
-        if regions[*start] != NOTHING:
-            continue
-        ahead = [start]
-        while ahead:
-            y, x = ahead.pop()
-            if terrain[y, x] == Terrain.FLOOR and regions[y, x] == NOTHING:
-                regions[y, x] = count
-                ahead += [[y + dy, x + dx] for dx, dy in OFFSETS]
-        count += 1
+
+    def beside(cell: tuple[int, int]) -> list[tuple[int, int]]:
+        near = [(cell[0] + dy, cell[1] + dx) for dx, dy in OFFSETS]
+        return [place for place in near if terrain[place] == Terrain.FLOOR]
+
+    for start in map(tuple, np.argwhere(terrain == Terrain.FLOOR).tolist()):
+        if regions[start] == NOTHING:
+            regions[tuple(zip(*find_ways(start, beside), strict=True))] = regions.max() + 1
     return regions
 
 

@@ -14,6 +14,7 @@ from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action,
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.paths import find_ways
 
 Array = np.ndarray
 FAR = 1 << 12  # no way
@@ -134,15 +135,11 @@ def _layout_info(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int
 
 
 def _number_regions(neighbours: Array) -> Array:
-    regions, count = np.full(len(neighbours), NOTHING, np.int32), 0
+    regions = np.full(len(neighbours), NOTHING, np.int32)
     for start in range(len(neighbours)):
-        ahead = [start] if regions[start] == NOTHING else []
-        count += len(ahead)
-        while ahead:
-            cell = ahead.pop()
-            if regions[cell] == NOTHING:
-                regions[cell] = count - 1
-                ahead += [other for other in neighbours[cell].tolist() if other != NOTHING]
+        if regions[start] == NOTHING:
+            part = find_ways(start, lambda cell: (other for other in neighbours[cell].tolist() if other != NOTHING))
+            regions[list(part)] = regions.max() + 1
     return regions
 
 

@@ -24,6 +24,7 @@ from collab_overcooked.games.overcooked.v2.engine.constants import COOK_TIME, IN
 from collab_overcooked.games.overcooked.v2.engine.spec import names_of
 from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compiled_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import read_options, refuse_text
@@ -114,17 +115,13 @@ class Walks:
 
     def step(self, start: Cell, goals: set[Cell], blocked: set[Cell]) -> int | None:
         """Return the first move of a shortest walk to one of several cells; None if there is none or it is reached."""
-        queue: list[tuple[Cell, int | None]] = [(start, None)]
-        known = {start, *blocked}
-        for cell, first in queue:
-            if cell in goals:
-                return first
-            for direction, (dx, dy) in enumerate(OFFSETS):
-                ahead = cell[0] + dx, cell[1] + dy
-                if ahead in self.floor and ahead not in known:
-                    known.add(ahead)
-                    queue.append((ahead, direction if first is None else first))
-        return None
+        open_floor = self.floor - blocked
+
+        def beside(cell: Cell) -> list[Cell]:
+            return [near for dx, dy in OFFSETS if (near := (cell[0] + dx, cell[1] + dy)) in open_floor]
+
+        first = next((first for cell, (_, first) in find_ways(start, beside).items() if cell in goals), start)
+        return None if first == start else OFFSETS.index((first[0] - start[0], first[1] - start[1]))
 
     def use(self, start: Cell, facing: int, targets: Sequence[Cell], blocked: set[Cell], interact: int) -> int | None:
         """Return the next action of a walk to the nearest of several cells to interact with; None without a way."""

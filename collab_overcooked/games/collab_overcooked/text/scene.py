@@ -45,7 +45,6 @@ from collab_overcooked.io.schema import (
 )
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
-from collab_overcooked.kernels.paths import UNREACHABLE
 
 
 class CollabOvercookedScenes(CompiledGame):
@@ -250,11 +249,9 @@ class CollabOvercookedScenes(CompiledGame):
         for seat, place in enumerate(places):
             if place in places[:seat]:
                 raise ValueError(f"agents {places.index(place)} and {seat} both stand at {place}")
-        for seat, (agent, memory) in enumerate(zip(scene["agents"], scene["memory"], strict=True)):
-            self._check_position(seat, agent["position"])
+        for seat, agent in enumerate(scene["agents"]):
             if agent["holding"]:
                 self._check_plated(f"state.agents[{seat}].holding", agent["holding"])
-            self._check_action(seat, agent, memory, scene["timestep"])
         for k, counter in enumerate(scene["counters"]):
             self._check_plated(f"state.counters[{k}]", counter)
         placed = scene["placed"]["counters"]
@@ -263,35 +260,11 @@ class CollabOvercookedScenes(CompiledGame):
         for name, utensil in scene["utensils"].items():
             self._check_utensil(name, utensil)
 
-    def _check_position(self, seat: int, position: list[int]) -> None:
-        tables, cell = self.compiled.tables, self.compiled.names.floor.index((position[0], position[1]))
-        start = 4 * tables.starts[seat, 0] + tables.starts[seat, 1]
-        if (tables.ways[0, start, 4 * cell : 4 * cell + 4] == UNREACHABLE).all():
-            raise ValueError(f"state.agents[{seat}].position must be in reach of the agent's start, not {position}")
-
     def _check_plated(self, place: str, thing: Mapping[str, Any]) -> None:
-        is_product = self.compiled.tables.foods[self.compiled.names.items.index(thing["item"]), Food.UTENSIL] != NOTHING
-        if thing["plated"] and not is_product:
-            why = (
-                "a dish cannot lie on a dish"
-                if thing["item"] == self.compiled.names.items[DISH]
-                else "no utensil makes it"
-            )
-            raise ValueError(f"{place}.plated must be false for {thing['item']}, not True: {why}")
-
-    def _check_action(self, seat: int, agent: Mapping[str, Any], memory: Mapping[str, Any], timestep: int) -> None:
-        action, timer, still = agent["action"], agent["timer"], memory["still"]
-        least, most, longest = -timestep, self.compiled.kitchen.max_wait, timestep
-        if action is not None:
-            row = self.compiled.tables.catalogue[self.compiled.names.catalogue.index(action)]
-            is_wait = row[Row.VERB] == Verb.WAIT
-            least, most = (1, int(row[Row.ITEM])) if is_wait else (least, 0)
-            patience = int(self.compiled.tables.params[Param.STUCK])
-            longest = longest if is_wait or patience == 0 else min(longest, patience - 1)
-        if not least <= timer <= most:
-            raise ValueError(f"state.agents[{seat}].timer must be an integer from {least} to {most}, not {timer}")
-        if still > longest:
-            raise ValueError(f"state.memory[{seat}].still must be an integer from 0 to {longest}, not {still}")
+        item, items = thing["item"], self.compiled.names.items
+        if thing["plated"] and self.compiled.tables.foods[items.index(item), Food.UTENSIL] == NOTHING:
+            why = "a dish cannot lie on a dish" if item == items[DISH] else "no utensil makes it"
+            raise ValueError(f"{place}.plated must be false for {item}, not True: {why}")
 
     def _check_utensil(self, name: str, utensil: Mapping[str, Any]) -> None:
         product, timer = utensil["product"], utensil["timer"]

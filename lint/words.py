@@ -56,10 +56,7 @@ ALLOWED: dict[tuple[str, str], str] = (
         ): "an array of State: shaped rewards that items can still earn"
         for name in ("rules", "state", "step")
     }
-    | {
-        (f"games/house/{name}.py", "home"): "a place in the game"
-        for name in ("policies/mhp", "policies/planner", "text/text")
-    }
+    | {(f"games/house/{name}.py", "home"): "a place in the game" for name in ("policies/planner", "text/text")}
 )
 ALLOWED |= {
     ("games/rooms/questions/facts.py", "nobody"): "a choice of the built-in question items",

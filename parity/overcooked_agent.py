@@ -15,7 +15,6 @@ import numpy as np
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.overcooked.engine.constants import BLOCKED, NOTHING, EventColumn, Item, Player, Thing
 from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
-from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.kernels.macro_actions import Macro
 from parity.overcooked import compare_state, make_recorded, scene_of
 from parity.report import FileReport, Format, Recording, at, expect, has, starts_with
@@ -51,7 +50,7 @@ def _compare_moment(env: ParallelEnv, seat: int, recorded: Values, report: FileR
     """Compare what the extractor and the list of directives say at a decision."""
     game: Any = env.game
     state, tables = env.arrays[0], game.compiled.tables
-    seen = text.look(game.compiled, state, 0, seat)
+    seen = game.look(state, 0, seat)
     for j, column in ((seat, 0), (1 - seat, 1)):
         for letter, rows in recorded["dist"].items():
             for number, row in enumerate(rows):

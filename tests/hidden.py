@@ -141,12 +141,12 @@ def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -
 
 def _scramble_recipes(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
     from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Player
-    from collab_overcooked.games.overcooked.v2.text.seen import cells_in_view
+    from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 
     tables, players = game.compiled.tables, state.players[0]
     if not players[seat, Player.KNOWS]:
         state.clock[0, Clock.RECIPE] = rng.choice(tables.recipes)
-    visible = cells_in_view(game.compiled, *players[seat, : Player.FACING].tolist())
+    visible = cells_in_view(game.compiled.tables, *players[seat, : Player.FACING].tolist())
     state.cells[0][~visible] = rng.integers(0, 30, ((~visible).sum(), 2))
     floor = np.argwhere((tables.terrain == 0) & ~visible)[:, ::-1]
     for j in range(len(players)):

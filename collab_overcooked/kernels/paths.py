@@ -6,12 +6,28 @@ free floor and otherwise only turns, so the cost of facing a station from the ce
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.jit import kernel
 
 UNREACHABLE = 1 << 20
 # Plain ints: numba cannot unify an enum member with a computed direction.
 TIE_ORDER = (int(Direction.WEST), int(Direction.NORTH), int(Direction.EAST), int(Direction.SOUTH))
+
+
+def find_ways(start: Any, beside: Callable[[Any], Iterable[Any]]) -> dict[Any, tuple[int, Any]]:
+    """Return length and first cell of the way to every cell, nearest first; ``beside`` settles ties by its order."""
+    ways = {start: (0, start)}
+    queue = [start]
+    for cell in queue:
+        length, first = ways[cell]
+        for near in beside(cell):
+            if near not in ways:
+                ways[near] = length + 1, near if cell == start else first
+                queue.append(near)
+    return ways
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 import collab_overcooked
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
-from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
+from collab_overcooked.games.collab_overcooked.policies.planner import best_plan
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.search.simulator import Simulator

@@ -11,9 +11,9 @@ from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.collab_overcooked.engine import macro_actions, rules, step
 from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
+from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.constants import Event, Group, Kind
 from collab_overcooked.games.collab_overcooked.engine.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
-from collab_overcooked.games.collab_overcooked.engine.options import time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.text import text

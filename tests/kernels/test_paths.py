@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.paths import UNREACHABLE, flood, flood_all
+from collab_overcooked.kernels.paths import UNREACHABLE, find_ways, flood, flood_all
 
 Cell = tuple[int, int]
 
@@ -104,3 +104,22 @@ def test_flood_all_is_flood_from_everywhere(floor):
     for pose in range(count):
         one, lead = flooded(cells, cells[pose // 4], pose % 4, set())
         assert (distance[pose] == one).all() and (first[pose] == lead).all()
+
+
+@given(floors())
+def test_find_ways_walks_as_far_as_a_naive_search_without_turns(floor):
+    cells, start, _, taken = floor
+    free = set(cells) - taken
+
+    def beside(cell: Cell) -> list[Cell]:
+        return [(cell[0] + dx, cell[1] + dy) for dx, dy in OFFSETS if (cell[0] + dx, cell[1] + dy) in free]
+
+    ways, layer, length = find_ways(start, beside), {start}, 0
+    known = set(layer)
+    while layer:
+        assert {cell for cell, (steps, _) in ways.items() if steps == length} == layer
+        layer, length = {near for cell in layer for near in beside(cell)} - known, length + 1
+        known |= layer
+    for cell, (steps, first) in ways.items():
+        assert first in (beside(start) if steps else [start])
+        assert steps <= 1 or find_ways(first, beside)[cell][0] == steps - 1

@@ -11,9 +11,9 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "metrics": "collab_overcooked.games.house.suite:METRICS",
     "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
     "policies": {
-        "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
+        "greedy": "collab_overcooked.games.house.policies.planner:Greedy",
         "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
-        "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
+        "mhp": "collab_overcooked.games.house.policies.planner:MonteCarloPlanner",
     },
 }
 
@@ -44,6 +44,6 @@ RECORDS = (
         },
         metrics=_HOUSE["metrics"],
         subplans=_HOUSE["subplans"],
-        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
+        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.planner:RulePlanner"},
     ),
 )

@@ -175,7 +175,6 @@ class HouseSuite(Suite):
         cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield name and environment options of each variant to play."""
         for task, *sizes in product(*(getattr(suite_options, name) for name in self.varied.values())):
             options = dict(zip(self.varied, (task, *sizes), strict=True))
             yield ", ".join([task, *(f"{size} {name}" for name, size in options.items() if name != "task")]), options

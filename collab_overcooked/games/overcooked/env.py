@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.envs.scene_codec import Part
+from collab_overcooked.envs.compiled import KernelCall
 from collab_overcooked.games.overcooked.engine.compile import compile_layouts
 from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
@@ -36,8 +35,7 @@ from collab_overcooked.games.overcooked.engine.step import (
     step_batch,
 )
 from collab_overcooked.games.overcooked.text import text
-from collab_overcooked.games.overcooked.text.manual import manual
-from collab_overcooked.games.overcooked.text.scene import check_scene, scene_parts
+from collab_overcooked.games.overcooked.text.manual import OvercookedManual
 from collab_overcooked.games.overcooked.text.seen import LayoutView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
@@ -48,7 +46,7 @@ from collab_overcooked.render.model import Sheet
 PROCEDURAL = "procedural"
 
 
-class Overcooked(CompiledGame):
+class Overcooked(OvercookedManual):
     """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
 
     Options by position or name are those of ``OvercookedConfig``.
@@ -81,7 +79,7 @@ class Overcooked(CompiledGame):
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels
-        self._directives = text.directive_texts(self.compiled) if self.has_macros else ()
+        self._directives = self.directive_texts if self.has_macros else ()
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
@@ -92,21 +90,10 @@ class Overcooked(CompiledGame):
     def reset_forms(self) -> dict[str, Form]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
 
-    def scene_parts(self) -> dict[str, Part]:
-        return scene_parts(self.compiled, self._directives)
-
     def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
         """Add the number of the layout that the options name, -1 where one is drawn."""
         name = options.get("layout", options.get("state", {}).get("layout"))
         return -1 if name is None else self._index(name), limit
-
-    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        clock = state.clock[i]
-        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
-        return False, bool(clock[Clock.OVER])
-
-    def _check_scene(self, scene: dict[str, Any]) -> None:
-        check_scene(self.compiled, self._directives, scene)
 
     def _index(self, name: str) -> int:
         return self.compiled.names.index(name)
@@ -135,11 +122,11 @@ class Overcooked(CompiledGame):
         return list(text.THINGS)
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        return list(text.directive_texts(self.compiled) if self.levels[seat] == MEDIUM else text.PRIMITIVE_TEXTS)
+        return list(self.directive_texts if self.levels[seat] == MEDIUM else text.PRIMITIVE_TEXTS)
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         if self.levels[seat] == MEDIUM:
-            return text.parse_directive(self.compiled, parse_text(action))
+            return self.parse_directive(parse_text(action))
         return super().parse(action, state, i, seat)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
@@ -150,8 +137,8 @@ class Overcooked(CompiledGame):
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         if self.levels[seat] == MEDIUM:
-            reason = text.judge(self.compiled, state, i, seat, action)
-            return Reason(reason).name, text.explain(self.compiled, state, i, seat, action, reason)
+            reason = self.judge(state, i, seat, action)
+            return Reason(reason).name, self.explain(state, i, seat, action, reason)
         if action != Action.INTERACT:
             known = Reason.OK if action < Action.INTERACT else Reason.NO_SUCH_ACTION
             return known.name, text.REASONS[known]
@@ -163,19 +150,10 @@ class Overcooked(CompiledGame):
         if can_interact(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
             return "OK", text.REASONS[Reason.OK]
         refused = Reason.NO_EFFECT
-        return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
+        return refused.name, self.explain(state, i, seat, action, refused, (int(x), int(y)))
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
-
-    def describe(self, state: State, i: int, seat: int) -> str:
-        return text.describe(self.compiled, state, i, seat)
-
-    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        if state is None:
-            return manual(self.compiled, seat, self.layouts[0], self.max_cycles)
-        clock = state.clock[i]
-        return manual(self.compiled, seat, self.layouts[clock[Clock.LAYOUT]], int(clock[Clock.LIMIT]))
 
     def layout_numbers(self, state: State) -> np.ndarray:
         numbers: np.ndarray = state.clock[:, Clock.LAYOUT]
@@ -194,7 +172,7 @@ class Overcooked(CompiledGame):
         from collab_overcooked.games.overcooked.text.picture import picture
 
         k = self._index(scene["layout"])
-        return picture(self.layouts[k], scene, self.display_names, text.object_names(self.compiled, k))
+        return picture(self.layouts[k], scene, self.display_names, self.object_names[k])
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:

@@ -20,7 +20,7 @@ RECORDS = (
         policies={
             "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
-            "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
+            "noisy": "collab_overcooked.games.overcooked.policies.planner:from_text",
             "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
         prompts="collab_overcooked.games.overcooked:text/prompts",
@@ -44,7 +44,7 @@ RECORDS = (
         generator="collab_overcooked.games.overcooked.suite:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
-        subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
+        subplans="collab_overcooked.games.overcooked.policies.greedy:SoupLook",
     ),
     GameRecord(
         id="OvercookedV2-v0",
@@ -59,8 +59,8 @@ RECORDS = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.overcooked.v2.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.overcooked.v2.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.overcooked.v2.policies.believing:greedy_from_text",
+            "planner": "collab_overcooked.games.overcooked.v2.policies.believing:planner_from_text",
         },
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from collab_overcooked.games.collab_overcooked.engine.options import time_limit_of
+from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, check_weights, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.io.documents import LayoutError

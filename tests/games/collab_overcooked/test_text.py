@@ -223,7 +223,7 @@ def test_parse_plan_of_a_game_splits_waits(paper):
 
 
 def test_vocabulary_is_what_a_seat_can_reach(paper):
-    chef, helper = (set(text.vocabulary(paper.compiled, seat)) for seat in (0, 1))
+    chef, helper = (set(paper.vocabulary(seat)) for seat in (0, 1))
     assert {"cook(pot0)", "bake(oven0)", "deliver()", "fill_dish_with_food(pot0)"} <= chef - helper
     assert {"cut(chopping_board0)", "pickup(egg,ingredient_dispenser)", "pickup(dish,dish_dispenser)"} <= helper - chef
     assert {"place_obj_on_counter()", "pickup(egg,counter)"} <= chef & helper

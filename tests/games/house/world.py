@@ -18,7 +18,6 @@ from collab_overcooked.games.house.engine.compile import CLOSED
 from collab_overcooked.games.house.engine.constants import NOTHING, Known, KnownPlace
 from collab_overcooked.games.house.engine.state import State
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.games.house.text.scene import place_label
 from collab_overcooked.kernels.rng import seed_states
 
 TWO_ROOMS = """
@@ -70,7 +69,7 @@ class Home:
         self.state.rng[:] = seed_states([seed])
         self.game.reset(self.state, self.out, np.ones(1, np.bool_))
         self.sizes = self.game.compiled.sizes
-        self.labels = [place_label(self.game.compiled, p) for p in range(self.sizes.places)]
+        self.labels = [self.game.place_label(p) for p in range(self.sizes.places)]
         scene = self.game.scene(self.state, 0)
         scene["grid"] = self._grid(plan)
         self.spots = {}

@@ -74,7 +74,7 @@ def moves(film: Film) -> list[int]:
 
 
 def test_objects_are_numbered_row_by_row_and_by_kind() -> None:
-    names = text.look(directed(ROOM).game.compiled, directed(ROOM).state, 0, 0)["objects"]
+    names = directed(ROOM).game.look(directed(ROOM).state, 0, 0)["objects"]
     assert list(names) == ["o0", "o1", "p0", "c0", "d0", *(f"k{n}" for n in range(9))]
 
 
@@ -116,7 +116,7 @@ def test_pots_are_started_by_directive_where_they_do_not_start_by_themselves() -
 
 
 def distances(film: Film, player: int = 1) -> dict[str, int]:
-    return text.look(film.game.compiled, film.state, 0, player - 1)["distances"][player - 1]
+    return film.game.look(film.state, 0, player - 1)["distances"][player - 1]
 
 
 def test_measure_distances_counts_moves_and_nobody_walks_through_others() -> None:
@@ -267,7 +267,7 @@ def test_past_directives_are_remembered_the_last_five() -> None:
     film = directed(ROOM)
     for message in ("wait", "move away", "wait", "wait", "move away", "wait"):
         film.step([film.game.parse(message), 1])
-    assert text.look(film.game.compiled, film.state, 0, 0)["history"] == [
+    assert film.game.look(film.state, 0, 0)["history"] == [
         "move away",
         "wait",
         "wait",

@@ -6,7 +6,6 @@ import pytest
 
 from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
-from collab_overcooked.games.collab_overcooked.text.text import vocabulary
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
 
@@ -326,8 +325,8 @@ def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, t
         form = re.search(r"in a form such as (.*) \(an example for another order\)", request.turns[1].content)[1]
         *result, asked = form.split("; ")
         asked = re.fullmatch(r"request\('(.*)'\)", asked)[1]
-        assert result and set(result) <= set(vocabulary(game.compiled, seat))
-        assert asked in vocabulary(game.compiled, (seat + 1) % game.n_agents)
+        assert result and set(result) <= set(game.vocabulary(seat))
+        assert asked in game.vocabulary((seat + 1) % game.n_agents)
         assert not needed & {word for text in [*result, asked] for word in re.split(r"[(),]", text)}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, OrderPool
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
     FIRST_NAMED,
@@ -33,7 +33,6 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.engine.observe import GRID_CHANNELS
-from collab_overcooked.games.collab_overcooked.engine.options import OrderPool
 from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_impossible
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Tables
@@ -278,8 +277,6 @@ def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Marks:
-    """First indices of the kinds of actions in the catalogue."""
-
     first_put: int
     first_counter: int
     first_raw: int

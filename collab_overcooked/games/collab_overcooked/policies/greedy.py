@@ -6,11 +6,13 @@ the needs of the order and the purpose of every object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
     NOTHING,
@@ -20,12 +22,14 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Reason,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.env import judge
+from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.order_work import HANDLING, Making, Needs, Purpose
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
-from collab_overcooked.kernels.macro_actions import MEDIUM, Macro, Outcome
+from collab_overcooked.games.collab_overcooked.text.text import judge
+from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
 
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
@@ -191,7 +195,6 @@ class GreedyPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Learn the kitchen."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, [seat])
         self._simulator = simulator_of(info, self.name)
@@ -199,7 +202,6 @@ class GreedyPolicy(Silent):
         self._yielded = 0
 
     def act(self, seen: Seen) -> int:
-        """Return the best useful action, waiting if there is nothing to do."""
         self._state = self._simulator.fork(1, 0, cheat=True).state
         scene, expected = self._expected(seen)
         useful = self._useful(scene, seen)
@@ -293,3 +295,70 @@ def foresee(
     finished_of_seat = finished[:, seat].copy()
     finished[:, seat] = False
     return finished_of_seat, finished.sum(1)
+
+
+BASE = 20.0  # added to the urgency of an action, so that what is needed first is worth more even from afar
+LESS = 0.05  # factor of worth for each rank below the first
+
+
+class KitchenLook:
+    """Sub-plans of cooks: possible and useful actions."""
+
+    study: ClassVar[Mapping[str, Study]] = {
+        "CollabOvercooked-v0": Study(
+            tuple((task, {"task": task}) for task in load_kitchen("paper").tasks),
+            "steps",
+            "lower",
+            "steps",
+        )
+    }
+
+    def __init__(self, game: FullGame) -> None:
+        self.game: Any = game
+        refuse_primitive_seats(game, range(game.n_agents))
+        self.book = cookbook(game)
+
+    def __call__(self, seen: Seen) -> PlanningView:
+        """Return the sub-plans of all cooks, as far as one of them knows them."""
+        state = self.game.state_of(seen.scene)
+        scene, texts = Scene(self.book, state), seen.view.action_texts
+        possible = self._possible(scene, seen, texts)
+        options = {seat: [] if seat != seen.seat else possible for seat in range(self.game.n_agents)}
+        if seen.view.recipe is not None:
+            for seat in options:
+                useful = self._useful(scene, state, seat, seen, texts)
+                known = {option.text for option in useful}
+                options[seat] = useful + [option for option in options[seat] if option.text not in known]
+        return PlanningView(
+            options=options,
+            places=dict(enumerate(scene.poses)),
+            facts=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),
+            describe=lambda: seen.text,
+        )
+
+    def _possible(self, scene: Scene, seen: Seen, texts: list[str]) -> list[SubPlan]:
+        plans = []
+        for action in np.flatnonzero(seen.mask).tolist():
+            verb, _, group = self.book.rows[action]
+            if action != CONTINUE and verb != Verb.WAIT:
+                stations = self.book.members[group] if verb != Verb.PLACE else self.book.members[Group.COUNTER]
+                cost = self.book.steps_to(scene.poses[seen.seat], stations)
+                plans.append(SubPlan(texts[action], action, cost, 0.0, frozenset({texts[action]})))
+        return plans
+
+    def _useful(self, scene: Scene, state: Any, seat: int, seen: Seen, texts: list[str]) -> list[SubPlan]:
+        def accepted(action: int) -> bool:
+            if seat == seen.seat:
+                return bool(seen.mask[action])
+            return bool(judge(self.book.tables, state, 0, seat, action) == Reason.OK)
+
+        plans: dict[str, SubPlan] = {}
+        for option in Chooser(scene, seat, accepted).options():
+            text, value = texts[option.action], (BASE + option.urgency) * LESS**option.rank
+            action = option.action if seat == seen.seat else None
+            plan = SubPlan(text, action, option.cost, value, self._uses(option.action, text))
+            plans.setdefault(text, plan)
+        return list(plans.values())
+
+    def _uses(self, action: int, text: str) -> frozenset[str]:
+        return frozenset() if action == self.book.place else frozenset({text})

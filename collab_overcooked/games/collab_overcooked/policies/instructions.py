@@ -10,7 +10,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_events
-from collab_overcooked.games.collab_overcooked.text.text import recipe_text, vocabulary
+from collab_overcooked.games.collab_overcooked.text.text import recipe_text
 from collab_overcooked.policies.api import EnvInfo, Seen
 
 History = tuple[tuple[tuple[int, str], ...], ...]
@@ -137,12 +137,11 @@ class Instructions:
         return {"me": cooks[self._seat], "mates": mates, "cooks": cooks}
 
     def _signatures(self, seat: int) -> list[str]:
-        compiled = self._game.compiled
-        texts = vocabulary(compiled, seat)
+        texts = self._game.vocabulary(seat)
         picks = [text.removesuffix(")").split(",")[1] for text in texts if text.startswith("pickup(")]
         others = [text for text in texts if not text.startswith("pickup(")]
         places = ", ".join(dict.fromkeys(picks))
-        waits = f"wait(n), n timesteps from 1 to {compiled.kitchen.max_wait}"
+        waits = f"wait(n), n timesteps from 1 to {self._game.kitchen.max_wait}"
         return [f"pickup(item,place), place being one of {places}", *others, waits]
 
     def observation(self, seen: Seen, form: str) -> str:
@@ -164,14 +163,14 @@ class Instructions:
         They are for an ingredient of another order, chosen by the names of the orders alone, and made of actions that
         the seat, or its teammate, could ever carry out. The plan is empty if the seat has no such action.
         """
-        compiled = self._game.compiled
+        kitchen = self._game.kitchen
         named = {word for order in seen.view.orders for word in order.split("_")}
-        others = [order for order in compiled.kitchen.tasks if named.isdisjoint(order.split("_"))]
-        foods = [ingredients_below(compiled.kitchen, order) for order in others or compiled.kitchen.tasks]
-        raw = [item for items in foods for item in items if item in compiled.kitchen.ingredients]
+        others = [order for order in kitchen.tasks if named.isdisjoint(order.split("_"))]
+        foods = [ingredients_below(kitchen, order) for order in others or kitchen.tasks]
+        raw = [item for items in foods for item in items if item in kitchen.ingredients]
 
         def actions(seat: int) -> list[str]:
-            texts = vocabulary(compiled, seat)
+            texts = self._game.vocabulary(seat)
             picks = [text for item in raw for text in texts if text.startswith(f"pickup({item},")]
             return [*picks[:1], *[text for text in texts if text.startswith("put_obj_in_utensil(")][:1]]
 
@@ -183,7 +182,7 @@ class Instructions:
         if not self._game.kitchen.agents[self._seat].knows_recipes:
             return []
         mates = (seat for seat in range(self._game.n_agents) if seat != self._seat)
-        return list(dict.fromkeys(text for seat in mates for text in vocabulary(self._game.compiled, seat)))
+        return list(dict.fromkeys(text for seat in mates for text in self._game.vocabulary(seat)))
 
     def running(self, seen: Seen) -> str:
         """Return the action that the seat carries out already, empty if there is none."""

@@ -2,17 +2,287 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Clock
-from collab_overcooked.games.collab_overcooked.policies.delivery_search import WIDTH, best_plan, key_columns
+import numpy as np
+
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    DISH,
+    NOTHING,
+    Agent,
+    Clock,
+    Group,
+    Param,
+    Row,
+    Tile,
+    Verb,
+)
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.collab_overcooked.policies.order_work import Order, order_of
+from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order, order_of
 from collab_overcooked.games.collab_overcooked.policies.scene import cookbook, refuse_primitive_seats
 from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork
+
+WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all built-in kitchens
+RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this
+RUNNING_WEIGHT = 0.25
+
+
+class Estimate:
+    """Estimates the steps left from what is still to be made and where things are; used to rank nodes only."""
+
+    def __init__(self, order: Order) -> None:
+        self.order, self.book = order, order.book
+        self.reach = self._reach()
+        self.hand = {item: self._by_hops(item) for item in [*order.items, DISH]}
+
+    def _reach(self) -> Array:
+        book = self.book
+        reach = np.zeros((len(book.rows), book.ways.shape[0]), np.float32)
+        for action, (verb, _, group) in enumerate(book.rows):
+            if verb in (Verb.CONTINUE, Verb.WAIT):
+                continue
+            goals = [goal for s in book.members[group] for goal in book.goals[s]]
+            reach[action] = book.ways[:, goals].min(1) + 1
+        return np.minimum(reach, 30)
+
+    def _by_hops(self, item: int) -> Array:
+        hops = np.min([self.book.hops[key] for key in self.order.consumers(item)], axis=0)
+        return 3.0 + 6.0 * np.minimum(hops, 5)
+
+    def __call__(self, state: Any, short: Array, dish: Array) -> Array:
+        """Return (n,) numbers that order states by how near they are to the delivery."""
+        ready, work = self._ready(state, short)
+        path = ready[:, 0]
+        if self.order.plated:
+            path = np.maximum(path, np.where(dish, 12.0, 0.0))
+            work = work + np.where(dish, 12.0, 0.0)
+        return path + WORK_WEIGHT * work - self._credit(state)
+
+    def _credit(self, state: Any) -> Array:
+        running = state.macro_state[:, :, Macro.ACTION]
+        poses = 4 * state.agents[:, :, Agent.CELL].astype(np.int64) + state.agents[:, :, Agent.FACING]
+        left = self.reach[np.maximum(running, 0), poses]
+        credit = RUNNING_WEIGHT * np.maximum(RUNNING_RANGE - left, 0.0)
+        return np.asarray(np.where(running > 0, credit, 0.0).sum(1))
+
+    def _ready(self, state: Any, short: Array) -> tuple[Array, Array]:
+        order = self.order
+        n = len(state.agents)
+        ready = np.zeros((n, len(order.items)), np.float32)
+        work = np.zeros(n, np.float32)
+        for r in range(len(order.items) - 1, -1, -1):
+            item = order.items[r]
+            there = self._there(item, state)
+            recipe = order.recipes.get(item)
+            best = float(self.hand[item].min())
+            if recipe is None:
+                fetch = 3.0 + self._fetch_cost(item)
+                missing = np.full(n, fetch, np.float32)
+                work_of_item = fetch
+            else:
+                inputs = [order.row[part] for part in recipe.inputs]
+                missing = ready[:, inputs].max(1) + 1 + recipe.time + 2 + best
+                work_of_item = 1.0 + 2 + best
+            ready[:, r] = np.where(short[:, r] > 0, missing, there.max(1))
+            work += short[:, r] * work_of_item + there.sum(1)
+        return ready, work
+
+    def _fetch_cost(self, item: int) -> float:
+        book = self.book
+        seats = [i for i in range(book.n_agents) if book.can_any(i, book.members[Group.INGREDIENTS])]
+        return float(self.hand[item][seats].min()) if seats else float(self.hand[item].min())
+
+    def _there(self, item: int, state: Any) -> Array:
+        book, cost = self.book, self.hand[item]
+        parts = [np.where(state.agents[:, :, Agent.ITEM] == item, cost, 0.0)]
+        near = np.array(
+            [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.live[item]]
+        )
+        parts.append(np.where(state.tiles[:, self.order.live[item], Tile.ITEM] == item, near, 0.0))
+        recipe = self.order.recipes.get(item)
+        utensils = book.utensils_of(recipe.kind) if recipe else []
+        if utensils:
+            takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in utensils]
+            left = np.maximum(state.tiles[:, utensils, Tile.TIME] - state.tiles[:, utensils, Tile.TIMER], 0)
+            parts.append(np.where(state.tiles[:, utensils, Tile.ITEM] == item, left + 2.0 + np.array(takers), 0.0))
+        return np.concatenate(parts, axis=1)
+
+
+estimate_of: Callable[[Order], Estimate] = lru_cache(maxsize=256)(Estimate)  # made once
+
+
+def key_columns(order: Order, state: Any) -> Array:
+    """Return (n, columns) all that decides how a state goes on, the clock and the names of equal objects left out."""
+    book = order.book
+    running = state.macro_state[:, :, Macro.ACTION]
+    verbs = np.array([row[Row.VERB] for row in book.rows])
+    waits = (running > 0) & (verbs[np.maximum(running, 0)] == Verb.WAIT)
+    columns = [
+        state.agents[:, :, Agent.CELL],
+        state.agents[:, :, Agent.FACING],
+        state.agents[:, :, Agent.ITEM],
+        state.agents[:, :, Agent.PLATED],
+        running,
+        np.where(waits, state.macro_state[:, :, Macro.TIMER], 0),
+    ]
+    if book.tables.params[Param.STUCK] > 0:
+        columns.append(np.where(running > 0, state.macro_state[:, :, Macro.STILL], 0))
+    lying = state.tiles[:, order.counters]
+    items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]
+    same = (items[:, :, None] == items[:, None, :]) & (items[:, :, None] != NOTHING)
+    columns += [items, lying[:, :, Tile.PLATED], (same & (placed[:, None, :] < placed[:, :, None])).sum(2)]
+    cooking = state.tiles[:, book.utensils]
+    columns += [cooking[:, :, Tile.ITEM], cooking[:, :, Tile.TIMER]]
+    inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
+    columns.append(inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2]))
+    return np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+
+
+def progress(order: Order, state: Any) -> Array:
+    """Return (n,) hashes of how far the work has come, wherever the agents and on whichever counters things are."""
+    cooking = state.tiles[:, order.book.utensils]
+    inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
+    columns = [
+        state.agents[:, :, Agent.ITEM],
+        np.sort(state.tiles[:, order.counters, Tile.ITEM], axis=1),
+        cooking[:, :, Tile.ITEM],
+        inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2]),
+    ]
+    keys = np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+    return hash_rows(keys, odd_numbers(keys.shape[1]))
+
+
+def odd_numbers(count: int) -> Array:
+    """Return (count,) fixed random odd uint64 factors for hashing."""
+    draw = np.random.default_rng(20250501)
+    return np.asarray(draw.integers(1 << 63, dtype=np.uint64, size=count) * np.uint64(2) + np.uint64(1))
+
+
+def hash_rows(keys: Array, factors: Array) -> Array:
+    """Return (n,) 64-bit hashes of key rows: random multilinear, so that two rows agree with probability 2^-60."""
+    mixed = keys.astype(np.uint64) * factors
+    return mixed.sum(1, dtype=np.uint64)
+
+
+WIDTH = 2000  # nodes kept per layer when an order is new
+CROWDING = 3.0  # steps that a node loses for each better one with the same objects in the same kinds of places
+
+
+class JointPlan(NamedTuple):
+    """A way to the next delivery."""
+
+    steps: int  # Env steps until the order is delivered, the delivering step included; 0 if none was found
+    actions: Array  # int32 (steps, N) action ids
+    proved: bool  # Whether no plan without superfluous objects delivers earlier
+    nodes: int  # Different states that were looked at
+
+
+class Search:
+    """Game-specific part of a beam search from a state to the next delivery."""
+
+    def __init__(self, root: Fork, width: int) -> None:
+        self.root, self.width = root, width
+        self.book = cookbook(root.game)
+        self.order = order_of(self.book, int(root.state.orders[0, 0]))
+        self.estimate = estimate_of(self.order)
+        self.delivered = int(root.state.clock[0, Clock.DELIVERED])
+        self.pruned = False
+        self.nodes = 1
+        keys = key_columns(self.order, root.state)
+        self.factors = odd_numbers(keys.shape[1])
+        self.seen = hash_rows(keys, self.factors)
+
+    def run(self, limit: int) -> JointPlan:
+        """Search for at most ``limit`` steps."""
+        result = beam_of(self.root.game, self.width).search(self, self.root, (), limit)
+        if result.goal is None:
+            return JointPlan(0, np.zeros((0, self.book.n_agents), np.int32), False, self.nodes)
+        return JointPlan(len(result.trail), result.actions_to(result.goal), self._proves(), self.nodes)
+
+    def _proves(self) -> bool:
+        return not self.pruned and not self.book.can_meet
+
+    def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
+        """Return the node (C,) and actions (C, N) of each child: the product of the seats' choices in every node."""
+        masks = [nodes.masks[:, seat][:, columns.actions] for seat, columns in enumerate(self.order.columns)]
+        useful = self.order.useful(nodes.state, masks)
+        busy = nodes.state.macro_state[:, :, Macro.ACTION] != NOTHING
+        choices, counts = [], []
+        for seat, columns in enumerate(self.order.columns):
+            good = useful[seat]
+            good[busy[:, seat], :] = False
+            good[busy[:, seat], 0] = True
+            node, column = np.nonzero(good)
+            chosen = np.where(busy[node, seat], 0, columns.actions[column])
+            count = good.sum(1)
+            choices.append((chosen, np.cumsum(count) - count))
+            counts.append(count)
+        total = np.prod(counts, axis=0)
+        rows = np.repeat(np.arange(len(total)), total)
+        digit = np.arange(len(rows)) - np.repeat(np.cumsum(total) - total, total)
+        actions = np.empty((len(rows), len(choices)), np.int32)
+        for seat, (chosen, start) in enumerate(choices):
+            count = counts[seat][rows]
+            actions[:, seat] = chosen[start[rows] + digit % count]
+            digit = digit // count
+        return rows, (actions,)
+
+    def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+        """Step by the actions that were chosen."""
+        children.step(notes[0])
+        return notes[0], ()
+
+    def goal(self, children: Fork) -> int | None:
+        """Return the first child that delivered."""
+        done = np.flatnonzero(children.state.clock[:, Clock.DELIVERED] > self.delivered)
+        return int(done[0]) if len(done) else None
+
+    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+        """Return the first of equal children that are new, with their hashes, progress and rank."""
+        state = children.state
+        hashes = hash_rows(key_columns(self.order, state), self.factors)
+        at = np.minimum(np.searchsorted(self.seen, hashes), len(self.seen) - 1)
+        first = np.zeros(len(hashes), bool)
+        first[np.unique(hashes, return_index=True)[1]] = True
+        rows = np.flatnonzero(first & (self.seen[at] != hashes) & (state.clock[:, Clock.OVER] == 0))
+        fresh = type(state)(*(array[rows] for array in state))
+        short, dish = self.order.shortage(fresh)
+        return rows, (hashes[rows], progress(self.order, fresh), self.estimate(fresh, short, dish))
+
+    def select(self, merits: Notes) -> Array:
+        """Return new children, each of equal ones once; where there are too many the best, not too many alike."""
+        kept = np.sort(np.unique(merits[0], return_index=True)[1])
+        self.nodes += len(kept)
+        if len(kept) > self.width:
+            self.pruned = True
+            groups, rank = merits[1][kept], merits[2][kept]
+            kept = kept[np.argsort(rank + CROWDING * rank_in_group(groups, rank), kind="stable")[: self.width]]
+        self.seen = np.sort(np.concatenate([self.seen, merits[0][kept]]))
+        return kept
+
+
+beam_of: Callable[[Any, int], Beam] = lru_cache(maxsize=2)(Beam)  # by game and width; some megabytes
+
+
+def best_plan(root: Fork, width: int = WIDTH) -> JointPlan:
+    """Search for the earliest delivery of the first order.
+
+    Returns:
+        The plan; its ``steps`` are 0 if no delivery was found before the time limit.
+    """
+    parse_integer("width", width, 1)
+    clock = root.state.clock[0]
+    if int(root.state.orders[0, 0]) == NOTHING or clock[Clock.OVER]:
+        return JointPlan(0, np.zeros((0, root.game.n_agents), np.int32), True, 0)
+    return Search(root, width).run(int(clock[Clock.LIMIT] - clock[Clock.T]))
+
 
 REPLAN_WIDTH = 60  # nodes kept per layer when a teammate left the plan
 PLANS_KEPT = 20000  # plans remembered in a process
@@ -63,7 +333,6 @@ class PlannerPolicy(Silent):
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last plan."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._simulator = simulator_of(info, self.name)
@@ -74,7 +343,6 @@ class PlannerPolicy(Silent):
         self._last = (b"", 0)  # state at the last decision, and how often in a row it has been the same
 
     def act(self, seen: Seen) -> int:
-        """Return the plan's action for this seat."""
         root = self._simulator.fork(1, seen.timestep, cheat=True)  # the same for all planners of the team
         if int(root.state.orders[0, 0]) == NOTHING:
             return self._book.wait

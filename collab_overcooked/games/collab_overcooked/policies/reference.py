@@ -16,7 +16,6 @@ from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
-from collab_overcooked.games.collab_overcooked.text.text import vocabulary
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
@@ -212,8 +211,9 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide.reset(seat, info, seed)
         self._erred = False
         self._waits = 0
-        compiled, say = info.game.compiled, translator_of(info.game)  # type: ignore[attr-defined]
-        self._texts = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
+        game: Any = info.game
+        say = translator_of(game)
+        self._texts = [[say(text) for text in game.vocabulary(i)] for i in range(game.n_agents)]
 
     def _next(self, seen: Seen) -> int:
         if self._rng.random() < self.p:

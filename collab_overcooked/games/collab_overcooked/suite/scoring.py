@@ -95,13 +95,11 @@ def task_of(known: TaskReferences, name: str) -> TaskInfo:
 
 @lru_cache(maxsize=16)
 def _task_references(kitchen: str, changed: int) -> TaskReferences:
-    """Read a kitchen's tasks and build the original's action vocabularies for its seats, stations and foods."""
     from collab_overcooked.games.collab_overcooked.engine.constants import Group
-    from collab_overcooked.games.collab_overcooked.text.text import space
 
     game = registry.load_game(ENV_ID, kitchen=kitchen)
     spec, seats = game.kitchen, range(game.n_agents)
-    usable = {seat: space(game.compiled, seat) for seat in seats}
+    usable = {seat: game.usable_places(seat) for seat in seats}
     names = game.compiled.names
     operations = dict(zip(names.places[Group.UTENSIL :], names.operations, strict=True))
     utensils = {seat: {place: operations[place] for place in usable[seat] if place in operations} for seat in seats}

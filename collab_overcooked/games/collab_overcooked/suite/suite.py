@@ -12,8 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record, Suite, load_checked
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.engine.options import steps_allowed
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
 from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
 from collab_overcooked.games.collab_overcooked.suite import tables
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
@@ -133,7 +132,6 @@ class CollabOvercookedSuite(Suite):
             yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the paper's table of every team and variant, and tables of requests when actions were due."""
         cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
         gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
@@ -142,13 +140,11 @@ class CollabOvercookedSuite(Suite):
         return tables.sheet(played)
 
     def find_logs(self, path: Path) -> list[Path]:
-        """Return the original's log files at a path."""
         return original_logs(path)
 
     def score_logs(
         self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
     ) -> Scorecard:
-        """Score logs of the original under its time limit."""
         return scorecard(score_logs(logs, scoring, log_options, note))
 
     def outcome(self, record: Record) -> str:
@@ -175,7 +171,6 @@ class CollabOvercookedSuite(Suite):
         return Setting(name, {"levels": level}, {"level": int(level), "task": None})
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return success rate, and the paper's process metrics."""
         table = only(score_records(records))
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}
@@ -222,8 +217,6 @@ def describe_task(env_kwargs: Mapping[str, Any]) -> str:
 
 def describe_kitchen(kitchen: str) -> str:
     """Return a kitchen's picture, seats and stations."""
-    from collab_overcooked.games.collab_overcooked.text.text import space
-
     game = registry.load_game(ENV_ID, kitchen=kitchen)
     rows = [list(row) for row in game.kitchen.grid]
     for seat, agent in enumerate(game.kitchen.agents):
@@ -235,7 +228,7 @@ def describe_kitchen(kitchen: str) -> str:
     lines.append("  X  counter; digits are the agents' start cells")
     for seat, agent in enumerate(game.kitchen.agents):
         knows = "knows the recipes" if agent.knows_recipes else "does not know the recipes"
-        places = ", ".join(space(game.compiled, seat))
+        places = ", ".join(game.usable_places(seat))
         lines.append(f"agent_{seat}: {agent.name}, {agent.role}, {knows}; can use {places}")
     for level, names in sorted(game.kitchen.levels().items()):
         lines.append(f"Level {level}: {', '.join(names)}")

@@ -63,7 +63,6 @@ def _share(name: str) -> Column:
 
 
 def _paper_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> ResultTable:
-    """Return the paper's columns."""
     seats = [f"TES {seat} %" for seat in range(score.n_agents)]
     shares = (_share(name) for name in ("SR %", "PC %", *seats, "IC %", "RC %"))
     columns = (_first(score, rows), Column("Runs", "number"), *shares, Column("Timesteps", "estimate", 1))

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.collab_overcooked.engine.compile import Compiled, ingredients_below
+from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below, primitive_texts
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.constants import (
+    FIRST_NAMED,
     NOTHING,
     Access,
+    Agent,
     Event,
     EventColumn,
     Group,
+    Param,
+    Primitive,
     Reason,
     Row,
     Station,
     Verb,
 )
+from collab_overcooked.games.collab_overcooked.engine.macro_actions import check_action
+from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, TaskSpec
+from collab_overcooked.games.collab_overcooked.engine.state import Out, State, Tables
+from collab_overcooked.games.collab_overcooked.text.scene import CollabOvercookedScenes
+from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import join_and
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
 REQUEST = re.compile(r"(?:\d+\.)?\s*request\s*\(", re.IGNORECASE)  # how a part of a plan begins that asks a teammate
@@ -128,141 +140,6 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
-def parse_action(compiled: Compiled, text: str) -> int:
-    """Read one action.
-
-    The grammar is ``name(arguments)``, blanks and case free, optionally after a list number; ``continue`` stands
-    alone. Two spellings of the public code are understood: ``deliver_soup()`` for ``deliver()``, and
-    ``put_obj_in_utensil(food,utensil)``, whose food is ignored.
-
-    Returns:
-        Catalogue row; rows from ``compiled.n_possible`` on are well formed but never possible.
-    """
-    names = compiled.names
-    if text.strip().lower() == "continue":
-        return 0
-    call = CALL.fullmatch(text.strip().lower())
-    if not call:
-        raise _format_error(compiled, "F_NOT_FUNCTION", text=text)
-    name = SPELLINGS.get(call[1], call[1])
-    args = [arg.strip().strip("'\"") for arg in call[2].split(",")] if call[2].strip() else []
-    if name == "put_obj_in_utensil" and len(args) == 2:
-        args = args[1:]
-    code, values = _format_fault(compiled, name, args)
-    if code:
-        raise _format_error(compiled, code, text=text, **values)
-    if name == "wait":
-        args = [str(int(args[0]))]
-    return names.catalogue.index(f"{name}({','.join(args)})")
-
-
-def _format_error(compiled: Compiled, code: str, **values: Any) -> ActionError:
-    utensils = compiled.names.places[Group.UTENSIL :]
-    values |= {
-        "places": ", ".join(("counter", "ingredient_dispenser", "dish_dispenser", *utensils)),
-        "utensils": ", ".join(utensils),
-        "max_wait": compiled.kitchen.max_wait,
-    }
-    return ActionError(code, FORMAT_REASONS[code].format(**values))
-
-
-def _format_fault(compiled: Compiled, name: str, args: list[str]) -> tuple[str, dict[str, Any]]:
-    utensils = compiled.names.places[Group.UTENSIL :]
-    place = args[-1] if args else ""
-    values: dict[str, Any] = {"place": place}
-    if name == "pickup":
-        return _pickup_fault(compiled, args)
-    if name == "wait":
-        return _wait_fault(compiled, args), values
-    if name == "put_obj_in_utensil":
-        return ("" if len(args) == 1 and place in utensils else "F_PUT_UTENSIL"), values
-    if name == "fill_dish_with_food":
-        return ("F_FILL_ARITY" if len(args) > 1 else "" if place in utensils else "F_FILL_UTENSIL"), values
-    if name in compiled.names.operations:
-        fitting = [utensil for utensil, verb in zip(utensils, compiled.names.operations, strict=True) if verb == name]
-        values |= {"operation": name, "fitting": ", ".join(fitting)}
-        return ("F_NOT_FUNCTION" if len(args) > 1 else "" if place in fitting else "F_OP_UTENSIL"), values
-    known = name in ("deliver", "place_obj_on_counter") and not args
-    return ("" if known else "F_NOT_FUNCTION"), values
-
-
-def _wait_fault(compiled: Compiled, args: list[str]) -> str:
-    if len(args) != 1 or not (args[0].isascii() and args[0].isdecimal()) or not args[0].strip("0"):
-        return "F_WAIT_NUMBER"
-    too_long = len(args[0]) > 9  # Python refuses to read numbers of thousands of digits
-    return "F_WAIT_TOO_LONG" if too_long or int(args[0]) > compiled.kitchen.max_wait else ""
-
-
-def _pickup_fault(compiled: Compiled, args: list[str]) -> tuple[str, dict[str, Any]]:
-    if len(args) != 2:
-        return "F_PICKUP_ARITY", {}
-    item, place = args
-    values = {"item": item, "place": place}
-    raw = item in compiled.kitchen.ingredients
-    checks = (
-        (item in compiled.names.items, "F_PICKUP_OBJ_UNKNOWN"),
-        (place in compiled.names.places and place != "serving", "F_PICKUP_PLACE_UNKNOWN"),
-        (not place.endswith("dispenser") or raw or item == "dish", "F_PICKUP_DISPENSER_NOT_RAW"),
-        (item != "dish" or place != "ingredient_dispenser", "F_PICKUP_DISH_FROM_INGREDIENT"),
-        (item == "dish" or place != "dish_dispenser", "F_PICKUP_INGREDIENT_FROM_DISH"),
-    )
-    return next((code for good, code in checks if not good), ""), values
-
-
-def explain(compiled: Compiled, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
-    """Say why an action of a seat is refused and what would help; ``agent`` is the seat's part of the scene."""
-    row = compiled.tables.catalogue[action]
-    return REASONS[Reason(reason)].format(
-        me=compiled.kitchen.agents[seat].name,
-        item=compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",
-        place=compiled.names.places[row[Row.GROUP]] if row[Row.GROUP] != NOTHING else "",
-        held=_held(agent),
-        current=agent["action"],
-    )
-
-
-def vocabulary(compiled: Compiled, seat: int) -> list[str]:
-    """Return the actions that an agent's reach and rights could ever allow, waits and `continue` left out."""
-    tables, names = compiled.tables, compiled.names
-    texts = []
-    for action in range(1, compiled.n_possible):
-        verb, _, group = tables.catalogue[action]
-        if verb == Verb.WAIT:
-            continue
-        stations = [s for s in tables.groups[group] if s != NOTHING]
-        if any(tables.access[seat, s] != Access.NONE for s in stations):
-            texts.append(names.catalogue[action])
-    return texts
-
-
-def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
-    """Return an agent's event of one step as names, None if nothing happened.
-
-    Returns:
-        ``event`` (name), ``item``, ``place``, and ``label``, the action as histories and metrics spell it.
-    """
-    code = Event(row[EventColumn.CODE])
-    if code == Event.NONE:
-        return None
-    names = compiled.names
-    group = compiled.tables.stations[row[EventColumn.STATION], Station.GROUP]
-    place = names.places[group]
-    item = None if row[EventColumn.ITEM] == NOTHING else names.items[row[EventColumn.ITEM]]
-    labels = {
-        Event.PICKUP: f"pickup({item},{place})",
-        Event.PLACE: "place_obj_on_counter()",
-        Event.PUT: f"put_obj_in_utensil({place})",
-        Event.FILL: f"fill_dish_with_food({place})",
-        Event.FILL_AS_PUT: f"put_obj_in_utensil({place})",
-        Event.PUT_NO_EFFECT: f"put_obj_in_utensil({place})",
-        Event.DELIVER: "deliver()",
-        Event.DELIVER_WRONG: "deliver()",
-    }
-    if code in (Event.START, Event.START_WRONG):
-        labels[code] = f"{names.operations[group - Group.UTENSIL]}({place})"
-    return {"event": code.name, "item": item, "place": place, "label": labels[code]}
-
-
 def spaced(name: str) -> str:
     """Return an identifier with spaces instead of underscores."""
     return name.replace("_", " ")
@@ -301,41 +178,6 @@ def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:
     return [step for name in recipe.inputs for step in recipe_steps(kitchen, name)] + [recipe]
 
 
-def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, full_knowledge: bool) -> str:
-    """Describe a seat's scene (see ``seen.seat_scene``): order, recipe if known, space, hands, utensils, counters."""
-    kitchen = compiled.kitchen
-    me, agents = kitchen.agents[seat], scene["agents"]
-    limit = f" of {scene['limit']}" if "limit" in scene else ""
-    lines = [f"Timestep {scene['timestep']}{limit}."]
-    lines.append("Order: " + (scene["orders"][0] if scene["orders"] else "none") + ".")
-    if len(scene["orders"]) > 1:
-        lines.append("Next orders: " + ", ".join(scene["orders"][1:]) + ".")
-    if scene["orders"]:
-        known = full_knowledge or me.knows_recipes
-        lines.append(recipe_text(kitchen, scene["orders"][0]) if known else "You do not have the recipe.")
-    for i, spec in enumerate(kitchen.agents):
-        you = ", you" if i == seat else ""
-        lines.append(f"{spec.name} ({spec.role}{you}) can use: {', '.join(space(compiled, i))}.")
-    for i in [seat, *(j for j in range(len(agents)) if j != seat)]:
-        who = "You hold" if i == seat else f"{kitchen.agents[i].name} holds"
-        doing = f", carrying out {agents[i]['action']}" if agents[i]["action"] else ", free to act"
-        lines.append(f"{who} {_held(agents[i])}{doing}.")
-    for name, utensil in scene["utensils"].items():
-        lines.append(f"{name}: {utensil_text(utensil)}.")
-    lines.append("Counters: " + _counters_text(compiled, scene, seat) + ".")
-    return "\n".join(lines)
-
-
-def space(compiled: Compiled, seat: int) -> list[str]:
-    """Return the places a seat can use, by name."""
-    access, groups = compiled.tables.access[seat], compiled.tables.groups
-    return [
-        place
-        for group, place in enumerate(compiled.names.places)
-        if any(s != NOTHING and access[s] != Access.NONE for s in groups[group])
-    ]
-
-
 def utensil_text(utensil: Mapping[str, Any]) -> str:
     """Describe a utensil's contents and progress."""
     if utensil["status"] == "empty":
@@ -348,15 +190,281 @@ def utensil_text(utensil: Mapping[str, Any]) -> str:
     return f"{utensil['product']} is ready"
 
 
-def _counters_text(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
-    tables, seen = compiled.tables, scene["counters"]
-    counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
-    taken = {tuple(c["position"]) for c in seen}
-    free: dict[str, list[bool]] = {"shared": [], "yours": []}
-    for s in tables.groups[Group.COUNTER]:
-        if s != NOTHING and tables.access[seat, s] != Access.NONE:
-            shared = (np.delete(tables.access[:, s], seat) != Access.NONE).any()
-            at = tuple(tables.stations[s, [Station.X, Station.Y]].tolist())
-            free["shared" if shared else "yours"].append(at not in taken)
-    parts = [f"{name}: {sum(tiles)} of {len(tiles)} free" for name, tiles in free.items() if tiles]
-    return "; ".join([", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing", *parts])
+def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
+    """Return the reason code of a medium-level action of a seat in environment ``i``."""
+    if action >= len(tables.catalogue):
+        return Reason.NO_SUCH_ACTION
+    reason = check_action(
+        tables.catalogue[action],
+        state.agents[i, seat],
+        state.macro_state[i, seat],
+        state.tiles[i],
+        state.orders[i],
+        tables.stations,
+        tables.groups,
+        tables.access[seat],
+        tables.foods,
+        tables.params[Param.ORIGINAL] == 1,
+    )
+    return Reason(reason)
+
+
+class CollabOvercookedText(CollabOvercookedScenes):
+    """Texts of a kitchen, and what its seats may know."""
+
+    config: CollabOvercookedConfig
+    levels: tuple[str, ...]
+
+    @property
+    def kitchen(self) -> Kitchen:
+        """The kitchen as read from its file."""
+        return self.compiled.kitchen
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        return tuple(agent.name for agent in self.kitchen.agents)
+
+    def names(self) -> list[str]:
+        names = self.compiled.names
+        return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
+
+    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+        if self.levels[seat] == PRIMITIVE:
+            return primitive_texts(self.compiled.names.items)
+        return list(self.compiled.names.catalogue[: self.compiled.n_possible])
+
+    def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+        if self.levels[seat] == MEDIUM:
+            return self._parse_action(parse_text(action))
+        texts, normalized = self.action_texts(seat=seat), parse_text(action).strip().lower()
+        if normalized not in texts:
+            raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
+        return texts.index(normalized)
+
+    def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
+        parsed = parse_plan(parse_text(plan, "plan"))
+        actions = [single for action in parsed.actions for single in self._single_waits(action, seat)]
+        return actions, list(parsed.requests)
+
+    def _single_waits(self, action: str, seat: int) -> list[str]:
+        call = CALL.fullmatch(action.strip().lower())
+        if not call or call[1] != "wait" or self.levels[seat] != MEDIUM:
+            return [action]
+        try:
+            self.parse(action, seat=seat)
+        except ActionError:
+            return [action]  # refused, with a reason, when its turn comes
+        return ["wait(1)"] * int(call[2])
+
+    def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
+        joined, most = list[str](), self.kitchen.max_wait
+        for action, same in itertools.groupby(actions):
+            count = len(list(same))
+            waits = [most] * (count // most) + [count % most] * (count % most > 0)
+            joined += [f"wait({n})" for n in waits] if action == "wait(1)" else [action] * count
+        return tuple(joined)
+
+    def idle_action(self, seat: int = 0) -> int:
+        return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        tables = self.compiled.tables
+        if self.levels[seat] == PRIMITIVE:
+            return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
+        reason = judge(tables, state, i, seat, action)
+        agent = self._decode(state, i, False)["agents"][seat]
+        return reason.name, self._explain(agent, seat, action, reason)
+
+    def _check_primitive(
+        self, agent: np.ndarray, tiles: np.ndarray, orders: np.ndarray, seat: int, action: int
+    ) -> tuple[str, str]:
+        tables = self.compiled.tables
+        s = faced_station(agent, tables.access[seat], tables.cells)
+        held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+        if action >= FIRST_NAMED + len(tables.foods):
+            return Reason.NO_SUCH_ACTION.name, REASONS[Reason.NO_SUCH_ACTION]
+        idle = action >= Primitive.INTERACT and (
+            s < 0
+            or effect(held, plated, named_by(action), tiles[s], tables.stations[s], orders, tables.foods) == Event.NONE
+        )
+        reason = Reason.NO_EFFECT if idle else Reason.OK
+        return reason.name, REASONS[reason]
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        return RULES
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        return [self._event(row) for row in out.events[i]]
+
+    def _parse_action(self, text: str) -> int:
+        """Read one action.
+
+        The grammar is ``name(arguments)``, blanks and case free, optionally after a list number; ``continue`` stands
+        alone. Two spellings of the public code are understood: ``deliver_soup()`` for ``deliver()``, and
+        ``put_obj_in_utensil(food,utensil)``, whose food is ignored.
+
+        Returns:
+            Catalogue row; rows from ``compiled.n_possible`` on are well formed but never possible.
+        """
+        names = self.compiled.names
+        if text.strip().lower() == "continue":
+            return 0
+        call = CALL.fullmatch(text.strip().lower())
+        if not call:
+            raise self._format_error("F_NOT_FUNCTION", text=text)
+        name = SPELLINGS.get(call[1], call[1])
+        args = [arg.strip().strip("'\"") for arg in call[2].split(",")] if call[2].strip() else []
+        if name == "put_obj_in_utensil" and len(args) == 2:
+            args = args[1:]
+        code, values = self._format_fault(name, args)
+        if code:
+            raise self._format_error(code, text=text, **values)
+        if name == "wait":
+            args = [str(int(args[0]))]
+        return names.catalogue.index(f"{name}({','.join(args)})")
+
+    def _format_error(self, code: str, **values: Any) -> ActionError:
+        utensils = self.compiled.names.places[Group.UTENSIL :]
+        values |= {
+            "places": ", ".join(("counter", "ingredient_dispenser", "dish_dispenser", *utensils)),
+            "utensils": ", ".join(utensils),
+            "max_wait": self.kitchen.max_wait,
+        }
+        return ActionError(code, FORMAT_REASONS[code].format(**values))
+
+    def _format_fault(self, name: str, args: list[str]) -> tuple[str, dict[str, Any]]:
+        utensils = self.compiled.names.places[Group.UTENSIL :]
+        place = args[-1] if args else ""
+        values: dict[str, Any] = {"place": place}
+        if name == "pickup":
+            return self._pickup_fault(args)
+        if name == "wait":
+            return self._wait_fault(args), values
+        if name == "put_obj_in_utensil":
+            return ("" if len(args) == 1 and place in utensils else "F_PUT_UTENSIL"), values
+        if name == "fill_dish_with_food":
+            return ("F_FILL_ARITY" if len(args) > 1 else "" if place in utensils else "F_FILL_UTENSIL"), values
+        if name in self.compiled.names.operations:
+            operations = zip(utensils, self.compiled.names.operations, strict=True)
+            fitting = [utensil for utensil, verb in operations if verb == name]
+            values |= {"operation": name, "fitting": ", ".join(fitting)}
+            return ("F_NOT_FUNCTION" if len(args) > 1 else "" if place in fitting else "F_OP_UTENSIL"), values
+        known = name in ("deliver", "place_obj_on_counter") and not args
+        return ("" if known else "F_NOT_FUNCTION"), values
+
+    def _wait_fault(self, args: list[str]) -> str:
+        if len(args) != 1 or not (args[0].isascii() and args[0].isdecimal()) or not args[0].strip("0"):
+            return "F_WAIT_NUMBER"
+        too_long = len(args[0]) > 9  # Python refuses to read numbers of thousands of digits
+        return "F_WAIT_TOO_LONG" if too_long or int(args[0]) > self.kitchen.max_wait else ""
+
+    def _pickup_fault(self, args: list[str]) -> tuple[str, dict[str, Any]]:
+        if len(args) != 2:
+            return "F_PICKUP_ARITY", {}
+        item, place = args
+        values = {"item": item, "place": place}
+        raw = item in self.kitchen.ingredients
+        checks = (
+            (item in self.compiled.names.items, "F_PICKUP_OBJ_UNKNOWN"),
+            (place in self.compiled.names.places and place != "serving", "F_PICKUP_PLACE_UNKNOWN"),
+            (not place.endswith("dispenser") or raw or item == "dish", "F_PICKUP_DISPENSER_NOT_RAW"),
+            (item != "dish" or place != "ingredient_dispenser", "F_PICKUP_DISH_FROM_INGREDIENT"),
+            (item == "dish" or place != "dish_dispenser", "F_PICKUP_INGREDIENT_FROM_DISH"),
+        )
+        return next((code for good, code in checks if not good), ""), values
+
+    def _explain(self, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
+        """Say why an action of a seat is refused and what would help; ``agent`` is the seat's part of the scene."""
+        row = self.compiled.tables.catalogue[action]
+        return REASONS[Reason(reason)].format(
+            me=self.kitchen.agents[seat].name,
+            item=self.compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",
+            place=self.compiled.names.places[row[Row.GROUP]] if row[Row.GROUP] != NOTHING else "",
+            held=_held(agent),
+            current=agent["action"],
+        )
+
+    def vocabulary(self, seat: int) -> list[str]:
+        """Return the actions that an agent's reach and rights could ever allow, waits and `continue` left out."""
+        tables, names = self.compiled.tables, self.compiled.names
+        texts = []
+        for action in range(1, self.compiled.n_possible):
+            verb, _, group = tables.catalogue[action]
+            if verb == Verb.WAIT:
+                continue
+            stations = [s for s in tables.groups[group] if s != NOTHING]
+            if any(tables.access[seat, s] != Access.NONE for s in stations):
+                texts.append(names.catalogue[action])
+        return texts
+
+    def _event(self, row: Any) -> dict[str, Any] | None:
+        """Return an agent's event of one step as names, None if nothing happened.
+
+        Returns:
+            ``event`` (name), ``item``, ``place``, and ``label``, the action as histories and metrics spell it.
+        """
+        code = Event(row[EventColumn.CODE])
+        if code == Event.NONE:
+            return None
+        names = self.compiled.names
+        group = self.compiled.tables.stations[row[EventColumn.STATION], Station.GROUP]
+        place = names.places[group]
+        item = None if row[EventColumn.ITEM] == NOTHING else names.items[row[EventColumn.ITEM]]
+        labels = {
+            Event.PICKUP: f"pickup({item},{place})",
+            Event.PLACE: "place_obj_on_counter()",
+            Event.PUT: f"put_obj_in_utensil({place})",
+            Event.FILL: f"fill_dish_with_food({place})",
+            Event.FILL_AS_PUT: f"put_obj_in_utensil({place})",
+            Event.PUT_NO_EFFECT: f"put_obj_in_utensil({place})",
+            Event.DELIVER: "deliver()",
+            Event.DELIVER_WRONG: "deliver()",
+        }
+        if code in (Event.START, Event.START_WRONG):
+            labels[code] = f"{names.operations[group - Group.UTENSIL]}({place})"
+        return {"event": code.name, "item": item, "place": place, "label": labels[code]}
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        kitchen, scene = self.kitchen, self.seat_scene(self.scene(state, i), seat)
+        me, agents = kitchen.agents[seat], scene["agents"]
+        limit = f" of {scene['limit']}" if "limit" in scene else ""
+        lines = [f"Timestep {scene['timestep']}{limit}."]
+        lines.append("Order: " + (scene["orders"][0] if scene["orders"] else "none") + ".")
+        if len(scene["orders"]) > 1:
+            lines.append("Next orders: " + ", ".join(scene["orders"][1:]) + ".")
+        if scene["orders"]:
+            known = self.config.knowledge == "full" or me.knows_recipes
+            lines.append(recipe_text(kitchen, scene["orders"][0]) if known else "You do not have the recipe.")
+        for i, spec in enumerate(kitchen.agents):
+            you = ", you" if i == seat else ""
+            lines.append(f"{spec.name} ({spec.role}{you}) can use: {', '.join(self.usable_places(i))}.")
+        for i in [seat, *(j for j in range(len(agents)) if j != seat)]:
+            who = "You hold" if i == seat else f"{kitchen.agents[i].name} holds"
+            doing = f", carrying out {agents[i]['action']}" if agents[i]["action"] else ", free to act"
+            lines.append(f"{who} {_held(agents[i])}{doing}.")
+        for name, utensil in scene["utensils"].items():
+            lines.append(f"{name}: {utensil_text(utensil)}.")
+        lines.append("Counters: " + self._counters_text(scene, seat) + ".")
+        return "\n".join(lines)
+
+    def usable_places(self, seat: int) -> list[str]:
+        """Return the places a seat can use, by name."""
+        access, groups = self.compiled.tables.access[seat], self.compiled.tables.groups
+        return [
+            place
+            for group, place in enumerate(self.compiled.names.places)
+            if any(s != NOTHING and access[s] != Access.NONE for s in groups[group])
+        ]
+
+    def _counters_text(self, scene: Mapping[str, Any], seat: int) -> str:
+        tables, seen = self.compiled.tables, scene["counters"]
+        counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
+        taken = {tuple(c["position"]) for c in seen}
+        free: dict[str, list[bool]] = {"shared": [], "yours": []}
+        for s in tables.groups[Group.COUNTER]:
+            if s != NOTHING and tables.access[seat, s] != Access.NONE:
+                shared = (np.delete(tables.access[:, s], seat) != Access.NONE).any()
+                at = tuple(tables.stations[s, [Station.X, Station.Y]].tolist())
+                free["shared" if shared else "yours"].append(at not in taken)
+        parts = [f"{name}: {sum(tiles)} of {len(tiles)} free" for name, tiles in free.items() if tiles]
+        return "; ".join([", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing", *parts])

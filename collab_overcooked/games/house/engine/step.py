@@ -15,8 +15,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.generate import make_house, measure_ways, place_agents
-from collab_overcooked.games.house.engine.generate_things import make_task
+from collab_overcooked.games.house.engine.generate import make_house, make_task, measure_ways, place_agents
 from collab_overcooked.games.house.engine.knowledge import forget_all, keep_seeing, perceive
 from collab_overcooked.games.house.engine.macro_actions import next_primitive
 from collab_overcooked.games.house.engine.observe import judge, observe_env
@@ -34,14 +33,7 @@ from collab_overcooked.games.house.engine.rules import (
 from collab_overcooked.games.house.engine.state import row_at
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import (
-    CONTINUE,
-    Macro,
-    Outcome,
-    end_macro,
-    is_running,
-    start_macro,
-)
+from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
 
 
 @kernel

@@ -1,19 +1,21 @@
-"""Full-information planner, an upper bound: one plan for the whole team with knowledge of all positions.
-
-It reads the true state (``cheat``), unlike all other policies of these games. Its actions are limited by its seat's
-knowledge, so that hidden things must still be searched for before they can be taken.
-"""
+"""Policies of the household games that choose sub-plans: greedy, by rules, by tree search, or omniscient."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from collab_overcooked.games.house.engine.constants import (
+    CONTAINER_ROOM,
     HANDS,
     NOTHING,
     Agent,
     Goal,
+    Home,
     Kind,
+    Param,
     Place,
     Rel,
     Role,
@@ -22,13 +24,364 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.games.house.engine.state import State
-from collab_overcooked.games.house.policies.greedy import RESERVE
-from collab_overcooked.games.house.policies.subplans import Scene, SubPlanPolicy, SubPlans, held
-from collab_overcooked.policies.api import EnvInfo, simulator_of
+from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, simulator_of
+
+Scene = Mapping[str, Any]
+
+
+class SubPlans:
+    """The valid sub-plans of a state.
+
+    Args:
+        rows: Verb and argument of every action, by id.
+        mask: int8 (A,).
+
+    Attributes:
+        ids: Action id by argument, by verb.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[int]], mask: np.ndarray) -> None:
+        self.ids: dict[Verb, dict[int, int]] = {verb: {} for verb in Verb}
+        for action in np.flatnonzero(mask).tolist():
+            verb, arg = rows[action]
+            self.ids[Verb(verb)][arg] = action
+
+    def id(self, verb: Verb, arg: int = 0) -> int | None:
+        """Return the action of a sub-plan, None if it is not accepted now."""
+        return self.ids[verb].get(arg)
+
+
+class SubPlanPolicy(Silent):
+    """A policy that chooses among sub-plans by what its seat knows; a subclass says how."""
+
+    name = ""
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        tables: Any = getattr(getattr(info.game, "compiled", None), "tables", None)
+        if not hasattr(tables, "catalogue") or not hasattr(tables, "furniture"):
+            raise ValueError(f"policy {self.name!r} plays the household games only, not {info.game.id}")
+        if tables.levels[seat] != Level.MEDIUM:
+            raise ValueError(f"policy {self.name!r} plays by sub-plans; its seat needs action_level=medium")
+        self.seat, self.tables, self.game = seat, tables, info.game
+        self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
+        self.rows = tables.catalogue[Level.MEDIUM].tolist()
+        self.rng = np.random.default_rng([seed, seat])
+
+    def act(self, seen: Seen) -> int:
+        if seen.error is not None:
+            return seen.idle_action
+        chosen = self.choose(seen.scene, SubPlans(self.rows, seen.mask))
+        return seen.idle_action if chosen is None else chosen
+
+    def choose(self, scene: Scene, plans: SubPlans) -> int | None:
+        raise NotImplementedError
+
+    def ticks(self, cells: int) -> int:
+        """Return how long a way takes."""
+        return int(cells * self.tables.cost[Verb.WALK])
+
+    def ticks_to_deliver(self, scene: Scene) -> int:
+        """Return how long it takes to bring what is held to the goal place."""
+        place = scene["places"].get(scene["goal"]["place"])
+        return self.ticks(place["way"] if place else 60) + 2 * int(self.tables.cost[Verb.PUT]) + 2
+
+    def any_of(self, ids: Mapping[int, int]) -> int | None:
+        """Return one of some actions, all alike; None if there are none."""
+        return int(self.rng.choice(list(ids.values()))) if ids else None
+
+
+def held(scene: Scene) -> list[int]:
+    """Return the things in the hands."""
+    return [o for o in scene["me"]["hands"] if o is not None]
+
+
+def has_container(scene: Scene) -> bool:
+    """Tell whether a container is held."""
+    return any(scene["things"][o]["role"] == "container" for o in held(scene))
+
+
+def is_full(scene: Scene) -> bool:
+    """Tell whether both hands, and a held container, are full."""
+    if has_container(scene) and len(scene["me"]["inside"]) < CONTAINER_ROOM:
+        return False
+    return len(held(scene)) == 2
+
+
+def still_wanted(scene: Scene) -> dict[str, int]:
+    """Return how many of each kind are wanted beside those seen at the goal place and those that the seat holds."""
+    carried = [scene["things"][o]["name"] for o in (*held(scene), *scene["me"]["inside"])]
+    counts = {goal["name"]: goal["need"] - goal["seen"] - carried.count(goal["name"]) for goal in scene["goals"]}
+    return {name: count for name, count in counts.items() if count > 0}
+
+
+def unseen_rooms(scene: Scene) -> list[int]:
+    """Return the rooms that are not known whole, the nearest first."""
+    rooms = [r for r, room in enumerate(scene["rooms"]) if room["known"] != "all"]
+    return sorted(rooms, key=lambda r: scene["rooms"][r]["way"])
+
+
+RESERVE = 60  # ticks that are kept for surprises on the way home in Transport
+
+
+class Greedy(SubPlanPolicy):
+    """Does what is nearest; goes home with full hands, or when time runs out or nothing else is left to do."""
+
+    name = "greedy"
+
+    def choose(self, scene: Scene, plans: SubPlans) -> int | None:
+        deliver = plans.id(Verb.DELIVER)
+        left = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2)
+        if deliver is not None and (left <= self.ticks_to_deliver(scene) or is_full(scene)):
+            return deliver
+        into = plans.id(Verb.PUT_IN)
+        if into is not None and still_wanted(scene):
+            return into
+        fetch = self.nearest_thing(scene, plans)
+        if fetch is not None:
+            return fetch
+        if deliver is not None and (len(held(scene)) == 2 or not still_wanted(scene)):
+            return deliver
+        looked = self.look_further(scene, plans)
+        if looked is None:
+            looked = self.any_of(plans.ids[Verb.GO]) if deliver is None and still_wanted(scene) else deliver
+        return looked
+
+    def nearest_thing(self, scene: Scene, plans: SubPlans) -> int | None:
+        """Return the sub-plan to fetch the nearest goal thing; in Transport, possibly a container first."""
+        missing, things = still_wanted(scene), scene["things"]
+        known = [o for o in plans.ids[Verb.FETCH] if things[o]["name"] in missing and things[o]["role"] == "target"]
+        boxes = [o for o in plans.ids[Verb.FETCH] if things[o]["role"] == "container"]
+        if boxes and not has_container(scene) and sum(missing.values()) > 2 and scene["tick"] < scene["limit"] // 2:
+            box = min(boxes, key=lambda o: things[o]["way"])
+            if not known or things[box]["way"] <= things[min(known, key=lambda o: things[o]["way"])]["way"]:
+                known = [box]
+        best = min(known, key=lambda o: things[o]["way"], default=None)
+        return None if best is None else plans.ids[Verb.FETCH][best]
+
+    def look_further(self, scene: Scene, plans: SubPlans) -> int | None:
+        """Return the sub-plan to explore this room, the nearest container, or the nearest unknown room, if any."""
+        explore = plans.id(Verb.EXPLORE)
+        if explore is not None:
+            return explore
+        options = [(scene["places"][p]["way"], action) for p, action in plans.ids[Verb.CHECK].items()]
+        options += [
+            (scene["rooms"][r]["way"], plans.ids[Verb.GO][r]) for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]
+        ]
+        return min(options)[1] if options else None
+
+
+LAST_TRIP, LAST_CONTAINER = 700, 1400  # frames before the end
+
+
+class RulePlanner(SubPlanPolicy):
+    """Goes to a random known thing of the kind that its rules ask for, or to a random unexplored room."""
+
+    name = "rhp"
+
+    def choose(self, scene: Scene, plans: SubPlans) -> int | None:
+        into = plans.id(Verb.PUT_IN)
+        if into is not None:
+            return into
+        aim = self.aim(scene)
+        if aim == "bed":
+            deliver = plans.id(Verb.DELIVER)
+            return self.wander(scene, plans) if deliver is None else deliver
+        things = scene["things"]
+        known = {o: action for o, action in plans.ids[Verb.FETCH].items() if things[o]["role"] == aim}
+        return self.any_of(known) if known else self.wander(scene, plans)
+
+    def aim(self, scene: Scene) -> str:
+        """Return the aim of the first matching rule: ``"bed"``, ``"container"`` or ``"target"``."""
+        left, carried = scene["limit"] - scene["tick"], held(scene)
+        if carried and left < LAST_TRIP:
+            return "bed"
+        with_mates = sum(thing["status"] == "mate" for thing in scene["things"].values())
+        if carried and sum(still_wanted(scene).values()) <= with_mates:
+            return "bed"
+        if has_container(scene):
+            return "bed" if len(scene["me"]["inside"]) >= CONTAINER_ROOM else "target"
+        if len(carried) == 2:
+            return "bed"
+        return "container" if left > LAST_CONTAINER else "target"
+
+    def wander(self, scene: Scene, plans: SubPlans) -> int | None:
+        """Return a step towards a place that is not known yet: this room's rest, or a random room."""
+        explore = plans.id(Verb.EXPLORE)
+        unknown = {r: plans.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]}
+        if explore is not None and (not unknown or self.rng.random() < 1 / (1 + len(unknown))):
+            return explore
+        return self.any_of(unknown or plans.ids[Verb.GO])
+
+
+WALK, CROSS, HANDLE = 1.0, 0.5, 0.05  # costs: to a thing, for another room, for opening, taking and putting
+BASE, BONUS = 1e6, 0.1  # of the exploration term
+
+
+class Subgoal(NamedTuple):
+    """A thing to bring: its class, and where it is or is believed to be."""
+
+    name: str  # Class
+    kind: str  # ``"thing"``, ``"place"`` (an unchecked container) or ``"room"``
+    number: int  # Of thing, place or room
+    room: int  # Where that is
+
+
+class MonteCarloPlanner(SubPlanPolicy):
+    """Searches the order of subgoals, and keeps to a subgoal until it is reached or refuted.
+
+    Args:
+        simulations: Of a decision.
+        depth: Subgoals that a simulation looks ahead.
+    """
+
+    name = "mhp"
+    parameters = ("simulations", "depth")
+
+    def __init__(self, simulations: int = 100, depth: int = 5) -> None:
+        self.simulations, self.depth = simulations, depth
+        self.team: tuple[Policy, ...] = ()
+        self.subgoal: Subgoal | None = None
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Read the subgoals of teammates of the same kind, as the published pair does."""
+        self.team = team
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        super().reset(seat, info, seed)
+        self.subgoal = None
+
+    def choose(self, scene: Scene, plans: SubPlans) -> int | None:
+        if held(scene):  # what is in the hand comes first
+            self.subgoal = None
+            deliver = plans.id(Verb.DELIVER)
+            return self.explore(scene, plans) if deliver is None else deliver
+        candidates = self.candidates(scene)
+        if self.subgoal not in candidates:
+            self.subgoal = self.search(scene, candidates) if candidates else None
+        if self.subgoal is None:
+            return self.explore(scene, plans)
+        verb = {"thing": Verb.FETCH, "place": Verb.CHECK, "room": Verb.GO}[self.subgoal.kind]
+        action = plans.id(verb, self.subgoal.number)
+        return self.explore(scene, plans) if action is None else action
+
+    def explore(self, scene: Scene, plans: SubPlans) -> int | None:
+        """Return a random look at what is unknown."""
+        look = plans.id(Verb.EXPLORE)
+        if look is not None:
+            return look
+        rooms = {r: plans.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]}
+        return self.any_of(rooms or plans.ids[Verb.CHECK] or plans.ids[Verb.GO])
+
+    def candidates(self, scene: Scene) -> list[Subgoal]:
+        """Return the possible subgoals: only visible things if there are any; mates' subgoals come last."""
+        missing = {goal["name"]: goal["need"] - goal["seen"] for goal in scene["goals"] if goal["need"] > goal["seen"]}
+        things = scene["things"].items()
+        seen = [
+            Subgoal(thing["name"], "thing", o, thing["room"])
+            for o, thing in things
+            if thing["status"] == "seen" and thing["name"] in missing and thing["role"] == "target"
+        ]
+        mates = [getattr(policy, "player", policy) for policy in self.team]
+        planners = [mate for mate in mates if isinstance(mate, MonteCarloPlanner) and mate is not self]
+        taken = [mate.subgoal for mate in planners if mate.subgoal]
+        others = [thing["name"] for _, thing in things if thing["status"] == "mate"]
+        others += [subgoal.name for subgoal in taken]
+        free = {name: count - others.count(name) for name, count in missing.items()}
+        visible = [subgoal for subgoal in seen if subgoal.room == scene["me"]["room"] and subgoal not in taken]
+        known = [subgoal for subgoal in visible or seen if free[subgoal.name] > 0 and subgoal not in taken]
+        if known and visible:
+            return known
+        hidden = [place for name, count in free.items() if count > 0 for place in self.hiding_places(scene, name)]
+        subgoals = known + [place for place in hidden if place not in taken]
+        return subgoals or [place for place in (*seen, *self.last_resort(scene, missing)) if place not in taken]
+
+    def hiding_places(self, scene: Scene, name: str) -> list[Subgoal]:
+        """Return possible places of a thing of a class: unchecked containers and unvisited rooms."""
+        goal = scene["goal"]["place"]
+        closed = [
+            Subgoal(name, "place", p, place["room"])
+            for p, place in scene["places"].items()
+            if place["state"] == "closed" and p != goal
+        ]
+        return closed + [Subgoal(name, "room", r, r) for r in unseen_rooms(scene)]
+
+    def last_resort(self, scene: Scene, missing: dict[str, int]) -> list[Subgoal]:
+        """Return searches for classes that mates are believed to bring."""
+        return [place for name in missing for place in self.hiding_places(scene, name)]
+
+    def search(self, scene: Scene, candidates: list[Subgoal]) -> Subgoal:
+        """Return the first subgoal of most simulations."""
+        names = sorted({candidate.name for candidate in candidates})
+        by_name = {name: [k for k, other in enumerate(candidates) if other.name == name] for name in names}
+        root = _Node()
+        for _ in range(self.simulations):
+            sample = self.sample(candidates, by_name)
+            self.simulate(scene, candidates, sample, root)
+        return candidates[max(root.children, key=lambda k: (root.children[k].visits, -k))]
+
+    def sample(self, candidates: list[Subgoal], by_name: dict[str, list[int]]) -> list[int]:
+        """Sample a belief: all seen things, and one hiding place for each unseen class."""
+        chosen = []
+        for numbers in by_name.values():
+            seen = [k for k in numbers if candidates[k].kind == "thing"]
+            chosen += seen or [numbers[int(self.rng.integers(len(numbers)))]]
+        return chosen
+
+    def simulate(self, scene: Scene, candidates: list[Subgoal], sample: list[int], root: _Node) -> None:
+        """Simulate subgoals, chosen by the tree and at random beyond it, and back up their value."""
+        goal = scene["places"].get(scene["goal"]["place"])
+        home = goal["room"] if goal else scene["me"]["room"]
+        room, node, path, value, left, in_tree = scene["me"]["room"], root, [root], 0.0, list(sample), True
+        for _ in range(min(self.depth, len(left))):
+            if in_tree:
+                k = node.select(left, self.rng)
+                in_tree = k in node.children
+                node = node.children.setdefault(k, _Node())
+                path.append(node)
+            else:
+                k = left[int(self.rng.integers(len(left)))]
+            left.remove(k)
+            value += 1.0 - cost_of(candidates[k], room, home)
+            room = home
+        for node in path:
+            node.visits += 1
+            node.total += value
+
+
+def cost_of(subgoal: Subgoal, room: int, home: int) -> float:
+    """Return the cost of a subgoal from a room, with the goal place in the room ``home``."""
+    opening = HANDLE if subgoal.kind == "place" else 0.0
+    there = WALK + CROSS * (subgoal.room != room) + opening + HANDLE
+    return (there + WALK + CROSS * (home != subgoal.room) + HANDLE) / 4
+
+
+class _Node:
+    def __init__(self) -> None:
+        self.visits, self.total = 0, 0.0
+        self.children: dict[int, _Node] = {}
+
+    def select(self, options: list[int], rng: np.random.Generator) -> int:
+        """Return the option with the best mean and bonus; unvisited ones first, ties at random."""
+        fresh = [k for k in options if k not in self.children]
+        if fresh:
+            return fresh[int(rng.integers(len(fresh)))]
+        rate = (np.log((1 + self.visits + BASE) / BASE) + BONUS) / len(options) * np.sqrt(self.visits)
+        scores: dict[int, Any] = {}
+        for k in options:
+            child = self.children[k]
+            scores[k] = child.total / child.visits + rate / (1 + child.visits)
+        best = max(scores.values())
+        ties = [k for k, score in scores.items() if score == best]
+        return ties[int(rng.integers(len(ties)))]
 
 
 class FullInformationPlanner(SubPlanPolicy):
-    """Gives every wanted thing to the agent that can bring it soonest, and does its own part."""
+    """Gives every wanted thing to the agent that can bring it soonest, and does its own part: an upper bound.
+
+    It reads the true state (``cheat``), unlike all other policies of these games. Its actions are limited by its seat's
+    knowledge, so that hidden things must still be searched for before they can be taken.
+    """
 
     name = "planner"
     needs_simulator = True

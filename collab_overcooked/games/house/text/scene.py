@@ -1,18 +1,41 @@
-"""Knowledge of one agent as a part of a scene, and labels of rooms and places."""
+"""Scenes of the household games: what each key says, what must hold between keys, and what one agent knows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.games.house.engine.compile import PLACES, Compiled
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Codec, Part, Rows
+from collab_overcooked.games.house.engine.belief import measure_home
+from collab_overcooked.games.house.engine.compile import PLACES, ROOM_TYPES, THINGS, Compiled
 from collab_overcooked.games.house.engine.constants import (
+    CONTAINER_ROOM,
+    HANDS,
+    MAX_NEED,
     NOTHING,
+    Agent,
     Belief,
+    Goal,
+    Kind,
     Known,
     KnownPlace,
     KnownRoom,
     Mate,
+    Place,
+    Rel,
+    Role,
+    Room,
+    Thing,
+    Verb,
+    World,
 )
+from collab_overcooked.games.house.engine.state import Sizes, State
+from collab_overcooked.io import schema
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import integer, list_of, one_of, record, tuple_of
 
 Scene = dict[str, Any]
 WALL = "#"
@@ -21,19 +44,6 @@ WALL = "#"
 def room_label(rooms: tuple[str, ...], r: int) -> str:
     """Return the name of a room, numbered if there are several of its type."""
     return rooms[r] if rooms.count(rooms[r]) == 1 else f"{rooms[r]} {rooms[: r + 1].count(rooms[r])}"
-
-
-def place_label(compiled: Compiled, p: int) -> str:
-    """Return the name of a place: its room, or furniture, numbered if there are several of its class."""
-    rooms, furniture = compiled.sizes.rooms, compiled.tables.furniture
-    if p < rooms:
-        return room_label(compiled.rooms, p)
-    if p >= rooms + len(furniture):
-        return "spot"
-    classes = [row[2] for row in furniture.tolist()]
-    furniture_class = classes[p - rooms]
-    number = f" {classes[: p - rooms + 1].count(furniture_class)}" if classes.count(furniture_class) > 1 else ""
-    return PLACES[furniture_class] + number
 
 
 def known_scene(scene: Scene, seat: int) -> Scene:
@@ -100,3 +110,323 @@ def _believed(scene: Scene, ways: list[int], o: int, row: list[int]) -> dict[str
     elif status == Known.MATE:
         belief["agent"] = place
     return belief
+
+
+CLOCKS = {
+    "tick": World.T,
+    "limit": World.LIMIT,
+    "steps": World.STEPS,
+    "most_steps": World.MAX_STEPS,
+    "paid": World.BEST,
+}
+ABOUT_PLACES = (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT)
+
+
+def _cell_codec(sizes: Sizes) -> Codec:
+    position = codec.vector([codec.integers(0, sizes.width - 1), codec.integers(0, sizes.height - 1)], "numbers")
+    return Codec(
+        position.form, lambda cell: [cell % sizes.width, cell // sizes.width], lambda at: at[1] * sizes.width + at[0]
+    )
+
+
+def _goals_codec(sizes: Sizes) -> Codec:
+    fields = {"name": one_of(THINGS, "thing"), "need": integer(1, MAX_NEED), "have": integer(0, MAX_NEED)}
+
+    def encode(goals: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+        listed = [[THINGS.index(goal["name"]), goal["need"], goal.get("have", 0)] for goal in goals]
+        return listed + [[NOTHING, 0, 0]] * (sizes.goals - len(goals))
+
+    return Codec(
+        list_of(record(fields, ("name", "need")), 1, sizes.goals, "goals"),
+        lambda rows: [{"name": THINGS[k], "need": need, "have": have} for k, need, have in rows if k != NOTHING],
+        encode,
+    )
+
+
+def _grid_codec(sizes: Sizes) -> Codec:
+    character = one_of([WALL, *map(str, range(sizes.rooms))], "cell")
+
+    def grid_row(value: Any) -> str:
+        if not isinstance(value, str) or len(value) != sizes.width:
+            raise schema.refuse(value, f"a text of {sizes.width} characters")
+        return "".join(map(character, value))
+
+    def decode(cells: Sequence[int]) -> list[str]:
+        letters = "".join(WALL if room == NOTHING else str(room) for room in cells)
+        return [letters[k : k + sizes.width] for k in range(0, len(letters), sizes.width)]
+
+    return Codec(
+        tuple_of([grid_row] * sizes.height, "rows"),
+        decode,
+        lambda grid: [NOTHING if letter == WALL else int(letter) for letter in "".join(grid)],
+    )
+
+
+def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
+    hand, timer = codec.optional(codec.integers(0, sizes.things - 1)), codec.integers(-MAX_OPTION, MAX_OPTION)
+    plain = {
+        "verb": codec.integers(0, Verb.SAY),
+        "arg": codec.COUNT,
+        "left": timer,
+        "aim": codec.integers(0, sizes.rooms - 1),
+        "room": codec.integers(NOTHING, sizes.rooms - 1),
+        "spoke": codec.BOOLEAN._replace(decode=int),
+        "messages": codec.COUNT,
+        "failed": codec.COUNT,
+    }
+    running = codec.vector([codec.integers(NOTHING, n_actions - 1), timer, codec.COUNT], "numbers")
+
+    def ways(rows: Rows) -> list[int]:
+        cell, env = rows["agents"][Agent.CELL], rows.env
+        pairs = zip(env["places"], env["dist"][cell], strict=True)
+        return [NOTHING if place[Place.KIND] == Kind.NONE else way for place, way in pairs]
+
+    return codec.group(
+        {
+            "at": codec.column("agents", Agent.CELL, at),
+            "hands": codec.column(
+                "agents", slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS), codec.vector([hand] * HANDS, "hands")
+            ),
+            **{name: codec.column("agents", Agent[name.upper()], value) for name, value in plain.items()},
+            "running": codec.row("macro_state", running),
+            "ways": Part(tuple_of([integer(NOTHING, MAX_OPTION)] * sizes.places, "ways"), ways, derived=True),
+        }
+    )
+
+
+def _known(sizes: Sizes) -> Part:
+    tick, held = codec.integers(NOTHING, MAX_OPTION), codec.integers(NOTHING, sizes.things - 1)
+    known, where = codec.integers(0, len(Known) - 1), codec.integers(NOTHING, sizes.places - 1)
+    thing = codec.vector([known, where, tick, codec.integers(0, 1)], "numbers")
+    mate = codec.vector([codec.integers(NOTHING, sizes.rooms - 1), held, held, tick], "numbers")
+    entries = {
+        "things": [thing] * sizes.things,
+        "rooms": [codec.integers(0, len(KnownRoom) - 1)] * sizes.rooms,
+        "places": [codec.integers(0, len(KnownPlace) - 1)] * sizes.places,
+        "mates": [mate] * sizes.agents,
+    }
+    what = {"mates": "agents"}
+    rows = {key: codec.vector(values, what.get(key, key)) for key, values in entries.items()}
+    return codec.group({key: codec.row(f"know_{key}", row) for key, row in rows.items()})
+
+
+def _expect(holds: bool, complaint: str) -> None:
+    if not holds:
+        raise ValueError(f"state.{complaint}")
+
+
+def _is_delivered(scene: Scene, thing: Scene, name: str) -> bool:
+    there = thing["rel"] == "delivered" or (thing["rel"] == "at" and thing["parent"] == scene["goal_place"])
+    return bool(there and thing["name"] == name)
+
+
+def _check_home(compiled: Compiled, scene: Scene) -> None:
+    grid, rooms, places = scene["grid"], scene["rooms"], scene["places"]
+    edges = grid[0] + grid[-1] + "".join(row[0] + row[-1] for row in grid)
+    _expect(set(edges) == {WALL}, "grid must have walls all around")
+    for r, room in enumerate(rooms):
+        left, top, right, bottom = room["box"]
+        cells = {cell for row in grid[top : bottom + 1] for cell in row[left : right + 1]}
+        _expect(left <= right and top <= bottom and cells == {str(r)}, f"rooms[{r}].box must be floor of that room")
+    for p, place in enumerate(places):
+        kind, room, optional = _place_of(compiled, p)
+        kinds = [kind, "none"] if optional else [kind]
+        _expect(place["kind"] in kinds, f"places[{p}].kind must be {' or '.join(kinds)}")
+        _expect(place["open"] or kind == "container", f"places[{p}].open must be true: only containers can be closed")
+        _expect(room is None or place["room"] == room, f"places[{p}].room must be {room}")
+        x, y = place["at"]
+        _expect(grid[y][x] == str(place["room"]), f"places[{p}].at must be floor of room {place['room']}")
+    kind = places[scene["goal_place"]]["kind"]
+    _expect(kind in ("surface", "container", "bed"), "goal_place must be furniture that there is")
+
+
+def _place_of(compiled: Compiled, p: int) -> tuple[str, int | None, bool]:
+    first, furniture = compiled.sizes.rooms, compiled.tables.furniture
+    if p < first:
+        return "centre", p, False
+    if p >= first + len(furniture):
+        return "spot", None, True  # missing where there is no such thing
+    room, kind, *_, optional = furniture[p - first].tolist()
+    return Kind(kind).name.lower(), room, bool(optional)
+
+
+def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
+    parent, rel, agents = thing["parent"], thing["rel"], scene["agents"]
+    if rel == "held":
+        good = parent < len(agents) and o in agents[parent]["hands"]
+    elif rel == "inside":
+        box = scene["things"][parent] if parent < len(scene["things"]) else None
+        good = box is not None and box["role"] == "container" and box["rel"] == "held" and thing["role"] == "target"
+    elif rel == "none":
+        good = True
+    else:
+        good = parent < len(scene["places"]) and scene["places"][parent]["kind"] not in ("none", "centre")
+    _expect(good, f"things[{o}].parent must be what it is {rel}")
+
+
+def _holds(scene: Scene, seat: int, o: int) -> bool:
+    hands, thing = scene["agents"][seat]["hands"], scene["things"][o]
+    return o in hands or (thing["rel"] == "inside" and thing["parent"] in hands)
+
+
+def _check_agent(scene: Scene, seat: int, agent: Scene) -> None:
+    (x, y), things, place = agent["at"], scene["things"], f"agents[{seat}]"
+    _expect(scene["grid"][y][x] != WALL, f"{place}.at must be floor")
+    _expect(scene["grid"][y][x] == str(agent["room"]), f"{place}.room must be that of its cell")
+    held = [o for o in agent["hands"] if o is not None]
+    for o in held:
+        is_held = things[o]["rel"] == "held" and things[o]["parent"] == seat
+        _expect(is_held, f"{place}.hands: thing {o} is not held by this agent")
+    boxes = [o for o in held if things[o]["role"] == "container"]
+    _expect(len(set(held)) == len(held) and len(boxes) <= 1, f"{place}.hands must be different, one container at most")
+    inside = sum(thing["rel"] == "inside" and thing["parent"] in boxes for thing in things)
+    _expect(inside <= CONTAINER_ROOM, f"{place}.hands: a container holds {CONTAINER_ROOM} things at most")
+
+
+def _check_doing(compiled: Compiled, scene: Scene, seat: int, agent: Scene) -> None:
+    place, (running, timer, still) = f"agents[{seat}]", agent["running"]
+    verb, left = agent["verb"], agent["left"]
+    _expect(still == 0, f"{place}.running: the last number must be 0")
+    if running == NOTHING:
+        _expect(verb == Verb.WAIT and left <= 0, f"{place} must wait, with nothing left of it, without an action")
+        return
+    plan, aim = compiled.tables.catalogue[compiled.tables.levels[seat], running].tolist()
+    _expect(plan != NOTHING, f"{place}.running is no action of the seat")
+    _expect(timer > 0, f"{place}.running: the second number must count the begun primitive actions")
+    doing = (verb, agent["arg"])
+    _expect(doing in _doings(scene, agent, plan, aim), f"{place} cannot do {doing} in the action that is running")
+    _expect(_has_hands_for(scene, agent, verb), f"{place}.verb: the hands are not those for it")
+    most = int(compiled.tables.cost[verb]) * (agent["arg"] if verb == Verb.SAY else 1)
+    _expect(0 < left <= max(most, 1), f"{place}.left must be from 1 to {max(most, 1)}")
+
+
+def _doings(scene: Scene, agent: Scene, plan: int, aim: int) -> set[tuple[int, int]]:
+    goal, there = scene["goal_place"], [p for p, place in enumerate(scene["places"]) if place["kind"] != "none"]
+    if plan <= Verb.SAY:
+        is_place = plan in ABOUT_PLACES
+        return {(plan, aim)} if not is_place or aim in there else set()
+    if plan == Verb.GO:
+        return {(Verb.WALK, aim)}
+    if plan == Verb.EXPLORE:
+        return {(verb, agent["aim"]) for verb in (Verb.WALK, Verb.LOOK)}
+    if plan == Verb.CHECK:
+        return {(verb, aim) for verb in (Verb.WALK, Verb.OPEN) if aim in there}
+    if plan == Verb.FETCH:  # beliefs may have changed on the way
+        return {(Verb.GRAB, aim), *((verb, p) for verb in (Verb.WALK, Verb.OPEN) for p in there)}
+    hands = [hand for hand, o in enumerate(agent["hands"]) if o is not None]
+    return {(Verb.WALK, goal), (Verb.OPEN, goal), *((Verb.PUT, hand) for hand in hands)}
+
+
+def _has_hands_for(scene: Scene, agent: Scene, verb: int) -> bool:
+    held = [scene["things"][o]["role"] for o in agent["hands"] if o is not None]
+    if verb == Verb.PUT:
+        return agent["hands"][agent["arg"]] is not None
+    if verb == Verb.PUT_AT:
+        return bool(held)
+    return sorted(held) == ["container", "target"] if verb == Verb.PUT_IN else True
+
+
+def _check_known(scene: Scene, seat: int, known: Scene) -> None:
+    kinds, tick, where = [place["kind"] for place in scene["places"]], scene["tick"], f"known[{seat}]"
+    for p, state in enumerate(known["places"]):
+        _expect(kinds[p] != "none" or not state, f"{where}.places[{p}] does not exist")
+    for o, (status, place, seen, _) in enumerate(known["things"]):
+        good = kinds[place] not in ("none", "centre") and place != NOTHING if status == Known.SEEN else True
+        good = good and (status != Known.MATE or (0 <= place < len(scene["agents"]) and place != seat))
+        _expect(good, f"{where}.things[{o}] has no place")
+        _expect(seen <= tick, f"{where}.things[{o}] was seen after tick {tick}")
+        _expect((status == Known.MINE) == _holds(scene, seat, o), f"{where}.things[{o}]: agents know what they hold")
+        _expect(scene["things"][o]["rel"] != "none" or not status, f"{where}.things[{o}]: there is no such thing")
+    for j, (room, *hands, seen) in enumerate(known["mates"]):
+        never = room == seen == NOTHING and set(hands) == {NOTHING}
+        good = never or (j != seat and room != NOTHING and 0 <= seen <= tick)
+        _expect(good, f"{where}.mates[{j}] must be seen in a room, by tick {tick}, or not at all")
+
+
+class HouseScenes(CompiledGame):
+    """Scenes of the household games."""
+
+    def scene_parts(self) -> dict[str, Part]:
+        sizes = self.compiled.sizes
+        sides = [codec.integers(0, length - 1) for length in (sizes.width, sizes.height)]
+        at, box = _cell_codec(sizes), codec.vector(sides * 2, "numbers")
+        rooms = [
+            {
+                "name": codec.constant(schema.text, room_label(self.compiled.rooms, r)),
+                "type": codec.column("rooms", Room.TYPE, codec.names_of(ROOM_TYPES, "room")),
+                "box": codec.column("rooms", slice(Room.LEFT, Room.BOTTOM + 1), box),
+            }
+            for r in range(sizes.rooms)
+        ]
+        thing = {
+            "name": codec.column("things", Thing.CLASS, codec.names_of(THINGS, "thing")),
+            "role": codec.column("things", Thing.ROLE, codec.members_of(Role, "role")),
+            "rel": codec.column("things", Thing.REL, codec.members_of(Rel, "rel")),
+            "parent": codec.span("things", Thing.PARENT, 0, max(sizes.places, sizes.things) - 1),
+            "in_view": codec.column("things", Thing.IN_VIEW, codec.BOOLEAN),
+        }
+        return {
+            "task": codec.column("world", World.TASK, codec.names_of(self.compiled.tasks, "task")),
+            **codec.columns("world", codec.COUNT, **CLOCKS),
+            "goal_place": codec.span("world", World.GOAL, 0, sizes.places - 1),
+            "goals": codec.row("goals", _goals_codec(sizes)),
+            "grid": codec.row("cells", _grid_codec(sizes)),
+            "rooms": codec.by_entry([codec.group(room) for room in rooms], "rooms"),
+            "places": codec.by_entry([self._place(p, at) for p in range(sizes.places)], "places"),
+            "things": codec.by_entry([codec.group(thing)] * sizes.things, "things"),
+            "agents": codec.by_entry([_agent(sizes, at, self.n_actions)] * sizes.agents, "agents"),
+            "known": codec.by_entry([_known(sizes)] * sizes.agents, "agents"),
+            "chance": codec.rng_state(),
+        }
+
+    def _place(self, p: int, at: Codec) -> Part:
+        return codec.group(
+            {
+                "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
+                "name": codec.constant(schema.text, self.place_label(p)),
+                "room": codec.span("places", Place.ROOM, 0, self.compiled.sizes.rooms - 1),
+                "at": codec.column("places", Place.CELL, at),
+                "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
+                "free": codec.span("places", Place.FREE, -100, 100),
+            }
+        )
+
+    def place_label(self, p: int) -> str:
+        """Return the name of a place: its room, or furniture, numbered if there are several of its class."""
+        rooms, furniture = self.compiled.sizes.rooms, self.compiled.tables.furniture
+        if p < rooms:
+            return room_label(self.compiled.rooms, p)
+        if p >= rooms + len(furniture):
+            return "spot"
+        classes = [row[2] for row in furniture.tolist()]
+        furniture_class = classes[p - rooms]
+        number = f" {classes[: p - rooms + 1].count(furniture_class)}" if classes.count(furniture_class) > 1 else ""
+        return PLACES[furniture_class] + number
+
+    def _check_scene(self, scene: Scene) -> None:
+        goals = scene["goals"]
+        _expect(scene["steps"] <= scene["most_steps"], f"steps must be at most most_steps, {scene['most_steps']}")
+        _check_home(self.compiled, scene)
+        for o, thing in enumerate(scene["things"]):
+            _check_thing(scene, o, thing)
+        for seat, agent in enumerate(scene["agents"]):
+            _check_agent(scene, seat, agent)
+            _check_doing(self.compiled, scene, seat, agent)
+            _check_known(scene, seat, scene["known"][seat])
+        _expect(len({goal["name"] for goal in goals}) == len(goals), "goals must name each kind of thing once")
+        for g, goal in enumerate(goals):
+            have = min(goal["need"], sum(_is_delivered(scene, thing, goal["name"]) for thing in scene["things"]))
+            _expect(goal["have"] == have, f"goals[{g}].have must be {have}: so many lie at the goal place")
+        low, high = (sum(goal[key] for goal in goals) for key in ("have", "need"))
+        _expect(low <= scene["paid"] <= high, f"paid must be from {low} to {high}, as goals say")
+
+    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+        measure_home(self.compiled, rows(state, i, i + 1))
+        world = state.world[i]
+        done = bool((state.goals[i, :, Goal.HAVE] >= state.goals[i, :, Goal.NEED]).all())
+        late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS])
+        world[World.OVER] = int(done or late)
+        return done, late and not done
+
+    def seat_scene(self, scene: Scene, seat: int) -> Scene:
+        return known_scene(scene, seat)

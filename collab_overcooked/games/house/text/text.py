@@ -1,4 +1,4 @@
-"""Texts of the household games: actions, the manual, and the observation."""
+"""Texts of the household games: actions, the manual, and the observation; and what an agent knows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.house.engine.compile import FRAMES, PLACES, STEPS, THINGS, Compiled
+import numpy as np
+
+from collab_overcooked.envs.api import ActionError, rows
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.house.engine.compile import FRAMES, PLACES, STEPS, THINGS
 from collab_overcooked.games.house.engine.config import LOADS
 from collab_overcooked.games.house.engine.constants import (
     MESSAGE,
@@ -21,11 +24,14 @@ from collab_overcooked.games.house.engine.constants import (
     Reason,
     Thing,
     Verb,
+    World,
 )
-from collab_overcooked.games.house.engine.state import State
-from collab_overcooked.games.house.text.scene import Scene, place_label, room_label
+from collab_overcooked.games.house.engine.state import Out, State
+from collab_overcooked.games.house.engine.step import judge_batch
+from collab_overcooked.games.house.text.scene import HouseScenes, Scene, room_label
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import join_and, plural
+from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.macro_actions import Level, Macro, Outcome
 
 NAMES = ("Alice", "Bob", "Carol", "Dave")
@@ -49,6 +55,7 @@ REASONS = {
     Reason.F_GONE: "It is no longer there.",
     Reason.F_CONFLICT: "Another agent handled it at the same time.",
 }
+ABOUT_THINGS = {Verb.WALK_TO: "walk to", Verb.GRAB: "take", Verb.FETCH: "fetch"}
 TASK_WORDS = {
     "afternoon_tea": "prepare afternoon tea",
     "wash_dishes": "load the dishwasher",
@@ -58,25 +65,6 @@ TASK_WORDS = {
     "food": "bring food to the bed",
     "stuff": "bring things to the bed",
 }
-
-
-def action_text(compiled: Compiled, verb: int, arg: int, label: str) -> str:
-    """Return the text of an action; ``label`` is the seat's name of the thing that it refers to."""
-    if verb == Verb.WAIT:
-        return "wait"
-    if verb in (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT, Verb.CHECK):
-        phrase = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
-        return f"{phrase} {place_label(compiled, arg)}"
-    if verb == Verb.GO:
-        return f"go to {room_label(compiled.rooms, arg)}"
-    if verb in (Verb.WALK_TO, Verb.GRAB, Verb.FETCH):
-        return f"{ {Verb.WALK_TO: 'walk to', Verb.GRAB: 'take', Verb.FETCH: 'fetch'}[Verb(verb)] } {label}"
-    if verb == Verb.PUT:
-        return f"put down {HAND_NAMES[arg]} hand"
-    if verb == Verb.SAY:
-        return "say" if arg == 1 else f"say {arg}"
-    simple = {Verb.PUT_IN: "put in", Verb.LOOK: "look around", Verb.EXPLORE: "explore", Verb.DELIVER: "deliver"}
-    return simple.get(Verb(verb), "")
 
 
 def thing_labels(state: State | None, i: int, seat: int, count: int) -> list[str]:
@@ -89,31 +77,6 @@ def thing_labels(state: State | None, i: int, seat: int, count: int) -> list[str
         f"{'thing' if status == Known.UNKNOWN else THINGS[cls]} {o}"
         for o, (status, cls) in enumerate(zip(known, classes, strict=True))
     ]
-
-
-def action_texts(compiled: Compiled, state: State | None, i: int, seat: int) -> list[str]:
-    """Return the texts of a seat's actions by id."""
-    labels = thing_labels(state, i, seat, compiled.sizes.things)
-    rows = compiled.tables.catalogue[compiled.tables.levels[seat]].tolist()
-    about_things = (Verb.WALK_TO, Verb.GRAB, Verb.FETCH)
-    return [
-        action_text(compiled, verb, arg, labels[arg] if verb in about_things else "")
-        for verb, arg in rows
-        if verb != NOTHING
-    ]
-
-
-def parse_action(texts: Sequence[str], text: str) -> int:
-    """Parse an action's text; things are identified by their number, with any noun before it."""
-    phrase = " ".join(text.strip().lower().rstrip(".").split())
-    if phrase in texts:
-        return texts.index(phrase)
-    about = re.fullmatch(r"(walk to|take|fetch) [a-z ]+ (\d+)", phrase)
-    if about:
-        for number, option in enumerate(texts):
-            if option.startswith(about[1]) and option.endswith(f" {about[2]}") and not option.startswith("walk to"):
-                return number
-    raise ActionError("F_NO_ACTION", near_matches("action", text, [option for option in texts if option]))
 
 
 def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
@@ -202,53 +165,7 @@ def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
     return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
 
 
-def running_text(state: State, i: int, seat: int, texts: Sequence[str]) -> str:
-    """Return the text of a seat's action in progress; empty if there is none."""
-    action = int(state.macro_state[i, seat, Macro.ACTION])
-    return "" if action == NOTHING else texts[action]
-
-
-def names() -> list[str]:
-    """Return the names of all things and furniture."""
-    return list(dict.fromkeys((*THINGS, *PLACES)))
-
-
-def manual(compiled: Compiled, seat: int, agents: int, decisions: int) -> str:
-    """Return the rules for a seat, for an episode of at most so many decisions of the team."""
-    params, cost = compiled.tables.params, compiled.tables.cost
-    home = params[Param.HOME] == Home.HOUSEWORK
-    mates = join_and(NAMES[:agents])
-    plans = compiled.tables.levels[seat] == Level.MEDIUM
-    unit = "steps" if home else "frames"
-    lines = [
-        f"{mates} share a home and work on one task: bring the things of the task to the goal place within "
-        f"{int(params[Param.LIMIT])} {unit}. Any thing of the right kind counts. Each agent has two hands.",
-        "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in your "
-        + ("room, but not inside closed containers." if home else "room, some things only after you have explored it."),
-        "You see teammates and what they hold only while they are in your room.",
-    ]
-    if home:
-        lines.append("Every action takes one step; walking takes one step per metre. Opening needs a free hand.")
-    else:
-        lines.append(
-            f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into a "
-            f"container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around {cost[Verb.LOOK]}. "
-            "A container that you carry holds three things, fills one hand, and is delivered with its contents."
-        )
-    if decisions < params[Param.LIMIT]:
-        lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
-    lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
-    return "\n".join(lines)
-
-
-def talk_price(compiled: Compiled) -> str:
-    """Return the price of messages, empty if they are free."""
-    params = compiled.tables.params
-    unit = "step" if params[Param.HOME] == Home.HOUSEWORK else "frame"
-    price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
-    return price if params[Param.PAID_TALK] else ""
-
-
+HOUSE_SIGHT = "your room, some things only after you have explored it."
 PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; `fetch THING` "
     "walks there and takes it; `deliver` brings everything that you hold to the goal place; `wait`. Actions run until "
@@ -262,6 +179,119 @@ PRIMITIVE_WORDS = (
 )
 
 
-def judged(reason: int) -> tuple[str, str]:
-    """Return code and message of a reason."""
-    return ("OK" if reason == Reason.OK else Reason(reason).name), REASONS[Reason(reason)]
+class HouseView(SeatView):
+    """Knowledge of one agent; other agents' actions are known only by their effects."""
+
+    public_history = False
+
+    @property
+    def aim(self) -> str:
+        goals = [f"{goal['name']} ({goal['need']})" for goal in self.scene["goals"]]
+        return self._say(f"Bring to the {self.scene['goal']['name']}: {join_and(goals)}.")
+
+    @property
+    def talk_price(self) -> str:
+        params = self._game.compiled.tables.params
+        unit = "step" if params[Param.HOME] == Home.HOUSEWORK else "frame"
+        price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
+        return price if params[Param.PAID_TALK] else ""
+
+    def event_label(self, label: str) -> str:
+        names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)
+        return re.sub(r"\bthing (\d+)", lambda number: names[int(number[1])], label)
+
+
+class HouseText(HouseScenes):
+    """Texts of the household games."""
+
+    seat_view = HouseView
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        return NAMES[: self.n_agents]
+
+    def names(self) -> list[str]:
+        return list(dict.fromkeys((*THINGS, *PLACES)))
+
+    def _action_text(self, verb: int, arg: int, label: str) -> str:
+        if verb == Verb.WAIT:
+            return "wait"
+        if verb in (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT, Verb.CHECK):
+            phrase = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
+            return f"{phrase} {self.place_label(arg)}"
+        if verb == Verb.GO:
+            return f"go to {room_label(self.compiled.rooms, arg)}"
+        if verb in ABOUT_THINGS:
+            return f"{ABOUT_THINGS[Verb(verb)]} {label}"
+        if verb == Verb.PUT:
+            return f"put down {HAND_NAMES[arg]} hand"
+        if verb == Verb.SAY:
+            return "say" if arg == 1 else f"say {arg}"
+        simple = {Verb.PUT_IN: "put in", Verb.LOOK: "look around", Verb.EXPLORE: "explore", Verb.DELIVER: "deliver"}
+        return simple.get(Verb(verb), "")
+
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
+        labels = thing_labels(state, i, seat, self.compiled.sizes.things)
+        rows = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
+        return [
+            self._action_text(verb, arg, labels[arg] if verb in ABOUT_THINGS else "")
+            for verb, arg in rows
+            if verb != NOTHING
+        ]
+
+    def parse(self, text: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
+        """Parse an action's text; things are identified by their number, with any noun before it."""
+        texts, phrase = self.action_texts(state, i, seat), " ".join(text.strip().lower().rstrip(".").split())
+        if phrase in texts:
+            return texts.index(phrase)
+        about = re.fullmatch(r"(walk to|take|fetch) [a-z ]+ (\d+)", phrase)
+        if about:
+            for number, option in enumerate(texts):
+                if option.startswith(about[1]) and option.endswith(f" {about[2]}") and not option.startswith("walk to"):
+                    return number
+        raise ActionError("F_NO_ACTION", near_matches("action", text, [option for option in texts if option]))
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        reasons = np.zeros(1, np.int32)
+        bind(judge_batch, self.compiled.tables, rows(state, i, i + 1), int(seat), int(action), reasons)()
+        reason = Reason(reasons[0])
+        return reason.name, REASONS[reason]
+
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        return f"time {state.world[i, World.T]}"
+
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        return [event_of(row, self.action_texts(seat=seat)) for seat, row in enumerate(out.events[i].tolist())]
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        action = int(state.macro_state[i, seat, Macro.ACTION])
+        running = "" if action == NOTHING else self.action_texts(state, i, seat)[action]
+        return describe(self.seat_scene(self.scene(state, i), seat), running)
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        params, cost = self.compiled.tables.params, self.compiled.tables.cost
+        home = params[Param.HOME] == Home.HOUSEWORK
+        mates = join_and(self.display_names)
+        plans = self.compiled.tables.levels[seat] == Level.MEDIUM
+        unit = "steps" if home else "frames"
+        lines = [
+            f"{mates} share a home and work on one task: bring the things of the task to the goal place within "
+            f"{int(params[Param.LIMIT])} {unit}. Any thing of the right kind counts. Each agent has two hands.",
+            "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in "
+            + ("your room, but not inside closed containers." if home else HOUSE_SIGHT),
+            "You see teammates and what they hold only while they are in your room.",
+        ]
+        if home:
+            lines.append("Every action takes one step; walking takes one step per metre. Opening needs a free hand.")
+        else:
+            lines.append(
+                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into "
+                f"a container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around "
+                f"{cost[Verb.LOOK]}. A container that you carry holds three things, fills one hand, and is delivered "
+                "with its contents."
+            )
+        decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
+        if decisions < params[Param.LIMIT]:
+            lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
+        lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
+        return "\n".join(lines)

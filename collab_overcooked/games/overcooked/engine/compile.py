@@ -11,23 +11,73 @@ import numpy as np
 
 from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
+    FIRST_ROWS,
     MAX_INGREDIENTS,
     MAX_PLAYERS,
     NOTHING,
     SYMBOLS,
+    TERRAINS,
+    VERBS,
     Frame,
+    Kind,
+    Object,
     Param,
     Rules,
     Shaping,
     Terrain,
+    Verb,
 )
-from collab_overcooked.games.overcooked.engine.objects import list_directives, number_objects
 from collab_overcooked.games.overcooked.engine.observation_layout import compile_view
 from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, check_shaping
 from collab_overcooked.games.overcooked.engine.state import Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
+from collab_overcooked.kernels.paths import find_ways
+
+Array = np.ndarray
+
+
+def number_objects(layouts: Sequence[Layout], grids: Array) -> Array:
+    """Number the objects of each layout, row by row and from 0 on for every kind.
+
+    Returns:
+        int32 (K, M, 5), see ``Object``; the same row names the same kind and number in every layout.
+    """
+    pool = [_cells_by_kind(grid, set(layout.shared_counters)) for layout, grid in zip(layouts, grids, strict=True)]
+    counts = [max(len(cells[kind]) for cells in pool) for kind in Kind]
+    objects = np.full((len(pool), sum(counts), len(Object)), NOTHING, np.int32)
+    for layout, cells, rows in zip(layouts, pool, objects, strict=True):
+        slot = 0
+        for kind in Kind:
+            for number in range(counts[kind]):
+                cell = cells[kind][number] if number < len(cells[kind]) else (NOTHING, NOTHING)
+                rows[slot] = (kind, number, *cell, layout.share_soup)
+                slot += 1
+    return objects
+
+
+def _cells_by_kind(grid: Array, shared: set[tuple[int, int]]) -> dict[Kind, list[tuple[int, int]]]:
+    cells: dict[Kind, list[tuple[int, int]]] = {kind: [] for kind in Kind}
+    for y, x in np.argwhere(np.isin(grid, TERRAINS)).tolist():
+        kind = Kind(TERRAINS.index(grid[y, x]))
+        cells[Kind.COUNTER if kind == Kind.SHARED and (x, y) not in shared else kind].append((x, y))
+    return cells
+
+
+def list_directives(objects: Array, auto_start: bool) -> Array:
+    """Return the action list, int32 (A, 2), see ``Row``.
+
+    Args:
+        objects: See ``number_objects``.
+        auto_start: Whether pots start by themselves; otherwise there are directives that start them.
+    """
+    rows: list[tuple[int, int]] = [*FIRST_ROWS]
+    for slot, kind in enumerate(objects[0, :, Object.KIND].tolist()):
+        rows += [(verb, slot) for verb in VERBS[Kind(kind)]]
+        if kind == Kind.POT and not auto_start:
+            rows.append((Verb.START, slot))
+    return np.array(rows, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,17 +239,14 @@ def find_neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
 def number_regions(terrain: np.ndarray) -> np.ndarray:
     """Return the number of the floor that each cell belongs to, closed off by all but floor, or NOTHING; (H, W)."""
     regions = np.full(terrain.shape, NOTHING, np.int32)
-    count = 0
-    for start in np.argwhere(terrain == Terrain.FLOOR).tolist():
-        if regions[*start] != NOTHING:
-            continue
-        ahead = [start]
-        while ahead:
-            y, x = ahead.pop()
-            if terrain[y, x] == Terrain.FLOOR and regions[y, x] == NOTHING:
-                regions[y, x] = count
-                ahead += [[y + dy, x + dx] for dx, dy in OFFSETS]
-        count += 1
+
+    def beside(cell: tuple[int, int]) -> list[tuple[int, int]]:
+        near = [(cell[0] + dy, cell[1] + dx) for dx, dy in OFFSETS]
+        return [place for place in near if terrain[place] == Terrain.FLOOR]
+
+    for start in map(tuple, np.argwhere(terrain == Terrain.FLOOR).tolist()):
+        if regions[start] == NOTHING:
+            regions[tuple(zip(*find_ways(start, beside), strict=True))] = regions.max() + 1
     return regions
 
 

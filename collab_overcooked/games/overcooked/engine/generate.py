@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
-from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, prove
+from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, neighbours, prove
 from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer, quote_value
 from collab_overcooked.io.options import option
 from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.paths import find_ways
 
 MAX_SIDE = 40  # cells in a row or column
 MAX_LAYOUTS = 10_000  # of one pool
@@ -200,16 +201,12 @@ def _divide(rng: np.random.Generator, floor: np.ndarray, rooms: int) -> bool:
 
 
 def _parts(floor: np.ndarray) -> list[list[Cell]]:
-    left = {(x, y) for y, x in np.argwhere(floor).tolist()}
-    parts = []
+    left, parts = {(x, y) for y, x in np.argwhere(floor).tolist()}, []
     while left:
-        queue = [min(left, key=lambda cell: (cell[1], cell[0]))]
-        left.remove(queue[0])
-        for x, y in queue:
-            near = [(x + dx, y + dy) for dx, dy in OFFSETS if (x + dx, y + dy) in left]
-            left.difference_update(near)
-            queue += near
-        parts.append(sorted(queue, key=lambda cell: (cell[1], cell[0])))
+        start = min(left, key=lambda cell: (cell[1], cell[0]))
+        part = find_ways(start, lambda cell: [near for near in neighbours(cell) if floor[near[1], near[0]]])
+        left -= part.keys()
+        parts.append(sorted(part, key=lambda cell: (cell[1], cell[0])))
     return parts
 
 

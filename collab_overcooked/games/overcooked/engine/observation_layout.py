@@ -22,7 +22,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     View,
 )
-from collab_overcooked.games.overcooked.engine.features import feature_bounds
+from collab_overcooked.games.overcooked.engine.observe import feature_bounds
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
@@ -214,7 +214,6 @@ def _from_rows(order: Sequence[int]) -> tuple[int, ...]:
 def _layout_of(
     width: int, height: int, channels: int, order: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, int, int]]:
-    """Return the shape of a picture and its steps in x, y and channel."""
     sizes = (width, height, channels)
     shape = tuple(sizes[axis] for axis in order)
     steps = [0, 0, 0]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.paths import find_ways
 
 Cell = tuple[int, int]  # x, y
 FLOOR = " G"
@@ -63,21 +64,12 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
 
 
 def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR) -> frozenset[Cell]:
-    """Return the floor that can be walked to from a start.
+    """Return the floor that can be walked to from a start, past the cells of players who stay where they are."""
 
-    Args:
-        grid: Rows of terrain.
-        start: Where to start.
-        taken: Cells of players who stay where they are.
-        floor: Signs of what can be walked on.
-    """
-    reached, queue = {start}, [start]
-    for cell in queue:
-        for near in neighbours(cell):
-            if near not in reached and near not in taken and _at(grid, near) in floor:
-                reached.add(near)
-                queue.append(near)
-    return frozenset(reached)
+    def beside(cell: Cell) -> list[Cell]:
+        return [near for near in neighbours(cell) if near not in taken and _at(grid, near) in floor]
+
+    return frozenset(find_ways(start, beside))
 
 
 def list_untouched(grid: Sequence[str], starts: Sequence[Cell]) -> list[tuple[str, Cell]]:

@@ -319,7 +319,6 @@ def _lines_of_rows(node: ast.expr) -> list[int]:
 
 
 def _public_names(doc: Document, values: Mapping[str, Any]) -> dict[tuple[Any, ...], str]:
-    """Return what a public file calls the key paths of our files that come from it."""
     names: dict[tuple[Any, ...], str] = {(key,): public for public, key in (RENAMED | ORDERS).items()}
     names |= {("grid",): "grid", ("shaping",): "rew_shaping_params"}
     for key, paired in PAIRED.items():

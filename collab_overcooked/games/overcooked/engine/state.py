@@ -10,14 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    MACRO_COLUMNS,
-    Clock,
-    EventColumn,
-    Path,
-    Player,
-    Thing,
-)
+from collab_overcooked.games.overcooked.engine.constants import MACRO_COLUMNS, Clock, EventColumn, Path, Player, Thing
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.rng import Rng
 

@@ -17,7 +17,6 @@ from collab_overcooked.games.overcooked.engine.constants import (
 from collab_overcooked.games.overcooked.engine.directives import mark_floor, mask_directives
 from collab_overcooked.games.overcooked.engine.macro_actions import clear_past, step_macro_actions
 from collab_overcooked.games.overcooked.engine.observe import observe_env
-from collab_overcooked.games.overcooked.engine.rewards import pay
 from collab_overcooked.games.overcooked.engine.rules import (
     age_gate,
     choose_primitives,
@@ -31,6 +30,16 @@ from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
+
+
+@kernel
+def pay(sparse, shaped, with_shaping, rewards):
+    """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: rewards."""
+    team = 0.0
+    for i in range(sparse.shape[0]):
+        team += sparse[i]
+    for i in range(rewards.shape[0]):
+        rewards[i] = team + shaped[i] if with_shaping == 1 else team
 
 
 @kernel

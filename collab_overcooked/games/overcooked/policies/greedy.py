@@ -6,9 +6,10 @@ watched: things that they hold count as on their way, and no player walks into t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,28 +20,160 @@ from collab_overcooked.games.overcooked.engine.constants import (
     WAIT,
     Action,
     Clock,
+    Frame,
     Item,
     Object,
+    Param,
     Player,
     Row,
     Terrain,
     Verb,
 )
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
+    DISH,
+    FAR,
+    GATE_COST,
+    KIN,
+    ONION,
     PASSING,
+    SOUP,
+    TOMATO,
     Array,
     Goal,
     Scratch,
     StaticInfo,
+    Station,
     Trust,
+    find_carries,
     make_scratch,
     make_static_info,
+    survey,
 )
-from collab_overcooked.games.overcooked.policies.joint_moves import faces, find_barred
-from collab_overcooked.games.overcooked.policies.task_assignment import assign_env
-from collab_overcooked.games.overcooked.policies.teammate_model import TeammateModel
+from collab_overcooked.games.overcooked.policies.joint_moves import (
+    count_loose,
+    faces,
+    find_barred,
+    list_needs,
+    send_carrier,
+)
+from collab_overcooked.games.overcooked.policies.task_assignment import assign_env, clear_hands, job_time
+from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
+from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
+
+RELIED = 30  # steps for which a player relies on a stranger after its last action at a pot or serving cell
+STILL = 3  # steps without a move after which a stranger is walked around
+MIN_PATIENCE = 3  # steps in which neither moves nor handles anything before the player steps aside
+ASIDE = (2, 6)  # range of steps spent aside
+MAX_PATIENCE = 24  # after repeatedly stepping aside in vain
+CLAIM = 10  # steps for which a thing that a stranger took back is left to it
+NEAR = 2  # cells at which two can be in each other's way
+
+
+class TeammateModel:
+    """Watches the teammates of one seat: whom a player relies on, whom it walks around, and when it yields.
+
+    Strangers are judged by their actions alone. A thing held by a stranger counts as on its way while the stranger acts
+    at pots and serving cells from time to time; a stranger who stands still is walked around like a closed gate; a
+    thing that a stranger takes back from where it put it is left to it. If neither moves, the player steps aside for a
+    random number of steps, and waits longer before the next time if the stranger does not use the room.
+
+    Args:
+        seat: Of the player that watches.
+        team: Policy names by seat; seats of the same policy are kin.
+        seed: For how long it steps aside, and where to.
+    """
+
+    def __init__(self, seat: int, team: tuple[str, ...], seed: int) -> None:
+        kin = np.array([name == team[seat] for name in team])
+        self._seat, self._strangers = seat, np.flatnonzero(~kin)
+        self.trust = kin.astype(np.int32)
+        self._rng = np.random.default_rng(seed)
+        self._before: Array | None = None
+        self._still = np.zeros(len(kin), np.int32)  # steps without a move
+        self._idle = np.zeros(len(kin), np.int32)  # steps in which, besides, the hands held the same
+        self._useless = np.zeros(len(kin), np.int32)  # steps since something was done at a pot or serving cell
+        self._laid: dict[int, int] = {}  # who put something on a counter last
+        self._claims: dict[int, int] = {}  # steps for which a counter's content is left to a stranger
+        self._patience = MIN_PATIENCE
+        self._aside = 0  # steps to go
+
+    def watch(self, players: Array, stations: Array) -> None:
+        """Look at what everybody did."""
+        if self._before is not None and len(self._strangers):
+            moved = (players[:, [Player.X, Player.Y]] != self._before[:, [Player.X, Player.Y]]).any(axis=1)
+            handled = players[:, Player.HAND] != self._before[:, Player.HAND]
+            self._still = np.where(moved, 0, self._still + 1)
+            self._idle = np.where(moved | handled, 0, self._idle + 1)
+            self._useless += 1
+            self._claims = {s: left - 1 for s, left in self._claims.items() if left > 1}
+            for i in np.flatnonzero(handled).tolist():
+                self._note(i, players[i], stations)
+            if (moved | handled)[self._strangers].any():
+                self._patience = MIN_PATIENCE
+            stands = np.where(self._still >= STILL, Trust.IN_THE_WAY, Trust.STRANGER)
+            self.trust[self._strangers] = stands[self._strangers]
+        self._before = players.copy()
+
+    def _note(self, i: int, player: Array, stations: Array) -> None:
+        dx, dy = OFFSETS[player[Player.FACING]]
+        there = (player[Player.X] + dx, player[Player.Y] + dy)
+        matching = np.flatnonzero((stations[:, [Station.X, Station.Y]] == there).all(axis=1))
+        if not len(matching):  # between two directives it may have done that and walked on
+            return
+        s = int(matching[0])
+        if stations[s, Station.TERRAIN] in (Terrain.POT, Terrain.SERVING):
+            self._useless[i] = 0
+        elif player[Player.HAND] == Item.NONE:
+            self._laid[s] = i
+        elif self._laid.pop(s, self._seat) == i != self._seat:
+            self._claims[s] = CLAIM
+
+    def relied_on(self, players: Array) -> Array:
+        """Return the players, without the things held by unreliable strangers."""
+        seen = players.copy()
+        useless = self._strangers[self._useless[self._strangers] >= RELIED]
+        seen[useless, Player.HAND :] = Item.NONE
+        return seen
+
+    def claimed(self, count: int) -> Array:
+        """Return the stations whose contents are left to strangers, int32 (S,)."""
+        claimed = np.zeros(count, np.int32)
+        claimed[list(self._claims)] = 1
+        return claimed
+
+    def yields(self, players: Array, acts: bool) -> bool:
+        """Return whether the player steps aside now."""
+        if self._aside > 0:
+            self._aside -= 1
+            return True
+        if acts or not len(self._strangers):
+            return False
+        places = players[:, [Player.X, Player.Y]]
+        near = np.abs(places - places[self._seat]).sum(axis=1)[self._strangers] <= NEAR
+        waits = np.minimum(self._idle[self._strangers], self._idle[self._seat]) >= self._patience
+        if not (near & waits).any():
+            return False
+        self._aside = int(self._rng.integers(*ASIDE))
+        self._patience = min(2 * self._patience, MAX_PATIENCE)
+        return True
+
+    def step_aside(self, players: Array, floor: Array, neighbours: Array) -> int:
+        """Return a move away from the nearest stranger, onto a free cell; ties are broken at random."""
+        places = players[:, [Player.X, Player.Y]]
+        taken = {int(floor[y, x]) for x, y in places.tolist()}
+        position = places[self._seat]
+        best, most = int(Action.STAY), -1.0
+        for direction, target in enumerate(neighbours[floor[position[1], position[0]]].tolist()):
+            if target == NOTHING or target in taken:
+                continue
+            away = np.abs(places[self._strangers] - (position + OFFSETS[direction])).sum(axis=1).min()
+            value = float(away) + float(self._rng.random())
+            if value > most:
+                best, most = direction, value
+        return best
+
 
 GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
@@ -118,7 +251,6 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team, seed)
@@ -128,7 +260,6 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the decision."""
         if seen.error is not None:  # a teammate acted differently; nothing can be changed in this step
             return seen.idle_action
         state = self._simulator.state
@@ -179,3 +310,107 @@ def verb_for(terrain: int, held: int) -> Verb:
     if terrain == Terrain.POT:
         return Verb.LOAD if held == Item.DISH else Verb.START if held == Item.NONE else Verb.PUT
     return Verb.TAKE if held == Item.NONE else Verb.PUT
+
+
+STEPS = 3
+TOP = 10.0  # worth of jobs
+
+
+class SoupLook:
+    """Sub-plans of players: directives for the jobs of the assigner."""
+
+    study: ClassVar[Mapping[str, Study]] = {
+        "Overcooked-v0": Study(
+            tuple(
+                (layout, {"layout": layout, "action_level": "medium", "random_start": True})
+                for layout in ("cramped_room", "asymmetric_advantages", "coordination_ring")
+            ),
+            "score",
+            "higher",
+            "score in 400 steps",
+            bound={"action_level": "primitive"},
+        )
+    }
+
+    def __init__(self, game: Any) -> None:
+        self.game = game
+        if any(level != MEDIUM for level in game.levels):
+            raise ValueError("policy 'cots' plays by directives; all seats need action_level=medium")
+        self.assigner = assigner(game)
+        n = game.n_agents
+        self.trust = np.full(n, KIN, np.int32)
+        self.rows: dict[tuple[int, int, int], list[int]] = {}  # by layout, station and verb: directives
+        self.claimed = np.zeros(self.assigner.static.stations.shape[1], np.int32)
+
+    def __call__(self, seen: Seen) -> PlanningView:
+        """Return the jobs of all players."""
+        state = self.game.state_of(seen.scene)
+        self._survey(state)
+        players = state.players[0]
+        options = {seat: list(self._jobs(state, seat, seen)) for seat in range(len(players))}
+        return PlanningView(
+            options=options,
+            places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
+            held={seat: int(row[Player.HAND] != Item.NONE) for seat, row in enumerate(players)},
+            steps=STEPS,
+            facts=frozenset({f"{seen.scene['served']} served"}),
+            describe=lambda: seen.text,
+            idle=self._yielding(seen),
+        )
+
+    def _yielding(self, seen: Seen) -> int:
+        return AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
+
+    def _survey(self, state: Any) -> None:
+        kitchen_assigner, k = self.assigner, self.assigner.layout(state)
+        tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
+        stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
+        players, cells = state.players[0], state.cells[0]
+        scratch.gate[0], scratch.barred[:] = GATE_COST, 0
+        survey(stations, stands, static.gates[k], tables.neighbours[k], floor, players, cells, self.trust, scratch)
+        find_carries(stations, stands, static.regions[k], floor, players, scratch)
+        values, times, auto_start = tables.values[k], tables.times[k], tables.params[Param.AUTO_START]
+        list_needs(stations, floor, players, cells, values, times, auto_start, scratch)
+        count_loose(stations, cells, self.claimed, scratch)
+        scratch.goals[:] = 0
+        scratch.goals[:, Goal.STATION] = NOTHING
+        for item in (SOUP, DISH, ONION, TOMATO):
+            for i in range(len(players)):
+                if players[i, Player.HAND] == item:
+                    cell = floor[players[i, Player.Y], players[i, Player.X]]
+                    send_carrier(i, item, cell, stations, stands, cells, scratch)
+        if np.all(players[:, Player.HAND] != Item.NONE):  # no player could fetch a dish
+            clear_hands(stations, stands, floor, players, cells, self.trust, scratch)
+
+    def _jobs(self, state: Any, seat: int, seen: Seen) -> Iterator[SubPlan]:
+        kitchen_assigner, k = self.assigner, int(state.clock[0, Clock.LAYOUT])
+        tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
+        players, cells, stations = state.players[0], state.cells[0], static.stations[k]
+        floor = tables.floor[k]
+        cell, hand = floor[players[seat, Player.Y], players[seat, Player.X]], int(players[seat, Player.HAND])
+        if hand != Item.NONE:
+            s = int(scratch.goals[seat, Goal.STATION])
+            if s != NOTHING:
+                yield self._job(k, s, hand, float(scratch.fields[s, cell]), seat, seen)
+        limit = int(tables.frames[k, Frame.GATE_LIMIT])
+        for s in range(len(stations)):
+            steps, _ = job_time(s, seat, cell, limit, stations, static.stands[k], floor, players, cells, scratch)
+            if steps < FAR:
+                job = self._job(k, s, Item.NONE, max(float(steps), 0.0), seat, seen)
+                yield job if hand == Item.NONE else replace(job, action=None)
+
+    def _job(self, k: int, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
+        terrain, x, y = self.assigner.static.stations[k, s].tolist()
+        verb = verb_for(terrain, hand)
+        rows = self.rows.get((k, s, verb))
+        if rows is None:
+            objects, catalogue = self.assigner.tables.objects[k], self.assigner.tables.catalogue
+            slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
+            matching = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
+            rows = self.rows[k, s, verb] = matching.tolist()
+        legal = [row for row in rows if seen.mask[row]]
+        text = seen.view.action_texts[legal[0] if legal else rows[0]] if rows else f"wait for {x} {y}"
+        action = legal[0] if legal else self._yielding(seen)
+        uses = frozenset({f"{x} {y}"} if hand == Item.NONE else ())  # full hands share stations, one after the other
+        load, hands = (0, 1) if hand == Item.NONE else (-1, 0)
+        return SubPlan(text, action if seat == seen.seat else None, steps, TOP, uses, load=load, hands=hands)

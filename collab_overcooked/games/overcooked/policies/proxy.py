@@ -31,7 +31,6 @@ class ProxyPolicy(Silent):
         self._by_layout: dict[str, TrainedPolicy] = {}
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Load the layout's proxy."""
         layout = ", ".join(one.name for one in info.game.layouts)  # type: ignore[attr-defined]
         if layout not in self._by_layout:
             known = proxy_layouts(self.kind)
@@ -42,7 +41,6 @@ class ProxyPolicy(Silent):
         self._player.reset(seat, info, seed)
 
     def act(self, seen: Seen) -> int:
-        """Return the proxy's action."""
         return self._player.act(seen)
 
 

@@ -28,19 +28,24 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     Goal,
     Need,
     Station,
+    find_carries,
+    is_same_side,
+    survey,
+    travel,
 )
-from collab_overcooked.games.overcooked.policies.distances import find_carries, is_same_side, survey, travel
-from collab_overcooked.games.overcooked.policies.full_hands import (
+from collab_overcooked.games.overcooked.policies.joint_moves import (
     best_counter,
+    can_act,
     column_of,
     count_loose,
     is_meeting_place,
     is_shared,
     list_needs,
+    make_way,
+    move_together,
     send,
     send_carrier,
 )
-from collab_overcooked.games.overcooked.policies.joint_moves import can_act, make_way, move_together
 from collab_overcooked.kernels.jit import kernel
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.games.overcooked.engine.constants import NOTHING, Object, Row, Terrain
 from collab_overcooked.games.overcooked.questions.search import First, JointSearch
-from collab_overcooked.games.overcooked.text.text import directive_texts, look, object_name
+from collab_overcooked.games.overcooked.text.text import object_name
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
@@ -44,7 +44,7 @@ class Kitchen:
             ]
         )
         self.objects = {object_name(thing): thing for thing in tables.objects[0] if thing[Object.X] != NOTHING}
-        texts = directive_texts(self.compiled)
+        texts = self.game.directive_texts
         self.cells = {
             texts[action]: self._number(tables.objects[0, slot])
             for action, (_, slot) in enumerate(tables.catalogue.tolist())
@@ -68,10 +68,10 @@ class Kitchen:
         return int(First.WAITED) if choice == WAIT else int(First.CELL) + self.cells[choice]
 
     def seen(self, state: State, seat: int) -> dict[str, Any]:
-        """Return the result of ``text.look`` in a state."""
+        """Return the result of ``OvercookedText.look`` in a state."""
         arrays, out = self.game.alloc(1)
         self.game.reset(arrays, out, np.ones(1, np.bool_), {"state": state})
-        return look(self.compiled, arrays, 0, seat)
+        return self.game.look(arrays, 0, seat)
 
     def steps_to_use(self, state: State, seat: int, *names: str) -> int | None:
         """Return the fewest steps in which a seat can use some objects, one after the other; None if it cannot.

@@ -2,22 +2,232 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, Terrain
 from collab_overcooked.games.overcooked.questions import text
-from collab_overcooked.games.overcooked.questions.facts import facts
 from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
-from collab_overcooked.games.overcooked.questions.scenes import change, draw_scene
 from collab_overcooked.games.overcooked.questions.search import First, Goal, Solution, TooLarge
-from collab_overcooked.questions.facts import draw_fact
+from collab_overcooked.games.overcooked.text.text import NAMES
+from collab_overcooked.questions.facts import Fact, draw_fact, numbers_around
 from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
 
 State = Mapping[str, Any]
+MIN_STEPS = 3  # of a route that is asked for; shorter ones can be seen at once
+FACING = {"o": "onion dispenser", "p": "dish dispenser", "c": "pot", "d": "serving", "g": "gate"}
+ALONE = "Suppose that gates stay as they are now and that the cooks never stand in each other's way."
+
+
+def facts(kitchen: Kitchen, state: State, seat: int, rng: np.random.Generator) -> list[Fact]:
+    """Return all facts of a state that a seat can be asked about.
+
+    Args:
+        kitchen: Layout.
+        state: Scene.
+        seat: Seat that is asked.
+        rng: Source of the wrong numbers.
+    """
+    seats = (seat, 1 - seat)
+    steps = {name: [kitchen.steps_to_use(state, who, name) for who in seats] for name in kitchen.objects}
+    facts = [*_missing(kitchen, state)]
+    for name in kitchen.objects:
+        if name[0] in FACING:
+            facts += _routes(name, steps[name], seat, rng)
+        if name[0] == "c":
+            facts += _ready(kitchen, state, name, seat, rng)
+    return facts
+
+
+def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
+    lying = {tuple(thing["position"]): thing for thing in state["objects"]}
+    hands = [player["holding"] for player in state["players"]]
+    at_hand = sum(thing is not None and thing["item"] == "onion" for thing in [*hands, *state["objects"]])
+    for name in kitchen.objects:
+        soup = lying.get(kitchen.place(name))
+        if name[0] != "c" or not at_hand or (soup is not None and soup["tick"] >= 0):
+            continue
+        count = MAX_INGREDIENTS - at_hand - (0 if soup is None else len(soup["ingredients"]))
+        question = (
+            f"If all onions in hands and on counters go into pot {name}, how many more onions from dispensers does it "
+            "need to begin to cook?"
+        )
+        choices = tuple(map(str, range(MAX_INGREDIENTS)))
+        yield Fact(f"missing {name}", question, choices, max(0, count), "count")
+
+
+def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+    soup = next((thing for thing in state["objects"] if tuple(thing["position"]) == kitchen.place(name)), None)
+    if soup is None or soup["tick"] < 0:
+        return
+    cooked = soup["time"] - soup["tick"] + 1  # step in which it can be taken out first
+    for who in (seat, 1 - seat):
+        cook, verb = ("you", "do you") if who == seat else (NAMES[who], f"does {NAMES[who]}")
+        held = state["players"][who]["holding"]
+        if held is None:
+            source = next(other for other in kitchen.objects if other[0] == "p")
+            with_dish = f"first taking a dish from dish dispenser {source}"
+            steps = kitchen.steps_to_use(state, who, source, name)
+        elif held["item"] == "dish":
+            with_dish = f"using the dish that {cook} already {'hold' if who == seat else 'holds'}"
+            steps = kitchen.steps_to_use(state, who, name)
+        else:
+            continue
+        if steps is None:
+            continue
+        question = (
+            f"{ALONE} In which step, counted from 1 for the present one, {verb} take the soup out of pot {name} at the "
+            f"earliest, {with_dish}?"
+        )
+        answer = max(cooked, steps)
+        yield Fact(f"soup {who} {name}", question, *numbers_around(answer, 1, rng), "timing")
+
+
+def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+    own_steps, other_steps = steps
+    thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
+    for who, count in zip((seat, 1 - seat), steps, strict=True):
+        if count is None or count < MIN_STEPS:
+            continue
+        verb = "do you" if who == seat else f"does {NAMES[who]}"
+        question = f"{ALONE} How many steps {verb} need at least to face {thing} and use it, the use included?"
+        yield Fact(f"steps {who} {name}", question, *numbers_around(count, 1, rng), "distance")
+    if own_steps is not None and other_steps is not None:
+        if max(own_steps, other_steps) >= MIN_STEPS:
+            nearer = 0 if own_steps < other_steps else 1 if other_steps < own_steps else 2
+            question = f"{ALONE} Who needs fewer steps to face {thing} and use it?"
+            choices = ("you", other, "neither: both need equally many")
+            yield Fact(f"nearer {name}", question, choices, nearer, "distance")
+        return
+    everybody = ("neither of you", "you alone", f"{other} alone", "both of you")
+    question = f"{ALONE} Who can get to a cell from which {thing} can be used?"
+    reached = (own_steps is not None) + 2 * (other_steps is not None)
+    yield Fact(f"reach {name}", question, everybody, reached, "reach")
+
+
+LIMIT = 60  # steps of a scene's episode, for policies that play on
+HANDS = (None, "onion", "dish", "soup")
+HAND_WEIGHTS = (0.45, 0.2, 0.2, 0.15)
+POT_WEIGHTS = {"empty": 0.15, "one": 0.15, "two": 0.25, "cooking": 0.25, "ready": 0.2}
+LYING = 0.4  # probability that something lies on a counter
+ELSEWHERE = 0.3  # probability that a player stands beyond a gate
+FACINGS = ("north", "south", "east", "west")
+FIRST_TICK, LAST_TICK, FULL = 8, 19, 3
+
+
+def draw_scene(
+    kitchen: Kitchen, rng: np.random.Generator, hands: Mapping[int, str] | None = None, pot: str = ""
+) -> dict[str, Any]:
+    """Return a random state of a kitchen.
+
+    Args:
+        kitchen: Kitchen of the scene.
+        rng: Source of randomness.
+        hands: Seat -> held item; drawn for other seats.
+        pot: One of ``POT_WEIGHTS`` for all pots; drawn if empty.
+    """
+    gates = [_gate(kitchen, place, rng) for place in _cells(kitchen, Terrain.GATE)]
+    scene: dict[str, Any] = {"timestep": 0, "limit": LIMIT, "served": 0, "score": 0, "layout": kitchen.layout}
+    objects = [soup for place in _cells(kitchen, Terrain.POT) if (soup := _pot(place, rng, pot)) is not None]
+    if rng.random() < LYING:
+        objects += _lying(kitchen, rng)
+    objects.sort(key=lambda thing: thing["position"][::-1])
+    players = _players(kitchen, rng)
+    for seat, item in (hands or {}).items():
+        players[seat]["holding"] = _thing(item)
+    return scene | {"players": players, "objects": objects, "gates": gates}
+
+
+def change(kitchen: Kitchen, scene: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Return a scene that differs in one thing: a hand, a player's place, a pot, what lies on counters, or a gate."""
+    other, changed = draw_scene(kitchen, rng), copy.deepcopy(scene)
+    kinds = ["hand", "place", "pot", "counter", *(["gate", "gate"] if scene["gates"] else [])]
+    kind, seat = kinds[rng.integers(len(kinds))], int(rng.integers(2))
+    player, drawn = changed["players"][seat], other["players"][seat]
+    if kind == "hand":
+        player["holding"] = drawn["holding"]
+    elif kind == "place" and drawn["position"] != changed["players"][1 - seat]["position"]:
+        player["position"], player["facing"] = drawn["position"], drawn["facing"]
+    elif kind == "gate":
+        gate = int(rng.integers(len(scene["gates"])))
+        changed["gates"][gate] = other["gates"][gate]
+    elif kind in ("pot", "counter"):
+        pots = [list(place) for place in _cells(kitchen, Terrain.POT)]
+        places = [pots[rng.integers(len(pots))]] if kind == "pot" else None
+
+        def is_kept(thing: dict[str, Any]) -> bool:
+            return thing["position"] in places if places else thing["position"] not in pots
+
+        changed["objects"] = [thing for thing in scene["objects"] if not is_kept(thing)]
+        changed["objects"] += [thing for thing in other["objects"] if is_kept(thing)]
+        changed["objects"].sort(key=lambda thing: thing["position"][::-1])
+    return changed
+
+
+def _cells(kitchen: Kitchen, terrain: int) -> list[tuple[int, int]]:
+    return [(int(x), int(y)) for y, x in np.argwhere(kitchen.terrain == terrain)]
+
+
+def _thing(item: str | None) -> dict[str, Any] | None:
+    if item is None:
+        return None
+    if item != "soup":
+        return {"item": item}
+    return {"item": "soup", "ingredients": ["onion"] * FULL, "tick": 20, "time": 20, "ready": True}
+
+
+def _players(kitchen: Kitchen, rng: np.random.Generator) -> list[dict[str, Any]]:
+    players: list[dict[str, Any]] = []
+    for x, y in kitchen.compiled.tables.starts[0].tolist():
+        cells = kitchen.floor(None if rng.random() < ELSEWHERE else int(kitchen.regions[y, x]))
+        if not len(kitchen.compiled.tables.gates[0]):  # no player ever gets into the other region
+            cells = kitchen.floor(int(kitchen.regions[y, x]))
+        free = [cell for cell in cells if list(cell) not in [player["position"] for player in players]]
+        players.append(
+            {
+                "position": list(free[rng.integers(len(free))]),
+                "facing": FACINGS[rng.integers(4)],
+                "holding": _thing(HANDS[rng.choice(len(HANDS), p=HAND_WEIGHTS)]),
+            }
+        )
+    return players
+
+
+def _pot(place: tuple[int, int], rng: np.random.Generator, stage: str) -> dict[str, Any] | None:
+    stage = stage or list(POT_WEIGHTS)[rng.choice(len(POT_WEIGHTS), p=list(POT_WEIGHTS.values()))]
+    count = {"empty": 0, "one": 1, "two": 2}.get(stage, FULL)
+    if not count:
+        return None
+    tick = {"cooking": int(rng.integers(FIRST_TICK, LAST_TICK + 1)), "ready": 20}.get(stage, -1)
+    soup = {"item": "soup", "ingredients": ["onion"] * count, "tick": tick, "time": 20, "ready": stage == "ready"}
+    return {"position": list(place), **soup}
+
+
+def _lying(kitchen: Kitchen, rng: np.random.Generator) -> list[dict[str, Any]]:
+    names = [name for name in kitchen.objects if name[0] == "s"] or [n for n in kitchen.objects if n[0] == "k"]
+    reached = [name for name in names if _is_reached(kitchen, kitchen.place(name))]
+    if not reached:
+        return []
+    place, item = kitchen.place(reached[rng.integers(len(reached))]), HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
+    return [{"position": list(place), **(_thing(item) or {})}]
+
+
+def _is_reached(kitchen: Kitchen, place: tuple[int, int]) -> bool:
+    return any(abs(x - place[0]) + abs(y - place[1]) == 1 for x, y in kitchen.floor())
+
+
+def _gate(kitchen: Kitchen, place: tuple[int, int], rng: np.random.Generator) -> dict[str, Any]:
+    limit = int(kitchen.compiled.layouts[0].gate_limit)
+    is_open = bool(rng.random() < 0.35)
+    counter = int(rng.integers(0, limit)) if is_open else 0
+    return {"position": list(place), "open": is_open, "counter": counter, "limit": limit}
+
+
 LAYOUTS = {  # name -> seats that the cases of the generated part ask
     "cramped_room": (0, 1, 0),
     "forced_coordination": (0, 1),

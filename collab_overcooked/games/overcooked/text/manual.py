@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.compile import Compiled
 from collab_overcooked.games.overcooked.engine.constants import (
     LETTERS,
     MAX_INGREDIENTS,
     NOTHING,
+    Clock,
     Frame,
     Kind,
     Object,
@@ -17,55 +17,11 @@ from collab_overcooked.games.overcooked.engine.constants import (
 )
 from collab_overcooked.games.overcooked.engine.solvability import FLOOR
 from collab_overcooked.games.overcooked.engine.spec import Layout
-from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, draw_map, object_name, within_reach
+from collab_overcooked.games.overcooked.engine.state import State
+from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, OvercookedText, object_name
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
 Array = np.ndarray
-
-
-def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
-    """Return the manual: rules, layout, and effects of actions."""
-    k = compiled.layouts.index(layout)
-    objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
-    others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
-    lines = [
-        f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
-        *_rules(compiled, layout, k),
-        "",
-        f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
-    ]
-    starts = [(int(x), int(y)) for x, y in compiled.tables.starts[k]]
-    ever = {name for start in starts for name in within_reach(compiled, k, start, FLOOR)}
-    for kind in Kind:
-        named = [thing for thing in objects if thing[Object.KIND] == kind]
-        named = [thing for thing in named if kind != Kind.COUNTER or object_name(thing) in ever]
-        if named:
-            places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
-            lines.append(f"- {TITLES[kind]}: {places}")
-    lines += _reach(compiled, k, starts, seat)
-    strict = compiled.tables.params[Param.RULES] == Rules.STRICT
-    actions = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(compiled, k)
-    return "\n".join([*lines, "", *actions])
-
-
-def _reach(compiled: Compiled, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
-    near, beyond = [], []
-    for start in starts:
-        closed, opened = (within_reach(compiled, k, start, floor) for floor in (" ", FLOOR))
-        near.append(", ".join(closed) or "nothing")
-        beyond.append(", ".join(name for name in opened if name not in closed))
-    if len(set(near)) == 1 and not any(beyond):
-        return [f"{'You can' if len(starts) == 1 else 'All players can'} reach {near[0]}."]
-    lines = []
-    for j in [seat, *(other for other in range(len(starts)) if other != seat)]:
-        through = f"; only through an open gate to {beyond[j]}" if beyond[j] else ""
-        lines.append(f"{'You' if j == seat else NAMES[j]} can reach {near[j]}{through}.")
-    both = set(near[seat].split(", ")).intersection(*(names.split(", ") for names in near))
-    counters = [name for name in near[seat].split(", ") if name in both and name[0] in _COUNTERS]
-    if counters:
-        lines.append(f"Counters that all players can reach, for handing things over: {', '.join(counters)}.")
-    return lines
 
 
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
@@ -76,20 +32,6 @@ def _directives(strict: bool) -> list[str]:
         "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
         "Each time you see which directives are possible. You can put things down only on the nearest empty counter.",
         *(["A directive that becomes impossible ends by itself."] if strict else []),
-    ]
-
-
-def _primitives(compiled: Compiled, k: int) -> list[str]:
-    used = {symbol for row in draw_map(compiled, k) for symbol in row}
-    legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
-    legend += ["W walls"] if "W" in used else []
-    return [
-        "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. If "
-        "the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
-        "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an "
-        "empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
-        f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "
-        "players in seat order, starting with 1.",
     ]
 
 
@@ -106,21 +48,81 @@ def orders_text(layout: Layout) -> str:
     return f"Soups on order: {'; '.join(soups)}."
 
 
-def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
-    tables = compiled.tables
-    auto = tables.params[Param.AUTO_START] == 1
-    times = sorted({layout.cook_times[soup] for soup in layout.orders})
-    start = "It starts by itself with the third one" if auto else "Interact with an empty hand to start it; it"
-    lines = [
-        f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks for "
-        f"{' or '.join(map(str, times))} steps, during which it takes nothing.",
-        "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
-        "Players cannot walk through each other, counters or stations.",
-    ]
-    if tables.frames[k, Frame.GATES]:
-        who = "Any player" if tables.params[Param.GATE_ANYONE] == 1 else "A player with empty hands"
-        lines.append(
-            f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which no player is "
-            "in it."
-        )
-    return lines
+class OvercookedManual(OvercookedText):
+    """Manual of a pool of layouts."""
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
+        layout = self.compiled.layouts[k]
+        objects = [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
+        others = [NAMES[j] for j in range(self.n_agents) if j != seat]
+        lines = [
+            f"You are {NAMES[seat]}, a cook"
+            + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
+            f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
+            *self._rules(layout, k),
+            "",
+            f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
+        ]
+        starts = [(int(x), int(y)) for x, y in self.compiled.tables.starts[k]]
+        ever = {name for start in starts for name in self.within_reach(k, start, FLOOR)}
+        for kind in Kind:
+            named = [thing for thing in objects if thing[Object.KIND] == kind]
+            named = [thing for thing in named if kind != Kind.COUNTER or object_name(thing) in ever]
+            if named:
+                places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
+                lines.append(f"- {TITLES[kind]}: {places}")
+        lines += self._reach(k, starts, seat)
+        strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
+        actions = _directives(strict) if self.levels[seat] == MEDIUM else self._primitives(k)
+        return "\n".join([*lines, "", *actions])
+
+    def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
+        near, beyond = [], []
+        for start in starts:
+            closed, opened = (self.within_reach(k, start, floor) for floor in (" ", FLOOR))
+            near.append(", ".join(closed) or "nothing")
+            beyond.append(", ".join(name for name in opened if name not in closed))
+        if len(set(near)) == 1 and not any(beyond):
+            return [f"{'You can' if len(starts) == 1 else 'All players can'} reach {near[0]}."]
+        lines = []
+        for j in [seat, *(other for other in range(len(starts)) if other != seat)]:
+            through = f"; only through an open gate to {beyond[j]}" if beyond[j] else ""
+            lines.append(f"{'You' if j == seat else NAMES[j]} can reach {near[j]}{through}.")
+        both = set(near[seat].split(", ")).intersection(*(names.split(", ") for names in near))
+        counters = [name for name in near[seat].split(", ") if name in both and name[0] in _COUNTERS]
+        if counters:
+            lines.append(f"Counters that all players can reach, for handing things over: {', '.join(counters)}.")
+        return lines
+
+    def _primitives(self, k: int) -> list[str]:
+        used = {symbol for row in self.draw_map(k) for symbol in row}
+        legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
+        legend += ["W walls"] if "W" in used else []
+        return [
+            "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
+            "If the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
+            "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on "
+            "an empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
+            f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "
+            "players in seat order, starting with 1.",
+        ]
+
+    def _rules(self, layout: Layout, k: int) -> list[str]:
+        tables = self.compiled.tables
+        auto = tables.params[Param.AUTO_START] == 1
+        times = sorted({layout.cook_times[soup] for soup in layout.orders})
+        start = "It starts by itself with the third one" if auto else "Interact with an empty hand to start it; it"
+        lines = [
+            f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
+            f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
+            "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
+            "Players cannot walk through each other, counters or stations.",
+        ]
+        if tables.frames[k, Frame.GATES]:
+            who = "Any player" if tables.params[Param.GATE_ANYONE] == 1 else "A player with empty hands"
+            lines.append(
+                f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which no player "
+                "is in it."
+            )
+        return lines

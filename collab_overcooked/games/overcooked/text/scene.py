@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows
-from collab_overcooked.games.overcooked.engine.compile import Compiled
 from collab_overcooked.games.overcooked.engine.constants import (
     FIRST_ROWS,
     HAND_END,
@@ -31,6 +31,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Thing,
 )
 from collab_overcooked.games.overcooked.engine.rules import is_ready
+from collab_overcooked.games.overcooked.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
 from collab_overcooked.kernels.grid import Direction
@@ -41,39 +42,6 @@ OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup"
 COUNT, FACING = codec.integers(0, MAX_COUNTER), codec.members_of(Direction, "facing")
 
 Scene = Mapping[str, Any]
-
-
-def scene_parts(compiled: Compiled, directives: Sequence[str]) -> dict[str, Part]:
-    """Declare the scenes of a pool of layouts, whose players may choose from ``directives``.
-
-    Objects on counters and in pots, and gates, are in reading order. A soup has ``ingredients``, ``tick`` (-1 until it
-    cooks) and ``time``, its steps of cooking.
-    """
-    tables, medium = compiled.tables, [level == MEDIUM for level in compiled.levels]
-    height, width = tables.terrain.shape[1:]
-    position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
-    player = {
-        "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
-        "facing": codec.column("players", Player.FACING, FACING),
-        "holding": _holding(compiled),
-    }
-    directed = codec.group(player | {"directive": _running(directives, height * width)})
-    counters = {"served": Clock.SERVED, "score": Clock.SCORE}
-    scene = {
-        "timestep": codec.column("clock", Clock.T, codec.COUNT),
-        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-        **codec.columns("clock", COUNT, **counters),
-        "layout": codec.column("clock", Clock.LAYOUT, codec.names_of(compiled.names, "layout")),
-        "players": codec.by_entry([directed if macros else codec.group(player) for macros in medium], "players"),
-        "objects": _objects(compiled, position),
-        "gates": _gates(compiled, position),
-        "chance": codec.rng_state(),
-    }
-    if any(medium):
-        past, none = _past(directives, position, height * width), Part(optional(record({})), lambda rows: None)
-        memory = codec.by_entry([past if macros else none for macros in medium], "players")
-        scene["memory"] = memory._replace(known_to=(), belief=codec.kept)  # no secret, but nothing to be shown either
-    return scene
 
 
 def _running(directives: Sequence[str], steps: int) -> Part:
@@ -144,99 +112,6 @@ def _encode_thing(thing: Mapping[str, Any] | None, times: Any) -> list[int]:
     return [Item.SOUP, onions, tomatoes, thing.get("tick", times[onions, tomatoes])]
 
 
-def _holding(compiled: Compiled) -> Part:
-    times, hand = compiled.tables.times, slice(Player.HAND, HAND_END)
-
-    def read(rows: Rows) -> dict[str, Any] | None:
-        return _decode_thing(rows["players"][hand], times[rows.env["clock"][Clock.LAYOUT]], rows.derived)
-
-    def write(rows: Rows, value: Mapping[str, Any] | None) -> None:
-        rows["players"][hand] = _encode_thing(value, times[rows.env["clock"][Clock.LAYOUT]])
-
-    return Part(optional(record(THING, ["item"])), read, write)
-
-
-def _objects(compiled: Compiled, position: codec.Codec) -> Part:
-    tables = compiled.tables
-
-    def read(rows: Rows) -> list[dict[str, Any]]:
-        times = tables.times[rows["clock"][Clock.LAYOUT]]
-        lying = [
-            ([x, y], _decode_thing(thing, times, rows.derived))
-            for y, line in enumerate(rows["cells"])
-            for x, thing in enumerate(line)
-            if thing[Thing.ITEM]
-        ]
-        return [{"position": place, **thing} for place, thing in lying if thing]
-
-    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-        k, cells = rows["clock"][Clock.LAYOUT], rows["cells"]
-        terrain = tables.terrain[k]
-        cells[terrain != Terrain.GATE] = 0
-        for thing in value:
-            x, y = thing["position"]
-            if terrain[y, x] != Terrain.COUNTER and not (terrain[y, x] == Terrain.POT and thing["item"] == "soup"):
-                raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup only")
-            if cells[y, x, Thing.ITEM] != Item.NONE:
-                raise ValueError(f"two objects lie at {[x, y]}")
-            cells[y, x] = _encode_thing(thing, tables.times[k])
-
-    form = record({"position": position.form, **THING}, ["position", "item"])
-    return Part(list_of(form, 0, tables.terrain[0].size, "objects"), read, write)
-
-
-def _gates(compiled: Compiled, position: codec.Codec) -> Part:
-    tables = compiled.tables
-
-    def read(rows: Rows) -> list[dict[str, Any]]:
-        frame = tables.frames[k := rows["clock"][Clock.LAYOUT]]
-        gates = []
-        for x, y in tables.gates[k, : frame[Frame.GATES]].tolist():
-            item, *_, counter = rows["cells"][y][x]
-            limit = int(frame[Frame.GATE_LIMIT])
-            gates.append({"position": [x, y], "open": item == Item.OPEN, "counter": counter, "limit": limit})
-        return gates
-
-    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-        for gate in value:
-            x, y = gate["position"]
-            if tables.terrain[rows["clock"][Clock.LAYOUT], y, x] != Terrain.GATE:
-                raise ValueError(f"there is no gate at {[x, y]}")
-            rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, 0, gate.get("counter", 0)
-
-    gate = {"position": position.form, "open": boolean_or_bit, "counter": COUNT.form, "limit": COUNT.form}
-    return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)
-
-
-def check_scene(compiled: Compiled, directives: Sequence[str], scene: Scene) -> None:
-    """Refuse a scene that no play can lead to."""
-    k = compiled.names.index(scene["layout"])
-    for k_gate, gate in enumerate(scene["gates"]):
-        if gate["counter"] > (gate["limit"] if gate["open"] else 0):
-            allowed = f"counter of an open gate is 0 to {gate['limit']}, of a closed one 0"
-            raise ValueError(f"state.gates[{k_gate}]: {allowed}, not {gate['counter']}")
-    for place, thing, in_pot in _things(compiled, k, scene):
-        _check_soup(place, thing, in_pot)
-    _check_places(compiled, k, scene)
-    for seat, player in enumerate(scene["players"]):
-        if player.get("directive") is not None:
-            _check_running(compiled, directives, k, scene, seat)
-    height, width = compiled.tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
-    for seat, past in enumerate(scene.get("memory", ())):
-        place = past and past["position"]
-        if place and not (place[0] < width and place[1] < height):
-            raise ValueError(f"state.memory[{seat}].position must lie in a grid of {width} x {height}, not {place}")
-
-
-def _things(compiled: Compiled, k: int, scene: Scene) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    for seat, player in enumerate(scene["players"]):
-        if player["holding"]:
-            yield f"state.players[{seat}].holding", player["holding"], False
-    for number, thing in enumerate(scene["objects"]):
-        x, y = thing["position"]
-        yield f"state.objects[{number}]", thing, compiled.tables.terrain[k, y, x] == Terrain.POT
-
-
 def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool) -> None:
     if thing["item"] != "soup":
         return
@@ -249,26 +124,158 @@ def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool) -> None:
         raise ValueError(f"{place}: tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
 
 
-def _check_places(compiled: Compiled, k: int, scene: Scene) -> None:
-    closed = [gate["position"] for gate in scene["gates"] if not gate["open"]]
-    places = [player["position"] for player in scene["players"]]
-    for seat, place in enumerate(places):
-        if compiled.tables.floor[k, place[1], place[0]] == NOTHING or place in closed:
-            raise ValueError(
-                f"state.players[{seat}]: no player can stand at {place}; players stand on floor or in open gates"
+class OvercookedScenes(CompiledGame):
+    """Scenes of a pool of layouts.
+
+    Objects on counters and in pots, and gates, are in reading order. A soup has ``ingredients``, ``tick`` (-1 until it
+    cooks) and ``time``, its steps of cooking.
+    """
+
+    _directives: tuple[str, ...]
+
+    def scene_parts(self) -> dict[str, Part]:
+        tables, medium = self.compiled.tables, [level == MEDIUM for level in self.compiled.levels]
+        height, width = tables.terrain.shape[1:]
+        position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
+        player = {
+            "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
+            "facing": codec.column("players", Player.FACING, FACING),
+            "holding": self._holding(),
+        }
+        directed = codec.group(player | {"directive": _running(self._directives, height * width)})
+        counters = {"served": Clock.SERVED, "score": Clock.SCORE}
+        scene = {
+            "timestep": codec.column("clock", Clock.T, codec.COUNT),
+            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+            **codec.columns("clock", COUNT, **counters),
+            "layout": codec.column("clock", Clock.LAYOUT, codec.names_of(self.compiled.names, "layout")),
+            "players": codec.by_entry([directed if macros else codec.group(player) for macros in medium], "players"),
+            "objects": self._objects(position),
+            "gates": self._gates(position),
+            "chance": codec.rng_state(),
+        }
+        if any(medium):
+            past, none = (
+                _past(self._directives, position, height * width),
+                Part(optional(record({})), lambda rows: None),
             )
-        if place in places[:seat]:
-            raise ValueError(f"players {places.index(place)} and {seat} both stand at {place}")
+            memory = codec.by_entry([past if macros else none for macros in medium], "players")
+            scene["memory"] = memory._replace(
+                known_to=(), belief=codec.kept
+            )  # no secret, but nothing to be shown either
+        return scene
 
+    def _holding(self) -> Part:
+        times, hand = self.compiled.tables.times, slice(Player.HAND, HAND_END)
 
-def _check_running(compiled: Compiled, directives: Sequence[str], k: int, scene: Scene, seat: int) -> None:
-    running, past = scene["players"][seat]["directive"], scene["memory"][seat]
-    slot = compiled.tables.catalogue[directives.index(running), Row.SLOT]
-    if compiled.tables.objects[k, slot, Object.X] == NOTHING:
-        raise ValueError(
-            f"state.players[{seat}].directive must be one for an object of {scene['layout']}, not {running!r}"
-        )
-    for key, least, most in (("timer", 0, past["timer"]), ("still", 0, PATIENCE)):
-        if not least <= past[key] <= most:
-            allowed = f"at least {least}" if key == "timer" else f"{least} to {most}"
-            raise ValueError(f"state.memory[{seat}].{key} of a running directive is {allowed}, not {past[key]}")
+        def read(rows: Rows) -> dict[str, Any] | None:
+            return _decode_thing(rows["players"][hand], times[rows.env["clock"][Clock.LAYOUT]], rows.derived)
+
+        def write(rows: Rows, value: Mapping[str, Any] | None) -> None:
+            rows["players"][hand] = _encode_thing(value, times[rows.env["clock"][Clock.LAYOUT]])
+
+        return Part(optional(record(THING, ["item"])), read, write)
+
+    def _objects(self, position: codec.Codec) -> Part:
+        tables = self.compiled.tables
+
+        def read(rows: Rows) -> list[dict[str, Any]]:
+            times = tables.times[rows["clock"][Clock.LAYOUT]]
+            lying = [
+                ([x, y], _decode_thing(thing, times, rows.derived))
+                for y, line in enumerate(rows["cells"])
+                for x, thing in enumerate(line)
+                if thing[Thing.ITEM]
+            ]
+            return [{"position": place, **thing} for place, thing in lying if thing]
+
+        def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+            k, cells = rows["clock"][Clock.LAYOUT], rows["cells"]
+            terrain = tables.terrain[k]
+            cells[terrain != Terrain.GATE] = 0
+            for thing in value:
+                x, y = thing["position"]
+                if terrain[y, x] != Terrain.COUNTER and not (terrain[y, x] == Terrain.POT and thing["item"] == "soup"):
+                    raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup only")
+                if cells[y, x, Thing.ITEM] != Item.NONE:
+                    raise ValueError(f"two objects lie at {[x, y]}")
+                cells[y, x] = _encode_thing(thing, tables.times[k])
+
+        form = record({"position": position.form, **THING}, ["position", "item"])
+        return Part(list_of(form, 0, tables.terrain[0].size, "objects"), read, write)
+
+    def _gates(self, position: codec.Codec) -> Part:
+        tables = self.compiled.tables
+
+        def read(rows: Rows) -> list[dict[str, Any]]:
+            frame = tables.frames[k := rows["clock"][Clock.LAYOUT]]
+            gates = []
+            for x, y in tables.gates[k, : frame[Frame.GATES]].tolist():
+                item, *_, counter = rows["cells"][y][x]
+                limit = int(frame[Frame.GATE_LIMIT])
+                gates.append({"position": [x, y], "open": item == Item.OPEN, "counter": counter, "limit": limit})
+            return gates
+
+        def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+            for gate in value:
+                x, y = gate["position"]
+                if tables.terrain[rows["clock"][Clock.LAYOUT], y, x] != Terrain.GATE:
+                    raise ValueError(f"there is no gate at {[x, y]}")
+                rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, 0, gate.get("counter", 0)
+
+        gate = {"position": position.form, "open": boolean_or_bit, "counter": COUNT.form, "limit": COUNT.form}
+        return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        k = self.compiled.names.index(scene["layout"])
+        for k_gate, gate in enumerate(scene["gates"]):
+            if gate["counter"] > (gate["limit"] if gate["open"] else 0):
+                allowed = f"counter of an open gate is 0 to {gate['limit']}, of a closed one 0"
+                raise ValueError(f"state.gates[{k_gate}]: {allowed}, not {gate['counter']}")
+        for place, thing, in_pot in self._things(k, scene):
+            _check_soup(place, thing, in_pot)
+        self._check_places(k, scene)
+        for seat, player in enumerate(scene["players"]):
+            if player.get("directive") is not None:
+                self._check_running(k, scene, seat)
+        height, width = self.compiled.tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
+        for seat, past in enumerate(scene.get("memory", ())):
+            place = past and past["position"]
+            if place and not (place[0] < width and place[1] < height):
+                raise ValueError(f"state.memory[{seat}].position must lie in a grid of {width} x {height}, not {place}")
+
+    def _things(self, k: int, scene: Scene) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+        for seat, player in enumerate(scene["players"]):
+            if player["holding"]:
+                yield f"state.players[{seat}].holding", player["holding"], False
+        for number, thing in enumerate(scene["objects"]):
+            x, y = thing["position"]
+            yield f"state.objects[{number}]", thing, self.compiled.tables.terrain[k, y, x] == Terrain.POT
+
+    def _check_places(self, k: int, scene: Scene) -> None:
+        closed = [gate["position"] for gate in scene["gates"] if not gate["open"]]
+        places = [player["position"] for player in scene["players"]]
+        for seat, place in enumerate(places):
+            if self.compiled.tables.floor[k, place[1], place[0]] == NOTHING or place in closed:
+                raise ValueError(
+                    f"state.players[{seat}]: no player can stand at {place}; players stand on floor or in open gates"
+                )
+            if place in places[:seat]:
+                raise ValueError(f"players {places.index(place)} and {seat} both stand at {place}")
+
+    def _check_running(self, k: int, scene: Scene, seat: int) -> None:
+        running, past = scene["players"][seat]["directive"], scene["memory"][seat]
+        slot = self.compiled.tables.catalogue[self._directives.index(running), Row.SLOT]
+        if self.compiled.tables.objects[k, slot, Object.X] == NOTHING:
+            raise ValueError(
+                f"state.players[{seat}].directive must be one for an object of {scene['layout']}, not {running!r}"
+            )
+        for key, least, most in (("timer", 0, past["timer"]), ("still", 0, PATIENCE)):
+            if not least <= past[key] <= most:
+                allowed = f"at least {least}" if key == "timer" else f"{least} to {most}"
+                raise ValueError(f"state.memory[{seat}].{key} of a running directive is {allowed}, not {past[key]}")
+
+    def _complete(self, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
+        clock = state.clock[i]
+        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+        return False, bool(clock[Clock.OVER])

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.overcooked.engine.compile import Compiled
 from collab_overcooked.games.overcooked.engine.constants import Clock, Thing
 from collab_overcooked.games.overcooked.engine.rules import is_ready
 from collab_overcooked.games.overcooked.text.manual import orders_text
-from collab_overcooked.games.overcooked.text.text import MENU, look
+from collab_overcooked.games.overcooked.text.text import MENU
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
 
@@ -33,15 +31,11 @@ class LayoutView(SeatView):
     @cached_property
     def awaited(self) -> Hashable | None:  # type: ignore[override]
         """Hands, pots, counters and gates, and what can be done with them; None for a seat with primitive actions."""
-        game = self._game
-        return awaited(game.compiled, self._state, 0, self._seat) if game.levels[self._seat] == MEDIUM else None
-
-
-def awaited(compiled: Compiled, state: Any, i: int, seat: int) -> Hashable:
-    """Return everything that a seat may wait for: hands, what is on cells, ready soups, and possible directives."""
-    seen, times = look(compiled, state, i, seat), compiled.tables.times[state.clock[i, Clock.LAYOUT]]
-    cells = (
-        (name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in seen["objects"].items()
-    )
-    possible = (text for text in seen["feasible"] if not text.startswith("put on k"))  # the nearest counter changes
-    return tuple(seen["holding"].values()), tuple(cells), tuple(possible)
+        if self._game.levels[self._seat] != MEDIUM:
+            return None
+        seen = self._game.look(self._state, 0, self._seat)
+        times = self._game.compiled.tables.times[self._state.clock[0, Clock.LAYOUT]]
+        things = seen["objects"].items()
+        cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
+        possible = (text for text in seen["feasible"] if not text.startswith("put on k"))  # the nearest counter changes
+        return tuple(seen["holding"].values()), tuple(cells), tuple(possible)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.overcooked.engine.compile import Compiled
 from collab_overcooked.games.overcooked.engine.constants import (
     BLOCKED,
     FIRST_ROWS,
@@ -50,6 +49,7 @@ from collab_overcooked.games.overcooked.engine.directives import (
 from collab_overcooked.games.overcooked.engine.macro_actions import judge_action
 from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.games.overcooked.engine.solvability import FLOOR, flood, neighbours
+from collab_overcooked.games.overcooked.text.scene import OvercookedScenes
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
@@ -98,24 +98,6 @@ def object_name(thing: Array) -> str:
     return f"{LETTERS[thing[Object.KIND]]}{thing[Object.NUMBER]}"
 
 
-@lru_cache(maxsize=64)
-def object_names(compiled: Compiled, k: int) -> dict[tuple[int, int], str]:
-    """Return the names of a layout's objects by position."""
-    rows = compiled.tables.objects[k]
-    return {(int(row[Object.X]), int(row[Object.Y])): object_name(row) for row in rows if row[Object.X] != NOTHING}
-
-
-@lru_cache(maxsize=64)
-def directive_texts(compiled: Compiled) -> tuple[str, ...]:
-    """Return the texts of all directives, by id."""
-    tables = compiled.tables
-    texts = ["continue", "wait", "move away"]
-    for verb, slot in tables.catalogue[len(FIRST_ROWS) :].tolist():
-        thing = tables.objects[0, slot]
-        texts.append(directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))
-    return tuple(texts)
-
-
 def directive_text(verb: Verb, kind: Kind, name: str) -> str:
     """Return the text of a directive: what is done with an object of a kind, by its name."""
     if verb == Verb.TAKE:
@@ -158,80 +140,6 @@ def read_answer(answer: str) -> list[str]:
     text = answers[-1] if answers else answer
     parts = [piece for line in text.splitlines() for piece in list_number(line).split(";")]
     return [part.strip() for part in parts if part.strip()]
-
-
-def parse_directive(compiled: Compiled, text: str) -> int:
-    """Parse one directive: the text of the list, or any phrase with the same verb and object.
-
-    Case, a final dot and the words between verb and object do not matter: "Place the onion in c0." is "put in c0".
-    """
-    texts = directive_texts(compiled)
-    plain = " ".join(list_number(text).lower().strip(" .`'\"").split())
-    if plain in texts:
-        return texts.index(plain)
-    call = CALL.fullmatch(plain)
-    slots = {object_name(thing): slot for slot, thing in enumerate(compiled.tables.objects[0])}
-    if not call or call[2] not in slots:
-        near = near_matches("directive", plain, texts)
-        raise ActionError("F_NO_DIRECTIVE", f"{NO_DIRECTIVE.format(text=text, example=texts[3])} {near}")
-    asked = SYNONYMS[call[1]]
-    kind = compiled.tables.objects[0, slots[call[2]], Object.KIND]
-    if asked == Verb.PUT and kind == Kind.SERVING:  # "place soup for delivery in d0"
-        asked = Verb.DELIVER
-    for action, (verb, slot) in enumerate(compiled.tables.catalogue.tolist()):
-        if verb == asked and slot == slots[call[2]]:
-            return action
-    raise ActionError(
-        "F_WRONG_OBJECT", f"{text!r}: that is not possible with {call[2]}, one of the {TITLES[Kind(kind)]}."
-    )
-
-
-def explain(
-    compiled: Compiled, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)
-) -> str:
-    """Return the message of a refused action."""
-    tables, player = compiled.tables, state.players[i, seat]
-    has_object = compiled.levels[seat] == MEDIUM and action < len(tables.catalogue)
-    slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
-    running = int(state.macro_state[i, seat, Macro.ACTION])
-    return REASONS[Reason(reason)].format(
-        me=NAMES[seat],
-        current=directive_texts(compiled)[running] if running != NOTHING else "",
-        object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
-        held=thing_text(player[Player.HAND : HAND_END]),
-        x=cell[0],
-        y=cell[1],
-    )
-
-
-def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int:
-    """Check a directive as a step would; return its ``constants.Reason``."""
-    running = state.macro_state[i, seat, Macro.ACTION] != NOTHING
-    if running or action == CONTINUE:
-        return int(Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING)
-    tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
-    paths = _surroundings(compiled, state, i, seat)
-    return int(
-        judge_action(
-            seat,
-            action,
-            tables.objects[k],
-            tables.catalogue,
-            tables.times[k],
-            state.players[i],
-            state.cells[i],
-            tables.params,
-            paths,
-        )
-    )
-
-
-def _surroundings(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
-    terrain = compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
-    paths = np.zeros((len(Path), *terrain.shape), np.int32)
-    mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
-    measure_distances(seat, state.players[i], paths)
-    return paths
 
 
 LABELS = {
@@ -291,160 +199,8 @@ def distance_text(moves: int) -> str:
     return f"{moves - BLOCKED} but blocked by a player" if moves >= BLOCKED else str(moves)
 
 
-def look(compiled: Compiled, state: Any, i: int, seat: int) -> dict[str, Any]:
-    """Return the contents of an observation as a mapping, for scripted and language policies.
-
-    Returns:
-        ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the seat itself first
-        (object name -> moves, see ``directives.distance_to``), ``objects`` (name -> what is there, see ``Thing``),
-        ``put_down`` (name of the nearest empty counter, empty if there is none) and ``feasible`` (texts).
-    """
-    tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
-    objects = [thing for thing in tables.objects[k] if thing[Object.X] != NOTHING]
-    texts = directive_texts(compiled)
-    seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
-    distances = {}
-    for j in seats:
-        paths = _surroundings(compiled, state, i, j)
-        distances[j] = {object_name(thing): int(distance_to(thing, paths)) for thing in objects}
-    paths = _surroundings(compiled, state, i, seat)
-    slot = nearest_counter(tables.objects[k], state.cells[i], paths)
-    return {
-        "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
-        "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
-        "distances": distances,
-        "objects": {object_name(thing): state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for thing in objects},
-        "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
-        "feasible": [texts[action] for action in np.flatnonzero(_feasible(compiled, state, i, seat))],
-    }
-
-
-def _feasible(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
-    tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
-    mask = np.zeros(len(tables.catalogue), np.int8)
-    paths = _surroundings(compiled, state, i, seat)
-    mark_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
-    mask_directives(
-        seat,
-        tables.objects[k],
-        tables.catalogue,
-        tables.times[k],
-        state.players[i],
-        state.macro_state[i, seat],
-        state.cells[i],
-        tables.params,
-        paths,
-        mask,
-    )
-    return mask
-
-
-def failure(compiled: Compiled, state: Any, i: int, seat: int) -> str | None:
-    """Return why a seat's last directive ended without effect; None if it had its effect, or is still running.
-
-    Whether it had one shows in the hand, or on the cell of a gate or pot, at once after its end.
-    """
-    tables, k, macro = compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
-    action, hand = int(macro[Past.LAST]), int(state.players[i, seat, Player.HAND])
-    if macro[Macro.ACTION] != NOTHING or action < len(FIRST_ROWS):
-        return None
-    verb, slot = tables.catalogue[action].tolist()
-    thing = tables.objects[k, slot]
-    cell = state.cells[i, thing[Object.Y], thing[Object.X]]
-    happened = {
-        Verb.TAKE: hand != Item.NONE,
-        Verb.LOAD: hand == Item.SOUP,
-        Verb.OPEN: cell[Thing.ITEM] == Item.OPEN,
-        Verb.START: not is_idle(cell),
-    }.get(Verb(verb), hand == Item.NONE)
-    if happened:
-        return None
-    strict = tables.params.copy()
-    strict[Param.RULES] = Rules.STRICT
-    paths = _surroundings(compiled, state, i, seat)
-    reason = judge_action(
-        seat,
-        action,
-        tables.objects[k],
-        tables.catalogue,
-        tables.times[k],
-        state.players[i],
-        state.cells[i],
-        strict,
-        paths,
-    )
-    return "" if reason == Reason.OK else explain(compiled, state, i, seat, action, reason)
-
-
-def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
-    """Return a seat's observation as text, in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
-    seen, tables = look(compiled, state, i, seat), compiled.tables
-    clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
-    moves = seen["distances"][seat]
-    lines = [
-        f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; earned so far: {clock[Clock.SCORE]}.",
-        f"Your last directives: {', '.join(seen['history']) or 'none'}{_failed(compiled, state, i, seat)}.",
-        " ".join(f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}." for j, held in seen["holding"].items()),
-    ]
-    for j, distances in seen["distances"].items():
-        names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
-        who = "Your" if j == seat else f"{NAMES[j]}'s"
-        lines.append(
-            f"{who} distances: " + ", ".join(f"{name} {distance_text(distances[name])}" for name in names) + "."
-        )
-    lines += [
-        f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}." for name in _of_kind(moves, Kind.POT)
-    ]
-    at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
-    lines += _counter_lines(seen, moves, within_reach(compiled, int(k), at, FLOOR))
-    lines += [
-        f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
-        for name in _of_kind(moves, Kind.GATE)
-        if moves[name] != NOTHING
-    ]
-    if seen["put_down"]:
-        lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
-    if compiled.levels[seat] != MEDIUM:
-        lines[1:2] = _map_lines(compiled, state, i, seat)
-    else:
-        lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
-    return "\n".join(lines)
-
-
-def _failed(compiled: Compiled, state: Any, i: int, seat: int) -> str:
-    reason = failure(compiled, state, i, seat) if compiled.levels[seat] == MEDIUM else None
-    return "" if reason is None else f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
-
-
-def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
-    players = state.players[i]
-    rows = draw_map(compiled, int(state.clock[i, Clock.LAYOUT]))
-    lines = []
-    for j, player in enumerate(players):
-        x, y = int(player[Player.X]), int(player[Player.Y])
-        rows[y][x] = str(j + 1)
-        facing = Direction(int(player[Player.FACING])).name.lower()
-        lines.append(f"{'You are' if j == seat else f'{NAMES[j]} is'} {j + 1} at ({x}, {y}), facing {facing}.")
-    return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
-
-
-def draw_map(compiled: Compiled, k: int) -> list[list[str]]:
-    """Return the cells of a layout: an object is the letter of its name, a wall ``W`` and the floor a blank."""
-    rows = [["W" if symbol == "W" else " " for symbol in row] for row in compiled.layouts[k].grid]
-    for thing in compiled.tables.objects[k]:
-        if thing[Object.X] != NOTHING:
-            rows[thing[Object.Y]][thing[Object.X]] = LETTERS[thing[Object.KIND]]
-    return rows
-
-
 def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
     return [name for name in names if name[0] == LETTERS[kind]]
-
-
-def within_reach(compiled: Compiled, k: int, start: tuple[int, int], floor: str) -> tuple[str, ...]:
-    """Return the names of the objects next to the cells of some kinds of floor that can be reached from a cell."""
-    cells = flood(compiled.layouts[k].grid, start, set(), floor)
-    return tuple(name for spot, name in object_names(compiled, k).items() if cells & set(neighbours(spot)))
 
 
 def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str]) -> list[str]:
@@ -479,3 +235,216 @@ def gate_text(gate: Sequence[int], limit: int) -> str:
         return "closed"
     left = int(limit - gate[Thing.TICK])
     return f"open for {left} more step{'s' * (left != 1)}"
+
+
+class OvercookedText(OvercookedScenes):
+    """Texts of a pool of layouts."""
+
+    levels: tuple[str, ...]
+
+    @cached_property
+    def object_names(self) -> list[dict[tuple[int, int], str]]:
+        """Names of the objects by position, for each layout."""
+        pools = [objects[objects[:, Object.X] != NOTHING] for objects in self.compiled.tables.objects]
+        return [{(int(row[Object.X]), int(row[Object.Y])): object_name(row) for row in rows} for rows in pools]
+
+    @cached_property
+    def directive_texts(self) -> tuple[str, ...]:
+        """Texts of all directives, by id."""
+        tables = self.compiled.tables
+        texts = ["continue", "wait", "move away"]
+        for verb, slot in tables.catalogue[len(FIRST_ROWS) :].tolist():
+            thing = tables.objects[0, slot]
+            texts.append(directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))
+        return tuple(texts)
+
+    def parse_directive(self, text: str) -> int:
+        """Parse one directive: the text of the list, or any phrase with the same verb and object.
+
+        Case, a final dot and the words between verb and object do not matter: "Place the onion in c0." is "put in c0".
+        """
+        texts = self.directive_texts
+        plain = " ".join(list_number(text).lower().strip(" .`'\"").split())
+        if plain in texts:
+            return texts.index(plain)
+        call = CALL.fullmatch(plain)
+        slots = {object_name(thing): slot for slot, thing in enumerate(self.compiled.tables.objects[0])}
+        if not call or call[2] not in slots:
+            near = near_matches("directive", plain, texts)
+            raise ActionError("F_NO_DIRECTIVE", f"{NO_DIRECTIVE.format(text=text, example=texts[3])} {near}")
+        asked = SYNONYMS[call[1]]
+        kind = self.compiled.tables.objects[0, slots[call[2]], Object.KIND]
+        if asked == Verb.PUT and kind == Kind.SERVING:  # "place soup for delivery in d0"
+            asked = Verb.DELIVER
+        for action, (verb, slot) in enumerate(self.compiled.tables.catalogue.tolist()):
+            if verb == asked and slot == slots[call[2]]:
+                return action
+        raise ActionError(
+            "F_WRONG_OBJECT", f"{text!r}: that is not possible with {call[2]}, one of the {TITLES[Kind(kind)]}."
+        )
+
+    def explain(self, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)) -> str:
+        """Return the message of a refused action."""
+        tables, player = self.compiled.tables, state.players[i, seat]
+        has_object = self.levels[seat] == MEDIUM and action < len(tables.catalogue)
+        slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
+        running = int(state.macro_state[i, seat, Macro.ACTION])
+        return REASONS[Reason(reason)].format(
+            me=NAMES[seat],
+            current=self.directive_texts[running] if running != NOTHING else "",
+            object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
+            held=thing_text(player[Player.HAND : HAND_END]),
+            x=cell[0],
+            y=cell[1],
+        )
+
+    def judge(self, state: Any, i: int, seat: int, action: int) -> int:
+        """Check a directive as a step would; return its ``constants.Reason``."""
+        running = state.macro_state[i, seat, Macro.ACTION] != NOTHING
+        if running or action == CONTINUE:
+            return int(
+                Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING
+            )
+        return self._judge_idle(state, i, seat, action, self.compiled.tables.params)
+
+    def _judge_idle(self, state: Any, i: int, seat: int, action: int, params: Array) -> int:
+        tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
+        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i], state.cells[i]
+        return int(judge_action(seat, action, *kitchen, params, self._surroundings(state, i, seat)))
+
+    def _surroundings(self, state: Any, i: int, seat: int) -> Array:
+        terrain = self.compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
+        paths = np.zeros((len(Path), *terrain.shape), np.int32)
+        mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
+        measure_distances(seat, state.players[i], paths)
+        return paths
+
+    def look(self, state: Any, i: int, seat: int) -> dict[str, Any]:
+        """Return the contents of an observation as a mapping, for scripted and language policies.
+
+        Returns:
+            ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the seat itself
+            first (object name -> moves, see ``directives.distance_to``), ``objects`` (name -> what is there, see
+            ``Thing``), ``put_down`` (name of the nearest empty counter, empty if there is none) and ``feasible``
+            (texts).
+        """
+        tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
+        objects = [thing for thing in tables.objects[k] if thing[Object.X] != NOTHING]
+        texts = self.directive_texts
+        seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
+        distances = {}
+        for j in seats:
+            paths = self._surroundings(state, i, j)
+            distances[j] = {object_name(thing): int(distance_to(thing, paths)) for thing in objects}
+        paths = self._surroundings(state, i, seat)
+        slot = nearest_counter(tables.objects[k], state.cells[i], paths)
+        return {
+            "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
+            "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
+            "distances": distances,
+            "objects": {
+                object_name(thing): state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for thing in objects
+            },
+            "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
+            "feasible": [texts[action] for action in np.flatnonzero(self._feasible(state, i, seat))],
+        }
+
+    def _feasible(self, state: Any, i: int, seat: int) -> Array:
+        tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
+        mask = np.zeros(len(tables.catalogue), np.int8)
+        paths = self._surroundings(state, i, seat)
+        mark_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
+        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
+        macro, cells = state.macro_state[i, seat], state.cells[i]
+        mask_directives(seat, *kitchen, macro, cells, tables.params, paths, mask)
+        return mask
+
+    def failure(self, state: Any, i: int, seat: int) -> str | None:
+        """Return why a seat's last directive ended without effect; None if it had its effect, or is still running.
+
+        Whether it had one shows in the hand, or on the cell of a gate or pot, at once after its end.
+        """
+        tables, k, macro = self.compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
+        action, hand = int(macro[Past.LAST]), int(state.players[i, seat, Player.HAND])
+        if macro[Macro.ACTION] != NOTHING or action < len(FIRST_ROWS):
+            return None
+        verb, slot = tables.catalogue[action].tolist()
+        thing = tables.objects[k, slot]
+        cell = state.cells[i, thing[Object.Y], thing[Object.X]]
+        happened = {
+            Verb.TAKE: hand != Item.NONE,
+            Verb.LOAD: hand == Item.SOUP,
+            Verb.OPEN: cell[Thing.ITEM] == Item.OPEN,
+            Verb.START: not is_idle(cell),
+        }.get(Verb(verb), hand == Item.NONE)
+        if happened:
+            return None
+        strict = tables.params.copy()
+        strict[Param.RULES] = Rules.STRICT
+        reason = self._judge_idle(state, i, seat, action, strict)
+        return "" if reason == Reason.OK else self.explain(state, i, seat, action, reason)
+
+    def describe(self, state: Any, i: int, seat: int) -> str:
+        seen, tables = self.look(state, i, seat), self.compiled.tables
+        clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
+        moves = seen["distances"][seat]
+        lines = [
+            f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; "
+            f"earned so far: {clock[Clock.SCORE]}.",
+            f"Your last directives: {', '.join(seen['history']) or 'none'}{self._failed(state, i, seat)}.",
+            " ".join(
+                f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}." for j, held in seen["holding"].items()
+            ),
+        ]
+        for j, distances in seen["distances"].items():
+            names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
+            who = "Your" if j == seat else f"{NAMES[j]}'s"
+            lines.append(
+                f"{who} distances: " + ", ".join(f"{name} {distance_text(distances[name])}" for name in names) + "."
+            )
+        lines += [
+            f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}."
+            for name in _of_kind(moves, Kind.POT)
+        ]
+        at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
+        lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR))
+        lines += [
+            f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
+            for name in _of_kind(moves, Kind.GATE)
+            if moves[name] != NOTHING
+        ]
+        if seen["put_down"]:
+            lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
+        if self.levels[seat] != MEDIUM:
+            lines[1:2] = self._map_lines(state, i, seat)
+        else:
+            lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
+        return "\n".join(lines)
+
+    def _failed(self, state: Any, i: int, seat: int) -> str:
+        reason = self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None
+        return "" if reason is None else f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
+
+    def _map_lines(self, state: Any, i: int, seat: int) -> list[str]:
+        players = state.players[i]
+        rows = self.draw_map(int(state.clock[i, Clock.LAYOUT]))
+        lines = []
+        for j, player in enumerate(players):
+            x, y = int(player[Player.X]), int(player[Player.Y])
+            rows[y][x] = str(j + 1)
+            facing = Direction(int(player[Player.FACING])).name.lower()
+            lines.append(f"{'You are' if j == seat else f'{NAMES[j]} is'} {j + 1} at ({x}, {y}), facing {facing}.")
+        return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
+
+    def draw_map(self, k: int) -> list[list[str]]:
+        """Return the cells of a layout: an object is the letter of its name, a wall ``W`` and the floor a blank."""
+        rows = [["W" if symbol == "W" else " " for symbol in row] for row in self.compiled.layouts[k].grid]
+        for thing in self.compiled.tables.objects[k]:
+            if thing[Object.X] != NOTHING:
+                rows[thing[Object.Y]][thing[Object.X]] = LETTERS[thing[Object.KIND]]
+        return rows
+
+    def within_reach(self, k: int, start: tuple[int, int], floor: str) -> tuple[str, ...]:
+        """Return the names of the objects next to the cells of some kinds of floor that can be reached from a cell."""
+        cells = flood(self.compiled.layouts[k].grid, start, set(), floor)
+        return tuple(name for spot, name in self.object_names[k].items() if cells & set(neighbours(spot)))

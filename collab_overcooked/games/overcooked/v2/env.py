@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.overcooked.engine.config import HORIZON
 from collab_overcooked.games.overcooked.engine.constants import Action, Reason
 from collab_overcooked.games.overcooked.v2.engine import rules
@@ -18,15 +12,13 @@ from collab_overcooked.games.overcooked.v2.engine.config import OvercookedV2Conf
 from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Event, Param, Player
 from collab_overcooked.games.overcooked.v2.engine.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.v2.engine.state import Out, State
-from collab_overcooked.games.overcooked.v2.engine.step import learn_batch, observe_batch, reset_batch, step_batch
-from collab_overcooked.games.overcooked.v2.text import text
-from collab_overcooked.games.overcooked.v2.text.scene import check_scene, scene_parts
-from collab_overcooked.games.overcooked.v2.text.seen import KitchenView, limit_scene, sample_belief
+from collab_overcooked.games.overcooked.v2.engine.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.render.model import Sheet
 
 
-class OvercookedV2(CompiledGame):
+class OvercookedV2(OvercookedV2Text):
     """The kitchens of OvercookedV2 (Gessler et al. 2025), where only those who see the recipe know it.
 
     Options by position or name are those of ``OvercookedV2Config``.
@@ -35,15 +27,12 @@ class OvercookedV2(CompiledGame):
     id = "OvercookedV2-v0"
     exact_masks = True
     config_class = OvercookedV2Config
-    seat_view = KitchenView
     array_classes = (State, Out)
     step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     event_codes, reason_codes = Event, Reason
     n_actions = len(Action)
     max_cycles = HORIZON
     global_state = ("players", "cells", "clock")
-    texts = text.ACTIONS
-    things = text.THINGS
     lesson = (
         ("take", r"\S+ take ingredient"),
         ("pot", r"\S+ put ingredient in pot"),
@@ -67,29 +56,6 @@ class OvercookedV2(CompiledGame):
         layout: Layout = self.compiled.layout
         return layout
 
-    @property
-    def display_names(self) -> tuple[str, ...]:
-        return text.NAMES[: self.n_agents]
-
-    def scene_parts(self) -> dict[str, Part]:
-        return scene_parts(self.compiled)
-
-    def _check_scene(self, scene: dict[str, Any]) -> None:
-        check_scene(self.compiled, scene)
-
-    def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        clock = state.clock[i]
-        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
-        learn_batch(self.compiled.tables, rows(state, i, i + 1))
-        return False, bool(clock[Clock.OVER])
-
-    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        return limit_scene(self.compiled, super().seat_scene(scene, seat), seat)
-
-    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat does not know by a sampled belief; see ``policies.search.simulator``."""
-        sample_belief(self.compiled, state, seat, rng)
-
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         if action != Action.INTERACT:
             return int(Reason.OK)
@@ -99,24 +65,11 @@ class OvercookedV2(CompiledGame):
         event = rules.judge_interact(player[Player.HAND], state.cells[i, y, x], tables.terrain[y, x], recipe, explicit)
         return int(Reason.OK if event != Event.NONE else Reason.NO_EFFECT)
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = Reason(self.why_refused(state, i, seat, action))
-        return reason.name, text.REASONS[reason]
-
     def idle_action(self, seat: int = 0) -> int:
         return int(Action.STAY)
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
-
-    def describe(self, state: State, i: int, seat: int) -> str:
-        return text.describe(self.compiled, self.seat_scene(self.scene(state, i), seat), seat)
-
-    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        return text.manual(self.compiled, seat, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
-
-    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.overcooked.v2.text.picture import picture

@@ -8,7 +8,7 @@ from covers import cover, first
 
 from collab_overcooked.games.collab_overcooked.engine.constants import Clock
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
-from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
+from collab_overcooked.games.collab_overcooked.policies.planner import best_plan
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 from collab_overcooked.registry import load_game
 from docs.topics.best_times import planner_table

@@ -15,8 +15,8 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     Trust,
     make_scratch,
     make_static_info,
+    survey,
 )
-from collab_overcooked.games.overcooked.policies.distances import survey
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.suite import score_record
 from collab_overcooked.runner.episode import play_episode

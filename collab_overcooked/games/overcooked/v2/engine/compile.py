@@ -88,7 +88,6 @@ def _kind(symbol: str) -> int:
 
 
 def _highest(kinds: int, config: OvercookedV2Config) -> np.ndarray:
-    """Return the highest number in each channel."""
     counts = [1, 1, *[3] * kinds]
     player = [1] * 5 + counts
     channels = [*player, *player, *[1] * (len(STATIC) + kinds), *counts, *counts, COOK_TIME]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collab_overcooked.games.overcooked.engine.constants import FIRST_ID
-from collab_overcooked.games.overcooked.engine.rewards import pay
 from collab_overcooked.games.overcooked.engine.rules import choose_primitives, move_players, start_anywhere
-from collab_overcooked.games.overcooked.engine.step import clear_pay
+from collab_overcooked.games.overcooked.engine.step import clear_pay, pay
 from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Param, Player, Terrain
 from collab_overcooked.games.overcooked.v2.engine.observe import observe_env
 from collab_overcooked.games.overcooked.v2.engine.rules import (

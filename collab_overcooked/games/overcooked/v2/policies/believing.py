@@ -7,33 +7,215 @@ cannot see an indicator from their rooms. Soups that are not the recipe are put 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.games.overcooked.engine.constants import Action
-from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, MAX_INGREDIENTS
-from collab_overcooked.games.overcooked.v2.policies.kitchen import (
-    Cell,
-    Walks,
-    can_become,
-    cells_that_see,
-    is_useful,
-    kitchen_of,
-    scene_of,
-)
-from collab_overcooked.games.overcooked.v2.policies.memory import Memory
-from collab_overcooked.kernels.grid import Direction
+from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.games.overcooked.policies.greedy import GreedyPolicy
+from collab_overcooked.games.overcooked.policies.planner import REPLAN_WIDTH, PlannerPolicy
+from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
+from collab_overcooked.games.overcooked.v2.engine.constants import COOK_TIME, INGREDIENTS, MAX_INGREDIENTS
+from collab_overcooked.games.overcooked.v2.engine.spec import names_of
+from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
+from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compiled_of
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import read_options, refuse_text
+
+SYMBOLS = {" ": " ", "W": "X", "X": "S", "B": "D", "P": "P"}
+NAMES, PILES = ("onion", "tomato"), "OT"
+
+Cell = tuple[int, int]
+Recipe = Sequence[str]
+
+
+@lru_cache(maxsize=64)
+def kitchen_of(compiled: Compiled, recipe: tuple[str, ...]) -> Overcooked:
+    """Return the game of Overcooked in which a recipe is the only order."""
+    known = _translation(recipe)
+    piles = {str(INGREDIENTS.index(name)): PILES[NAMES.index(other)] for name, other in known.items()}
+    grid = [[(SYMBOLS | piles).get(symbol, "W") for symbol in row] for row in compiled.layout.grid]
+    for number, (x, y) in enumerate(compiled.layout.starts, start=1):
+        grid[y][x] = str(number)
+    layout = {"name": compiled.layout.name, "grid": "\n".join(map("".join, grid))}
+    orders = [[known[name] for name in recipe]]
+    return Overcooked({**layout, "orders": orders, "cook_time": COOK_TIME}, dynamics=compiled.config.dynamics)
+
+
+def _translation(recipe: Recipe) -> dict[str, str]:
+    return dict(zip(dict.fromkeys(recipe), NAMES, strict=False))
+
+
+def scene_of(scene: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
+    """Return a scene in which all players have positions as a scene of Overcooked, without what is of no use there."""
+    objects = [(thing["position"], _thing(thing, recipe)) for thing in scene["objects"]]
+    players = [{**player, "holding": _thing(player["holding"], recipe)} for player in scene["players"]]
+    return {
+        "timestep": scene["timestep"],
+        "limit": scene["limit"],
+        "players": [{key: player[key] for key in ("position", "facing", "holding")} for player in players],
+        "objects": [{"position": place, **thing} for place, thing in objects if thing],
+    }
+
+
+def _thing(thing: Mapping[str, Any] | None, recipe: Recipe) -> dict[str, Any] | None:
+    known = _translation(recipe)
+    if thing is None or not (thing["item"] == "soup" or is_useful(thing, recipe)):
+        return None
+    if "ingredients" not in thing:
+        return {"item": known.get(thing["item"], "dish")}
+    is_pot, fits = thing["item"] == "soup", can_become(thing["ingredients"], recipe)
+    # A pot that is of no use is one that has just begun to cook, until no other is left.
+    soup = {"item": "soup", "ingredients": [known[name] for name in (thing["ingredients"] if fits else recipe)]}
+    if not is_pot or (fits and thing["ready"]):
+        return soup
+    return {**soup, "tick": (COOK_TIME - thing["left"] if thing["left"] else -1) if fits else 0}
+
+
+def is_useful(thing: Mapping[str, Any], recipe: Recipe) -> bool:
+    """Return whether a thing in a hand or on a counter is of use for a recipe."""
+    names = thing.get("ingredients", () if thing["item"] == "plate" else (thing["item"],))
+    return can_become(names, recipe)
+
+
+def can_become(ingredients: Recipe, recipe: Recipe) -> bool:
+    """Return whether a pot with these ingredients can still become the recipe."""
+    return all(ingredients.count(name) <= recipe.count(name) for name in ingredients)
+
+
+class Walks:
+    """Shortest walks on the floor of a layout."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        layout = compiled.layout
+        self.floor = {(x, y) for x, y in layout.cells(" ")}
+        self.regions = compiled.tables.regions
+        edges = {cell: {self.region(spot) for spot in self.beside(cell)} for cell in layout.cells("W")}
+        self.shared = {cell for cell, regions in edges.items() if len(regions) > 1}  # counters between rooms
+        self.cells = {symbol: layout.cells(symbol) for symbol in {symbol for row in layout.grid for symbol in row}}
+
+    def beside(self, target: Cell) -> set[Cell]:
+        """Return the floor cells next to a cell."""
+        return {(target[0] + dx, target[1] + dy) for dx, dy in OFFSETS} & self.floor
+
+    def is_reachable(self, target: Cell, start: Cell) -> bool:
+        """Return whether a cell is next to the floor that a start belongs to."""
+        return any(self.region(cell) == self.region(start) for cell in self.beside(target))
+
+    def region(self, cell: Cell) -> int:
+        """Return the number of the floor that a cell belongs to."""
+        return int(self.regions[cell[1], cell[0]])
+
+    def step(self, start: Cell, goals: set[Cell], blocked: set[Cell]) -> int | None:
+        """Return the first move of a shortest walk to one of several cells; None if there is none or it is reached."""
+        open_floor = self.floor - blocked
+
+        def beside(cell: Cell) -> list[Cell]:
+            return [near for dx, dy in OFFSETS if (near := (cell[0] + dx, cell[1] + dy)) in open_floor]
+
+        first = next((first for cell, (_, first) in find_ways(start, beside).items() if cell in goals), start)
+        return None if first == start else OFFSETS.index((first[0] - start[0], first[1] - start[1]))
+
+    def use(self, start: Cell, facing: int, targets: Sequence[Cell], blocked: set[Cell], interact: int) -> int | None:
+        """Return the next action of a walk to the nearest of several cells to interact with; None without a way."""
+        for direction, (dx, dy) in enumerate(OFFSETS):
+            if (start[0] + dx, start[1] + dy) in targets:
+                return interact if facing == direction else direction
+        goals = set().union(*(self.beside(target) for target in targets)) if targets else set()
+        return self.step(start, goals, blocked)
+
+
+def cells_that_see(walks: Walks, compiled: Compiled, targets: Sequence[Cell]) -> set[Cell]:
+    """Return the floor cells from which one of several cells is in view."""
+    radius = compiled.config.view_radius
+    if radius is None:
+        return set(walks.floor) if targets else set()
+    return {cell for cell in walks.floor if any(np.abs(np.subtract(cell, other)).max() <= radius for other in targets)}
+
+
+Scene = Mapping[str, Any]
+
+
+class Memory:
+    """Knowledge of a seat from all its scenes in an episode."""
+
+    def __init__(self, compiled: Compiled, walks: Walks, seat: int, seed: int) -> None:
+        self._compiled, self._walks, self._seat = compiled, walks, seat
+        self._rng = np.random.default_rng(seed)
+        self._objects: dict[tuple[int, int], dict[str, Any]] = {}
+        self._others: dict[int, dict[str, Any]] = {}
+        self._before: Scene | None = None
+        self._all = [tuple(names_of(recipe)) for recipe in compiled.layout.recipes]
+        self._possible = list(self._all)
+        self.since = 0  # step after the last delivery of the recipe
+        self.guess = self._draw()  # one of the possible recipes; the recipe, if it is known
+
+    def _draw(self) -> tuple[str, ...]:
+        return self._possible[int(self._rng.integers(len(self._possible)))]
+
+    def update(self, scene: Scene) -> dict[str, Any]:
+        """Take in a seat's scene, and return it with beliefs of what is out of view."""
+        visible = cells_in_view(self._compiled.tables, *scene["players"][self._seat]["position"])
+        aged = {cell: _aged(thing) for cell, thing in self._objects.items() if not visible[cell[1], cell[0]]}
+        self._objects = aged | {tuple(thing["position"]): thing for thing in scene["objects"]}
+        self._learn(scene)
+        self._before = scene
+        players = [player or self._believed(j, visible, scene["players"]) for j, player in enumerate(scene["players"])]
+        self._others = {j: player for j, player in enumerate(players) if j != self._seat}
+        return {**scene, "players": players, "objects": list(self._objects.values())}
+
+    def _believed(self, seat: int, visible: np.ndarray, players: Any) -> dict[str, Any]:
+        start = self._compiled.layout.starts[seat]
+        last: dict[str, Any] = {"position": list(start), "facing": "north", "holding": None}
+        last = self._others.get(seat, last)
+        taken = {tuple(player["position"]) for player in players if player}
+        x, y = map(int, last["position"])
+        if not visible[y, x]:
+            return last
+        unseen = [cell for cell in sorted(self._walks.floor - taken) if not visible[cell[1], cell[0]]]
+        region = self._walks.region((x, y))
+        free = [cell for cell in unseen if self._walks.region(cell) == region] or unseen
+        ways = [(abs(column - x) + abs(row - y), column, row) for column, row in free]
+        return {**last, "position": list(min(ways)[1:])}
+
+    def _learn(self, scene: Scene) -> None:
+        before = self._before or scene
+        held, now = before["players"][self._seat]["holding"], scene["players"][self._seat]["holding"]
+        dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
+        if scene["served"] > before["served"]:
+            self.since = scene["timestep"]
+            redraws = self._compiled.config.redraw_recipe
+            self._possible = list(self._all) if redraws else [dish] if dish in self._all else self._possible
+            self.guess = self._draw() if redraws else self.guess
+        elif dish and self._faced_serving(before):
+            self._possible = [recipe for recipe in self._possible if recipe != dish] or self._possible
+        if scene["recipe"] is not None:
+            self._possible = [tuple(scene["recipe"])]
+        if self.guess not in self._possible:
+            self.guess = self._draw()
+
+    def _faced_serving(self, scene: Scene) -> bool:
+        me = scene["players"][self._seat]
+        dx, dy = OFFSETS[Direction[me["facing"].upper()]]
+        return (me["position"][0] + dx, me["position"][1] + dy) in self._compiled.layout.cells("X")
+
+
+def _aged(thing: dict[str, Any]) -> dict[str, Any]:
+    if not thing.get("left"):
+        return thing
+    return {**thing, "left": thing["left"] - 1, "ready": thing["left"] == 1}
+
 
 GAME = "OvercookedV2-v0"
 PATIENCE = 3  # failed moves after which a player steps anywhere
 MAX_WAIT = 60  # steps that a player waits for a button before it guesses, and between two presses for the same recipe
-
-Scene = Mapping[str, Any]
 
 
 class BelievingPolicy(Silent):
@@ -50,7 +232,6 @@ class BelievingPolicy(Silent):
         self.name, self._make = name, make
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode."""
         self._compiled = compiled_of(plain(info.game), GAME)
         self._seat, self._info, self._seed = seat, info, seed
         self._walks = Walks(self._compiled)
@@ -66,7 +247,6 @@ class BelievingPolicy(Silent):
         self._blocked = False  # whether something useless lies where the hand's content should go
 
     def act(self, seen: Seen) -> int:
-        """Return an action for what the seat knows."""
         scene = self._memory.update(seen.scene)
         me = scene["players"][seen.seat]
         spot, facing = tuple(me["position"]), int(Direction[me["facing"].upper()])
@@ -88,7 +268,6 @@ class BelievingPolicy(Silent):
         return int(self._rng.integers(Action.STAY)) if self._jammed >= PATIENCE else chosen
 
     def _find_out(self, scene: Scene, spot: Cell, blocked: set[Cell], use: Any) -> int | None:
-        """Return a move towards knowing the recipe, or to tell others; None if there is nothing to be done for it."""
         walks, cells, now = self._walks, self._walks.cells, scene["timestep"]
         buttons = [cell for cell in cells.get("L", []) if walks.is_reachable(cell, spot)]
         displays = cells_that_see(walks, self._compiled, cells.get("R", []))
@@ -116,7 +295,6 @@ class BelievingPolicy(Silent):
         return {cell for cell in cells if self._walks.region(cell) == self._walks.region(spot)}
 
     def _work(self, seen: Seen, scene: Scene, held: Any, use: Any) -> int | None:
-        """Return an action of the policy, unless something useless is in the way of it."""
         target, shared = self._target(scene), self._walks.shared
         lying = {tuple(thing["position"]): thing for thing in scene["objects"]}
         if held:
@@ -156,7 +334,6 @@ class BelievingPolicy(Silent):
         return use([cell for cell in self._walks.shared if cell not in taken]) if action is None else action
 
     def _private(self, scene: Scene) -> list[Cell]:
-        """Return the empty counters that are not between rooms."""
         taken = {tuple(thing["position"]) for thing in scene["objects"]} | self._walks.shared
         return [cell for cell in self._walks.cells["W"] if cell not in taken]
 
@@ -182,3 +359,25 @@ class BelievingPolicy(Silent):
         game.observe(self._state, out)
         action = self._player.act(Seen.of(game, self._state, out, seen.seat, seen.timestep))
         return int(action)  # type: ignore[arg-type]
+
+
+def greedy_from_text(text: str) -> BelievingPolicy:
+    """Create the policy; it takes no parameters."""
+    refuse_text("greedy", text)
+    return BelievingPolicy("greedy", GreedyPolicy)
+
+
+@dataclass(frozen=True)
+class PlannerOptions:
+    """Widths of the searches."""
+
+    width: int = REPLAN_WIDTH  # Nodes kept per step of the first plan for a recipe
+    replan: int = REPLAN_WIDTH  # Nodes kept when a plan was left
+
+
+def planner_from_text(text: str) -> BelievingPolicy:
+    """Create the policy from the text after the colon of a spec such as ``"planner:width=200"``."""
+    options = read_options("planner", text, PlannerOptions)
+    make = partial(PlannerPolicy, options.width, options.replan)
+    make()  # which refuses widths that cannot be
+    return BelievingPolicy("planner", make)

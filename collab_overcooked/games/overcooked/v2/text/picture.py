@@ -7,7 +7,7 @@ from typing import Any
 
 from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
 from collab_overcooked.games.overcooked.v2.engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
-from collab_overcooked.games.overcooked.v2.text.seen import cells_in_view
+from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 from collab_overcooked.games.overcooked.v2.text.text import recipe_text, thing_text, unknown_text
 from collab_overcooked.render.model import (
     BAD,
@@ -82,7 +82,7 @@ def _object_cell(thing: Thing) -> Cell:
 def _board(compiled: Compiled, scene: Scene, cooks: Mapping[int, Cook], seat: int | None) -> Board:
     layout, players = compiled.layout, scene["players"]
     height, width = compiled.tables.terrain.shape
-    visible = [cells_in_view(compiled, *players[seat]["position"])] if seat is not None else []
+    visible = [cells_in_view(compiled.tables, *players[seat]["position"])] if seat is not None else []
     cells = {
         (x, y): _plain_cell(symbol, (x + y) % 2, all(seen[y, x] for seen in visible))
         for y, row in enumerate(layout.grid)
@@ -113,6 +113,6 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str], seat: int | 
     recipe = "unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])
     orders = Card((Line((Text("Recipe", GREY),)), Line((Text(recipe),))), kind="order")
     lines = 2.5 + 2.5 * len(cards) + orders.height
-    listing = [] if scene["recipe"] else [f"recipe: {unknown_text(compiled)}"]
+    listing = [] if scene["recipe"] else [f"recipe: {unknown_text(compiled.layout.recipes)}"]
     parts = _board(compiled, scene, cooks, seat), PanelColumn((time, *cards, orders), PANEL, lines)
     return Sheet(parts, listing=tuple(listing))

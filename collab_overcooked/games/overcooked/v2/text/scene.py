@@ -1,13 +1,19 @@
-"""Scenes of OvercookedV2: what each key says, and what must hold between keys."""
+"""Scenes of OvercookedV2: what each key says, what must hold between keys, and what a player knows and believes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
-from collab_overcooked.games.overcooked.v2.engine.compile import Compiled, bits_of, kinds_of
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.overcooked.engine.constants import NOTHING
+from collab_overcooked.games.overcooked.v2.engine.compile import bits_of, kinds_of
 from collab_overcooked.games.overcooked.v2.engine.constants import (
     BUTTON_TIME,
     COOK_TIME,
@@ -18,10 +24,13 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     PLATE,
     Cell,
     Clock,
+    Param,
     Player,
     Terrain,
 )
 from collab_overcooked.games.overcooked.v2.engine.spec import names_of
+from collab_overcooked.games.overcooked.v2.engine.state import State, Tables
+from collab_overcooked.games.overcooked.v2.engine.step import learn_batch
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
 from collab_overcooked.kernels.grid import Direction
@@ -30,45 +39,6 @@ MAX_SCORE = 10**9
 SOUP = "soup"  # in a pot; on a plate it is a dish
 
 Scene = Mapping[str, Any]
-
-
-def scene_parts(compiled: Compiled) -> dict[str, Part]:
-    """Declare the scenes of a layout. Who knows the recipe changes in a game, see ``seen``."""
-    tables, names = compiled.tables, INGREDIENTS[: compiled.layout.kinds]
-    height, width = tables.terrain.shape
-    position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
-    player = {
-        "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
-        "facing": codec.column("players", Player.FACING, codec.members_of(Direction, "facing")),
-        "holding": codec.column("players", Player.HAND, _content(names)),
-        "knows_recipe": codec.column("players", Player.KNOWS, codec.BOOLEAN),
-    }
-    orders = codec.by_entry([codec.row("channels", _permutation(names))] * len(tables.starts), "players")
-    return {
-        "timestep": codec.column("clock", Clock.T, codec.COUNT),
-        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
-        "served": codec.span("clock", Clock.SERVED, 0, MAX_SCORE),
-        "score": codec.span("clock", Clock.SCORE, -MAX_SCORE, MAX_SCORE),
-        "delivered": codec.column("clock", Clock.DELIVERED, codec.BOOLEAN),
-        "recipe": codec.column("clock", Clock.RECIPE, _recipe(compiled)),
-        "players": codec.by_entry([codec.group(player)] * len(tables.starts), "players"),
-        "objects": _objects(compiled, names, position),
-        "buttons": _buttons(compiled, position),
-        "seen_as": orders._replace(known_to=(), belief=codec.kept),  # no secret, but only arrays show it
-        "chance": codec.rng_state(),
-    }
-
-
-def _recipe(compiled: Compiled) -> Codec:
-    recipes = {bits_of(recipe): names_of(recipe) for recipe in compiled.layout.recipes}
-
-    def form(value: Any) -> list[str]:
-        listed: list[str] = list_of(one_of(INGREDIENTS, "ingredient"), 3, 3, "ingredients")(value)
-        ordered = sorted(listed, key=INGREDIENTS.index)
-        one_of([", ".join(names) for names in recipes.values()], "recipe")(", ".join(ordered))
-        return ordered
-
-    return Codec(form, lambda bits: list(recipes[bits]), lambda value: _bits(value))
 
 
 def _permutation(names: Sequence[str]) -> Codec:
@@ -114,76 +84,6 @@ def encode_content(thing: Mapping[str, Any] | None) -> int:
     return PLATE if thing["item"] == "plate" else _bits(thing.get("ingredients", ())) | DISH
 
 
-def _objects(compiled: Compiled, names: Sequence[str], position: Codec) -> Part:
-    terrain, holders = compiled.tables.terrain, compiled.tables.holders.tolist()
-
-    def read(rows: Rows) -> list[dict[str, Any]]:
-        objects = []
-        for x, y in holders:
-            bits, timer = rows["cells"][y][x]
-            if bits and terrain[y, x] == Terrain.POT:
-                soup = {"item": SOUP, "ingredients": [INGREDIENTS[kind] for kind in kinds_of(bits)]}
-                objects.append({"position": [x, y], **soup, "left": timer, "ready": bool(bits & COOKED)})
-            elif bits:
-                objects.append({"position": [x, y], **(decode_content(bits) or {})})
-        return objects
-
-    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-        cells = rows["cells"]
-        cells[terrain != Terrain.BUTTON] = 0
-        for thing in value:
-            x, y = thing["position"]
-            place = Terrain.POT if thing["item"] == SOUP else Terrain.COUNTER
-            if terrain[y, x] != place:
-                raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters")
-            if cells[y, x, Cell.CONTENT]:
-                raise ValueError(f"two objects lie at {[x, y]}")
-            bits = encode_content(thing)
-            if place == Terrain.POT:
-                bits = bits ^ DISH | (COOKED if thing.get("ready") else 0)
-            cells[y, x] = bits, thing.get("left", 0)
-
-    more = {"position": position.form, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
-    form = record(_thing_form(names) | more, ["position", "item"])
-    return Part(list_of(form, 0, terrain.size, "objects"), read, write)
-
-
-def _buttons(compiled: Compiled, position: Codec) -> Part:
-    cells = [list(cell) for cell in compiled.layout.cells("L")]
-
-    def read(rows: Rows) -> list[dict[str, Any]]:
-        return [{"position": [x, y], "left": rows["cells"][y][x][Cell.TIMER]} for x, y in cells]
-
-    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
-        for button in value:
-            if button["position"] not in cells:
-                raise ValueError(f"there is no button at {button['position']}")
-            x, y = button["position"]
-            rows["cells"][y, x, Cell.TIMER] = button["left"]
-
-    form = record({"position": position.form, "left": integer(0, BUTTON_TIME - 1)}, ["position", "left"])
-    return Part(list_of(form, 0, len(cells), "buttons"), read, write)
-
-
-def check_scene(compiled: Compiled, scene: Scene) -> None:
-    """Refuse a scene that no play can lead to."""
-    places = [player["position"] for player in scene["players"]]
-    for seat, (x, y) in enumerate(places):
-        if compiled.tables.terrain[y, x] != Terrain.FLOOR:
-            raise ValueError(f"state.players[{seat}]: no player can stand at {[x, y]}; players stand on floor")
-        if [x, y] in places[:seat]:
-            raise ValueError(f"players {places.index([x, y])} and {seat} both stand at {[x, y]}")
-        _check_thing(f"state.players[{seat}].holding", scene["players"][seat]["holding"])
-    for number, thing in enumerate(scene["objects"]):
-        _check_thing(f"state.objects[{number}]", thing)
-        if "left" in thing:
-            _check_soup(f"state.objects[{number}]", thing, compiled.config.dynamics == "explicit")
-    for seat, order in enumerate(scene["seen_as"]):
-        fixed = set(range(len(order))) - set(compiled.tables.permuted.tolist())
-        if any(order[kind] != INGREDIENTS[kind] for kind in fixed):
-            raise ValueError(f"state.seen_as[{seat}] may exchange the ingredients of permuted_ingredients, not {order}")
-
-
 def _check_thing(place: str, thing: Mapping[str, Any] | None) -> None:
     if thing is not None and thing["item"] in ("dish", SOUP):
         if not thing.get("ingredients"):
@@ -192,7 +92,175 @@ def _check_thing(place: str, thing: Mapping[str, Any] | None) -> None:
             raise ValueError(f"{place}: hands hold a dish, not {SOUP}")
 
 
-def _check_soup(place: str, thing: Mapping[str, Any], explicit: bool) -> None:
-    left, count = thing["left"], len(thing["ingredients"])
-    if left and (thing["ready"] or (count < MAX_INGREDIENTS and not explicit)):
-        raise ValueError(f"{place}: left of a soup that does not cook is 0, not {left}")
+class KitchenView(SeatView):
+    """Knowledge of one player; what others do is known with a view of all only."""
+
+    def __init__(self, game: Any, state: Any, seat: int) -> None:
+        super().__init__(game, state, seat)
+        self.public_actions = self.public_history = game.kwargs["view_radius"] is None
+
+
+def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:
+    """Return which cells a player at (x, y) sees, bool (H, W)."""
+    radius = tables.params[Param.RADIUS]
+    rows, columns = np.indices(tables.terrain.shape)
+    near: np.ndarray = np.maximum(abs(columns - x), abs(rows - y)) <= radius
+    return near | (radius == NOTHING)
+
+
+class OvercookedV2Scenes(CompiledGame):
+    """Scenes of a layout. Who knows the recipe changes in a game: those who see it."""
+
+    seat_view = KitchenView
+
+    def scene_parts(self) -> dict[str, Part]:
+        tables, names = self.compiled.tables, INGREDIENTS[: self.compiled.layout.kinds]
+        height, width = tables.terrain.shape
+        position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
+        player = {
+            "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
+            "facing": codec.column("players", Player.FACING, codec.members_of(Direction, "facing")),
+            "holding": codec.column("players", Player.HAND, _content(names)),
+            "knows_recipe": codec.column("players", Player.KNOWS, codec.BOOLEAN),
+        }
+        orders = codec.by_entry([codec.row("channels", _permutation(names))] * len(tables.starts), "players")
+        return {
+            "timestep": codec.column("clock", Clock.T, codec.COUNT),
+            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+            "served": codec.span("clock", Clock.SERVED, 0, MAX_SCORE),
+            "score": codec.span("clock", Clock.SCORE, -MAX_SCORE, MAX_SCORE),
+            "delivered": codec.column("clock", Clock.DELIVERED, codec.BOOLEAN),
+            "recipe": codec.column("clock", Clock.RECIPE, self._recipe()),
+            "players": codec.by_entry([codec.group(player)] * len(tables.starts), "players"),
+            "objects": self._objects(names, position),
+            "buttons": self._buttons(position),
+            "seen_as": orders._replace(known_to=(), belief=codec.kept),  # no secret, but only arrays show it
+            "chance": codec.rng_state(),
+        }
+
+    def _recipe(self) -> Codec:
+        recipes = {bits_of(recipe): names_of(recipe) for recipe in self.compiled.layout.recipes}
+
+        def form(value: Any) -> list[str]:
+            listed: list[str] = list_of(one_of(INGREDIENTS, "ingredient"), 3, 3, "ingredients")(value)
+            ordered = sorted(listed, key=INGREDIENTS.index)
+            one_of([", ".join(names) for names in recipes.values()], "recipe")(", ".join(ordered))
+            return ordered
+
+        return Codec(form, lambda bits: list(recipes[bits]), lambda value: _bits(value))
+
+    def _objects(self, names: Sequence[str], position: Codec) -> Part:
+        terrain, holders = self.compiled.tables.terrain, self.compiled.tables.holders.tolist()
+
+        def read(rows: Rows) -> list[dict[str, Any]]:
+            objects = []
+            for x, y in holders:
+                bits, timer = rows["cells"][y][x]
+                if bits and terrain[y, x] == Terrain.POT:
+                    soup = {"item": SOUP, "ingredients": [INGREDIENTS[kind] for kind in kinds_of(bits)]}
+                    objects.append({"position": [x, y], **soup, "left": timer, "ready": bool(bits & COOKED)})
+                elif bits:
+                    objects.append({"position": [x, y], **(decode_content(bits) or {})})
+            return objects
+
+        def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+            cells = rows["cells"]
+            cells[terrain != Terrain.BUTTON] = 0
+            for thing in value:
+                x, y = thing["position"]
+                place = Terrain.POT if thing["item"] == SOUP else Terrain.COUNTER
+                if terrain[y, x] != place:
+                    raise ValueError(
+                        f"{thing['item']} cannot lie at {[x, y]}: soup is in pots, all else lies on counters"
+                    )
+                if cells[y, x, Cell.CONTENT]:
+                    raise ValueError(f"two objects lie at {[x, y]}")
+                bits = encode_content(thing)
+                if place == Terrain.POT:
+                    bits = bits ^ DISH | (COOKED if thing.get("ready") else 0)
+                cells[y, x] = bits, thing.get("left", 0)
+
+        more = {"position": position.form, "left": integer(0, COOK_TIME), "ready": boolean_or_bit}
+        form = record(_thing_form(names) | more, ["position", "item"])
+        return Part(list_of(form, 0, terrain.size, "objects"), read, write)
+
+    def _buttons(self, position: Codec) -> Part:
+        cells = [list(cell) for cell in self.compiled.layout.cells("L")]
+
+        def read(rows: Rows) -> list[dict[str, Any]]:
+            return [{"position": [x, y], "left": rows["cells"][y][x][Cell.TIMER]} for x, y in cells]
+
+        def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+            for button in value:
+                if button["position"] not in cells:
+                    raise ValueError(f"there is no button at {button['position']}")
+                x, y = button["position"]
+                rows["cells"][y, x, Cell.TIMER] = button["left"]
+
+        form = record({"position": position.form, "left": integer(0, BUTTON_TIME - 1)}, ["position", "left"])
+        return Part(list_of(form, 0, len(cells), "buttons"), read, write)
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        places = [player["position"] for player in scene["players"]]
+        for seat, (x, y) in enumerate(places):
+            if self.compiled.tables.terrain[y, x] != Terrain.FLOOR:
+                raise ValueError(f"state.players[{seat}]: no player can stand at {[x, y]}; players stand on floor")
+            if [x, y] in places[:seat]:
+                raise ValueError(f"players {places.index([x, y])} and {seat} both stand at {[x, y]}")
+            _check_thing(f"state.players[{seat}].holding", scene["players"][seat]["holding"])
+        for number, thing in enumerate(scene["objects"]):
+            _check_thing(f"state.objects[{number}]", thing)
+
+    def _complete(self, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
+        clock = state.clock[i]
+        clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+        learn_batch(self.compiled.tables, rows(state, i, i + 1))
+        return False, bool(clock[Clock.OVER])
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        """Leave out what a player does not see; None stands for others out of view and an unknown recipe."""
+        scene = super().seat_scene(scene, seat)
+        me = scene["players"][seat]
+        visible = cells_in_view(self.compiled.tables, *me["position"])
+
+        def sees(thing: Mapping[str, Any]) -> bool:
+            x, y = thing["position"]
+            return bool(visible[y, x])
+
+        others = [{key: value for key, value in player.items() if key != "knows_recipe"} for player in scene["players"]]
+        players = [me if j == seat else player if sees(player) else None for j, player in enumerate(others)]
+        return {
+            **scene,
+            "recipe": scene["recipe"] if me["knows_recipe"] else None,
+            "players": players,
+            "objects": [thing for thing in scene["objects"] if sees(thing)],
+            "buttons": [button for button in scene["buttons"] if sees(button)],
+        }
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a player does not know by a sampled belief, in every environment of a batch; see ``Simulator``.
+
+        Nothing lies or cooks out of view, players there are anywhere in their rooms with empty hands, an unknown recipe
+        is one of the layout's, and others know it if they see it. The result depends on what the player knows alone.
+
+        Mutates: state.
+        """
+        tables = self.compiled.tables
+        for b in range(len(state.clock)):
+            players, me = state.players[b], state.players[b, seat]
+            visible = cells_in_view(self.compiled.tables, int(me[Player.X]), int(me[Player.Y]))
+            state.cells[b, ~visible] = 0
+            taken = visible.copy()
+            for j, (x, y) in enumerate(tables.starts.tolist()):
+                if j == seat:
+                    continue
+                players[j, Player.KNOWS] = 0
+                if not visible[players[j, Player.Y], players[j, Player.X]]:
+                    room = (tables.regions == tables.regions[y, x]) & ~taken
+                    free = np.argwhere(room if room.any() else (tables.regions != NOTHING) & ~taken)
+                    row, column = free[rng.integers(len(free))].tolist()
+                    players[j] = column, row, rng.integers(4), 0, 0
+                    taken[row, column] = True
+            if not me[Player.KNOWS]:
+                state.clock[b, Clock.RECIPE] = rng.choice(tables.recipes)
+        learn_batch(tables, state)

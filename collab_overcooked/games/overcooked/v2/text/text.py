@@ -9,7 +9,6 @@ import numpy as np
 
 from collab_overcooked.games.overcooked.engine.constants import EventColumn, Reason
 from collab_overcooked.games.overcooked.text.text import NAMES, PRIMITIVE_TEXTS
-from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
 from collab_overcooked.games.overcooked.v2.engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
@@ -17,12 +16,14 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     DELIVERY_PAYS,
     INGREDIENTS,
     MAX_INGREDIENTS,
+    Clock,
     Event,
     Param,
 )
-from collab_overcooked.games.overcooked.v2.engine.spec import names_of
+from collab_overcooked.games.overcooked.v2.engine.spec import Recipe, names_of
+from collab_overcooked.games.overcooked.v2.engine.state import Out, State
+from collab_overcooked.games.overcooked.v2.text.scene import OvercookedV2Scenes
 
-ACTIONS = PRIMITIVE_TEXTS
 THINGS = (
     *INGREDIENTS,
     "plate",
@@ -92,114 +93,132 @@ def pot_text(pot: Mapping[str, Any]) -> str:
     return f"{count} of {MAX_INGREDIENTS} ingredients ({recipe_text(pot['ingredients'])}), {state}"
 
 
-def unknown_text(compiled: Compiled) -> str:
-    """Return the text of a recipe that is not known."""
-    listed = "; ".join(recipe_text(names_of(recipe)) for recipe in compiled.layout.recipes)
+def unknown_text(recipes: Sequence[Recipe]) -> str:
+    """Return the text of a recipe that is not known, one of several."""
+    listed = "; ".join(recipe_text(names_of(recipe)) for recipe in recipes)
     return f"you have not seen it; it is one of: {listed}"
 
 
-def describe(compiled: Compiled, scene: Scene, seat: int) -> str:
-    """Return the part of a scene that a seat knows as text."""
-    recipe = scene["recipe"]
-    lines = [
-        f"You are {NAMES[seat]}. Step {scene['timestep']} of {scene['limit']}; earned so far: {scene['score']}.",
-        f"Recipe: {unknown_text(compiled) if recipe is None else recipe_text(recipe)}.",
-        *(["The last step delivered the recipe."] if scene["delivered"] else []),
-    ]
-    rows = [list(row) for row in compiled.layout.grid]
-    for j, player in sorted(enumerate(scene["players"]), key=lambda entry: entry[0] != seat):
-        name = "You are" if j == seat else f"{NAMES[j]} is"
-        if player is None:
-            lines.append(f"{NAMES[j]} is out of view.")
-            continue
-        x, y = player["position"]
-        rows[y][x] = chr(ord("a") + j)
-        lines.append(
-            f"{name} {rows[y][x]} at ({x}, {y}), facing {player['facing']}, holding {thing_text(player['holding'])}."
+class OvercookedV2Text(OvercookedV2Scenes):
+    """Texts of a layout."""
+
+    texts, things = PRIMITIVE_TEXTS, THINGS
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        return NAMES[: self.n_agents]
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        reason = Reason(self.why_refused(state, i, seat, action))
+        return reason.name, REASONS[reason]
+
+    def describe(self, state: State, i: int, seat: int) -> str:
+        scene = self.seat_scene(self.scene(state, i), seat)
+        recipe = scene["recipe"]
+        lines = [
+            f"You are {NAMES[seat]}. Step {scene['timestep']} of {scene['limit']}; earned so far: {scene['score']}.",
+            f"Recipe: {unknown_text(self.compiled.layout.recipes) if recipe is None else recipe_text(recipe)}.",
+            *(["The last step delivered the recipe."] if scene["delivered"] else []),
+        ]
+        rows = [list(row) for row in self.compiled.layout.grid]
+        for j, player in sorted(enumerate(scene["players"]), key=lambda entry: entry[0] != seat):
+            name = "You are" if j == seat else f"{NAMES[j]} is"
+            if player is None:
+                lines.append(f"{NAMES[j]} is out of view.")
+                continue
+            x, y = player["position"]
+            rows[y][x] = chr(ord("a") + j)
+            lines.append(
+                f"{name} {rows[y][x]} at ({x}, {y}), facing {player['facing']}, "
+                f"holding {thing_text(player['holding'])}."
+            )
+        lines += ["Map:", *("".join(row) for row in rows)]
+        lines += self._in_view(scene, seat)
+        return "\n".join(lines)
+
+    def _in_view(self, scene: Scene, seat: int) -> Iterator[str]:
+        radius, (x, y) = self.compiled.config.view_radius, scene["players"][seat]["position"]
+        if radius is not None:
+            yield f"You see columns {x - radius} to {x + radius} and rows {y - radius} to {y + radius}."
+        for thing in scene["objects"]:
+            at = "({}, {})".format(*thing["position"])
+            is_pot = thing["item"] == "soup"
+            yield f"Pot {at}: {pot_text(thing)}." if is_pot else f"Counter {at}: {thing_text(thing)}."
+        if not scene["objects"]:
+            yield "Nothing lies on the counters and in the pots that you see."
+        for button in scene["buttons"]:
+            if button["left"]:
+                yield "Button ({}, {}): shows the recipe for {} more steps.".format(*button["position"], button["left"])
+
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        steps = self.max_cycles if state is None else state.clock[i, Clock.LIMIT]
+        layout, config = self.compiled.layout, self.compiled.config
+        others = [NAMES[j] for j in range(len(layout.starts)) if j != seat]
+        lines = [
+            f"You are {NAMES[seat]}, a cook"
+            + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
+            f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} "
+            "points.",
+            f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
+            f"It is drawn at random{', and drawn again after each delivery of it' if config.redraw_recipe else ''}.",
+            *self._knowledge(),
+            *self._rules(),
+            "",
+            f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
+            *self._stations(),
+            "",
+            "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
+            "If the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
+            "interact works on the cell that you face: it takes from a pile or a counter, puts what you hold on an "
+            "empty counter or into a pot, loads ready soup on the plate in your hand, delivers soup, and presses "
+            "buttons.",
+        ]
+        return "\n".join(lines)
+
+    def _knowledge(self) -> Iterator[str]:
+        radius, symbols = (
+            self.compiled.config.view_radius,
+            {symbol for row in self.compiled.layout.grid for symbol in row},
         )
-    lines += ["Map:", *("".join(row) for row in rows)]
-    lines += _in_view(compiled, scene, seat)
-    return "\n".join(lines)
+        if radius is not None:
+            yield (
+                f"You see {radius} cells in each direction. Other players, things and the recipe outside of that are "
+                "not shown to you; the others see as far."
+            )
+        if len(self.compiled.layout.recipes) == 1:
+            return
+        if "R" in symbols:
+            yield "A recipe indicator shows the recipe to players who have it in view; only they know it."
+        if "L" in symbols:
+            yield (
+                f"Pressing a button with empty hands costs the team {-BUTTON_PAYS} points. The button then shows the "
+                f"recipe for {BUTTON_TIME - 1} steps to all players who have it in view."
+            )
 
-
-def _in_view(compiled: Compiled, scene: Scene, seat: int) -> Iterator[str]:
-    radius, (x, y) = compiled.config.view_radius, scene["players"][seat]["position"]
-    if radius is not None:
-        yield f"You see columns {x - radius} to {x + radius} and rows {y - radius} to {y + radius}."
-    for thing in scene["objects"]:
-        at = "({}, {})".format(*thing["position"])
-        is_pot = thing["item"] == "soup"
-        yield f"Pot {at}: {pot_text(thing)}." if is_pot else f"Counter {at}: {thing_text(thing)}."
-    if not scene["objects"]:
-        yield "Nothing lies on the counters and in the pots that you see."
-    for button in scene["buttons"]:
-        if button["left"]:
-            yield "Button ({}, {}): shows the recipe for {} more steps.".format(*button["position"], button["left"])
-
-
-def manual(compiled: Compiled, seat: int, steps: int) -> str:
-    """Return the manual: rules, layout, and effects of actions."""
-    layout, config = compiled.layout, compiled.config
-    others = [NAMES[j] for j in range(len(layout.starts)) if j != seat]
-    lines = [
-        f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} points.",
-        f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
-        f"It is drawn at random{', and drawn again after each delivery of it' if config.redraw_recipe else ''}.",
-        *_knowledge(compiled),
-        *_rules(compiled),
-        "",
-        f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
-        *_stations(compiled),
-        "",
-        "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. If "
-        "the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
-        "interact works on the cell that you face: it takes from a pile or a counter, puts what you hold on an empty "
-        "counter or into a pot, loads ready soup on the plate in your hand, delivers soup, and presses buttons.",
-    ]
-    return "\n".join(lines)
-
-
-def _knowledge(compiled: Compiled) -> Iterator[str]:
-    radius, symbols = compiled.config.view_radius, {symbol for row in compiled.layout.grid for symbol in row}
-    if radius is not None:
+    def _rules(self) -> Iterator[str]:
+        start = "It starts by itself with the third one"
+        if self.compiled.config.dynamics == "explicit":
+            start = "Interact with empty hands to start it, also with fewer"
+        wrong = -int(self.compiled.tables.params[Param.WRONG_PAYS])
         yield (
-            f"You see {radius} cells in each direction. Other players, things and the recipe outside of that are not "
-            "shown to you; the others see as far."
+            f"A pot takes up to {MAX_INGREDIENTS} ingredients of any kind, one at a time. {start}; it cooks for "
+            f"{COOK_TIME} steps. It can only be emptied onto a plate when the soup is ready."
         )
-    if len(compiled.layout.recipes) == 1:
-        return
-    if "R" in symbols:
-        yield "A recipe indicator shows the recipe to players who have it in view; only they know it."
-    if "L" in symbols:
         yield (
-            f"Pressing a button with empty hands costs the team {-BUTTON_PAYS} points. The button then shows the "
-            f"recipe for {BUTTON_TIME - 1} steps to all players who have it in view."
+            "Deliver soup on a plate at a serving cell. Any other soup than the recipe is taken away and "
+            f"{f'costs the team {wrong} points' if wrong else 'pays nothing'}."
         )
+        yield "You can hold one thing. Players cannot walk through each other, counters or stations."
+        if self.compiled.config.delivery_light:
+            yield "Serving cells light up for one step after a delivery of the recipe."
 
+    def _stations(self) -> Iterator[str]:
+        layout, titles = self.compiled.layout, dict(STATIONS)
+        titles |= {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
+        for symbol, title in titles.items():
+            if cells := layout.cells(symbol):
+                yield f"- {symbol} {title}: {', '.join(map(str, cells))}"
+        yield "- W counters; blank cells are floor; small letters are players"
 
-def _rules(compiled: Compiled) -> Iterator[str]:
-    start = "It starts by itself with the third one"
-    if compiled.config.dynamics == "explicit":
-        start = "Interact with empty hands to start it, also with fewer"
-    wrong = -int(compiled.tables.params[Param.WRONG_PAYS])
-    yield (
-        f"A pot takes up to {MAX_INGREDIENTS} ingredients of any kind, one at a time. {start}; it cooks for "
-        f"{COOK_TIME} steps. It can only be emptied onto a plate when the soup is ready."
-    )
-    yield (
-        "Deliver soup on a plate at a serving cell. Any other soup than the recipe is taken away and "
-        f"{f'costs the team {wrong} points' if wrong else 'pays nothing'}."
-    )
-    yield "You can hold one thing. Players cannot walk through each other, counters or stations."
-    if compiled.config.delivery_light:
-        yield "Serving cells light up for one step after a delivery of the recipe."
-
-
-def _stations(compiled: Compiled) -> Iterator[str]:
-    layout, titles = compiled.layout, dict(STATIONS)
-    titles |= {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
-    for symbol, title in titles.items():
-        if cells := layout.cells(symbol):
-            yield f"- {symbol} {title}: {', '.join(map(str, cells))}"
-    yield "- W counters; blank cells are floor; small letters are players"
+    def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
+        return [event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import runpy
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
@@ -40,6 +41,13 @@ def training_results() -> str:
     return results_table(json.loads((RESULTS / "baselines.json").read_text("utf-8"))).rstrip()
 
 
+def memory_results() -> str:
+    """Return what policies earn without and with memory, as `make memory-results` prints it."""
+    lines = [json.loads(line) for line in (RESULTS / "memory.jsonl").read_text("utf-8").splitlines()]
+    text: str = runpy.run_path(str(RESULTS.parents[1] / "benchmarks" / "memory_results.py"))["table"](lines)
+    return text
+
+
 def trained_policies() -> str:
     """List the policies that come with the package."""
     rows = []
@@ -56,4 +64,4 @@ def trained_policies() -> str:
     return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
 
 
-FACTS = (training_settings, training_configs, training_results, trained_policies)
+FACTS = (training_settings, training_configs, training_results, memory_results, trained_policies)

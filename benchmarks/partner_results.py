@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 import subprocess
 import sys
@@ -44,7 +45,8 @@ CONFIGS = {
     "kitchen_rush": "kitchen_rush_easy",
 }  # where it is not the pool's name
 PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
-METHODS = ("sp", "sa", "e3t", "fcp", "hsp")
+METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru")
+REMEMBERED = 20  # steps at most through which gradients of a memory go back
 HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
 APART = 7  # seed of the partners that no ego may meet
@@ -113,12 +115,20 @@ class Study:
         hyper = ["weights=own", f"members={members}", f"chosen={chosen}", f"grid={grid}"]
         return self.train("population", out, self.steps * 2 // 3, hyper, ["--method", "hsp", "--seed", seed])
 
-    def ego(self, out: str, *populations: str) -> list[str]:
-        """Return the command that trains egos beside populations, or beside copies of themselves if there are none."""
+    def ego(self, out: str, *populations: str, memory: bool = False) -> list[str]:
+        """Return the command that trains egos beside populations, or beside copies of themselves if there are none.
+
+        Egos with memory play three in ten episodes with a copy of themselves.
+        """
         more = [] if not populations else ["--pool", *(self.out / name / POOL for name in populations)]
         seeds = ["--seeds", *range(self.seeds), "--workers", 1]
-        history = [f"history={HISTORY}"] if self.pool.env_id in PUBLIC else []
-        return self.train("ego" if populations else "e3t", out, None, history, [*more, *seeds])
+        hyper = [f"history={HISTORY}"] if self.pool.env_id in PUBLIC else []
+        if memory:
+            config = read_config(self.config)
+            whole = math.gcd(config.integer("rollout"), config.integer("batch_size"))
+            steps = next(number for number in range(REMEMBERED, 0, -1) if whole % number == 0)
+            hyper = ["memory=gru:64", f"sequence={steps}", "copy_rate=1", "copy_share=0.3"]
+        return self.train("ego" if populations else "e3t", out, None, hyper, [*more, *seeds])
 
     def score(self, families: str, folder: str, egos: Sequence[str], games: int) -> list[str]:
         """Return the command that scores egos beside some families of partners."""
@@ -152,6 +162,7 @@ class Study:
         yield "sa", [self.train("sa", "sa", None, [f"seeds={self.seeds}"])]
         yield "fcp", [self.ego("fcp", "population")]
         yield "hsp", [] if alone else [self.ego("hsp", "population", "preferences")]
+        yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
         yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]

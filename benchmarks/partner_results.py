@@ -125,8 +125,8 @@ class Study:
         hyper = [f"history={HISTORY}"] if self.pool.env_id in PUBLIC else []
         if memory:
             config = read_config(self.config)
-            whole = math.gcd(config.integer("rollout"), config.integer("batch_size"))
-            steps = next(number for number in range(REMEMBERED, 0, -1) if whole % number == 0)
+            common = math.gcd(config.integer("rollout"), config.integer("batch_size"))
+            steps = next(number for number in range(REMEMBERED, 0, -1) if common % number == 0)
             hyper = ["memory=gru:64", f"sequence={steps}", "copy_rate=1", "copy_share=0.3"]
         return self.train("ego" if populations else "e3t", out, None, hyper, [*more, *seeds])
 

@@ -81,4 +81,6 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     assert run(app, ["summarize", folders[0], folders[0]]).exit_code == 2
     assert run(app, ["summarize", *folders, "--page", str(tmp_path / "sheet.html")]).exit_code == 0
     page = (tmp_path / "sheet.html").read_text()
-    assert "Content-Security-Policy" in page and page.partition("<script")[0].count("<svg") == 1 and "CR of pairs" in page
+    assert (
+        "Content-Security-Policy" in page and page.partition("<script")[0].count("<svg") == 1 and "CR of pairs" in page
+    )

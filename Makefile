@@ -21,7 +21,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-peers docs pictures lint format clean
+.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -129,6 +129,12 @@ bench: $(STAMP)
 	rm -rf .cache/bench && mkdir -p .cache/bench  # kernels of older sources would be measured otherwise
 	NUMBA_CACHE_DIR=.cache/bench $(PYTEST) benchmarks -p no:cacheprovider --benchmark-enable --benchmark-json=.cache/benchmark.json
 	$(BIN)/python benchmarks/make_tables.py .cache/benchmark.json
+
+# The working tree beside a commit, in turn in one sitting: make bench-against COMMIT=main~5 ONLY=Overcooked
+COMMIT ?= HEAD
+ONLY ?= batch_step
+bench-against: $(STAMP)
+	$(BIN)/python benchmarks/against.py $(COMMIT) --only "$(ONLY)"
 
 include benchmarks/training.mk
 

@@ -74,9 +74,7 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         starts, choices, weight, state, from_state, reset, update, candidate = ctx.saved_tensors
         of_candidate = (1 - update) * (1 - candidate**2)
-        of_gates = torch.empty(
-            *state.shape[:2], 3, state.shape[2], dtype=state.dtype
-        )  # in place: slopes, then gradients
+        of_gates = state.new_empty(*state.shape[:2], 3, state.shape[2])  # slopes, then gradients in their place
         torch.mul(of_candidate * from_state, reset * (1 - reset), out=of_gates[:, :, 0])
         torch.mul(state - candidate, update * (1 - update), out=of_gates[:, :, 1])
         torch.mul(of_candidate, reset, out=of_gates[:, :, 2])
@@ -88,7 +86,6 @@ class _Recurrence(torch.autograd.Function):
             of_state = passed.addmm_(of_gates[t].flatten(1), weight).masked_fill_(starts[t], 0.0)
         flat = of_gates.flatten(2).flatten(0, 1)
         of_weight, of_bias = flat.T @ state.flatten(0, 1), flat.sum(0)
-        torch.mul(
-            of_outputs, of_candidate, out=of_gates[:, :, 2]
-        )  # of the input, whose candidate the reset gate is not in
+        # Of the input, whose candidate the reset gate is not in
+        torch.mul(of_outputs, of_candidate, out=of_gates[:, :, 2])
         return of_gates.flatten(2), of_state, None, None, of_weight, of_bias

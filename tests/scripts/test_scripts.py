@@ -30,6 +30,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "docs/trainers/sb3_supersuit.py": ["256"],
 }
 ELSEWHERE = {  # scripts that other tests or targets run
+    "benchmarks/against.py": "make bench-against",
     "benchmarks/peers/jaxmarl_cpu.py": "make bench-peers",
     "benchmarks/peers/overcooked_ai.py": "make bench-peers",
     "benchmarks/peers/run.py": "make bench-peers",

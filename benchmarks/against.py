@@ -24,8 +24,8 @@ def measure(tree: Path, name: str, only: str, seconds: float) -> dict[str, float
     command = [sys.executable, "-m", "pytest", "benchmarks/test_steps.py", "-q", "-p", "no:cacheprovider"]
     command += ["-m", "", "-k", only, "--benchmark-enable", f"--benchmark-json={out}"]
     command += [f"--benchmark-max-time={seconds}", "--benchmark-min-rounds=3"]
-    own = {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(CACHE / f"numba_{name}")}
-    subprocess.run(command, cwd=tree, env=os.environ | own, stdout=subprocess.DEVNULL, check=True)
+    settings = {"PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(CACHE / f"numba_{name}")}
+    subprocess.run(command, cwd=tree, env=os.environ | settings, stdout=subprocess.DEVNULL, check=True)
     return {result["name"]: result["stats"]["median"] for result in json.loads(out.read_text())["benchmarks"]}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import inf
 from pathlib import Path
@@ -46,6 +46,7 @@ class Cloning:
     heads: Sequence[int] = (64,)  # Sizes of further dense layers
     convolutions: Sequence[int] = ()  # As in ``TrainingSettings``
     activation: str = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
+    memory: str = ""  # As in ``TrainingSettings``; gradients go back to the start of an episode
     mode: str = "sample"  # How the policy plays by default, ``"sample"`` or ``"greedy"``
 
     def __post_init__(self) -> None:
@@ -62,8 +63,8 @@ class Cloning:
     def network_settings(self) -> TrainingSettings:
         """Return the same network as settings of a masked PPO, whose actor is what is trained here."""
         shared = ("env", "options", "seed", "epochs", "batch_size", "learning_rate", "trunk", "heads")
-        values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "mode")}
-        return TrainingSettings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1)
+        values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "memory", "mode")}
+        return TrainingSettings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1, sequence=1)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Choices:
     masks: Array  # bool (n, A)
     actions: Array  # int64 (n,)
     episodes: Array  # int64 (n,), the episode that each is from
+    seats: Array  # int64 (n,), the agent that chose; its choices of an episode follow in their order
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -83,9 +85,15 @@ class Choices:
         rows = chosen[self.episodes]
         return Choices(*(getattr(self, item.name)[rows] for item in fields(self)))
 
+    def sequences(self) -> list[Array]:
+        """Return the rows of each seat's choices in an episode."""
+        _, numbers = np.unique(np.stack([self.episodes, self.seats]), axis=1, return_inverse=True)
+        order = numbers.argsort(kind="stable")
+        return np.split(order, np.bincount(numbers).cumsum()[:-1])
 
-Row = tuple[Array, Array, int, int]
-"""Observation, mask, action and episode of one choice."""
+
+Row = tuple[Array, Array, int, int, int]
+"""Observation, mask, action, episode and seat of one choice."""
 
 
 def gather(rows: Iterable[Row]) -> Choices:
@@ -93,10 +101,8 @@ def gather(rows: Iterable[Row]) -> Choices:
     columns = list(zip(*rows, strict=True))
     if not columns:
         raise ValueError("data: no choice to learn from: no agent had more than one action at any time")
-    observations, masks, actions, episodes = columns
-    return Choices(
-        np.stack(observations), np.stack(masks).astype(np.bool_), np.array(actions, np.int64), np.array(episodes)
-    )
+    observations, masks, *numbers = columns
+    return Choices(np.stack(observations), np.stack(masks).astype(np.bool_), *np.array(numbers, np.int64))
 
 
 def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequence[int] | None) -> Iterable[Row]:
@@ -128,7 +134,7 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
             for seat in range(variant.n_agents) if seats is None else seats:
                 action, mask = record["steps"][replayed.timestep]["actions"][seat], out.masks[0, seat]
                 if mask.sum() > 1 and action < len(mask) and mask[action]:
-                    yield out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, episode
+                    yield out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, episode, seat
 
 
 def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, note: Callable[[str], None]) -> Choices:
@@ -141,7 +147,7 @@ def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, 
         else:
             chosen = record_choices(game, read_records(path), seats)
         first = rows[-1][3] + 1 if rows else 0
-        rows += [(observation, mask, action, first + episode) for observation, mask, action, episode in chosen]
+        rows += [(seen, mask, action, first + episode, seat) for seen, mask, action, episode, seat in chosen]
     return gather(rows)
 
 
@@ -196,15 +202,15 @@ def learn(policy: MaskedPolicy, settings: Cloning, known: Choices, unseen: Choic
     log: list[dict[str, float]] = []
     best, kept = float("inf"), policy.state_dict()
     for epoch in range(1, settings.epochs + 1):
-        for rows in torch.randperm(len(known)).split(settings.batch_size):
+        for rows in _batches(known, settings):
             optimizer.zero_grad()
-            _loss(policy, known, rows.numpy())[0].backward()
+            _loss(policy, known, rows)[0].backward()
             optimizer.step()
         entry: dict[str, float] = {"epoch": epoch}
         for name, part in (("known", known), ("unseen", unseen)):
             if len(part):
                 with torch.no_grad():
-                    loss, agreement = _loss(policy, part, np.arange(len(part)))
+                    loss, agreement = _loss(policy, part, _in_order(part, settings))
                 entry |= {f"{name}_loss": round(loss.item(), 5), f"{name}_agreement": round(agreement.item(), 5)}
         log.append(entry)
         watched = entry.get("unseen_loss", entry["known_loss"])
@@ -214,11 +220,38 @@ def learn(policy: MaskedPolicy, settings: Cloning, known: Choices, unseen: Choic
     return log
 
 
+def _in_order(choices: Choices, settings: Cloning) -> Array:
+    """Return all rows as (S, B): without memory one step of each choice, with memory whole sequences, -1 after each."""
+    if not settings.memory:
+        return np.arange(len(choices))[None]
+    sequences = choices.sequences()
+    rows = np.full((max(map(len, sequences)), len(sequences)), -1)
+    for column, sequence in enumerate(sequences):
+        rows[: len(sequence), column] = sequence
+    return rows
+
+
+def _batches(choices: Choices, settings: Cloning) -> Iterator[Array]:
+    """Yield the columns of ``_in_order`` in random order, about ``batch_size`` choices at a time."""
+    rows = _in_order(choices, settings)
+    size = max(1, settings.batch_size * rows.shape[1] // len(choices))
+    for columns in torch.randperm(rows.shape[1]).split(size):
+        yield rows[:, columns.numpy()]
+
+
 def _loss(policy: MaskedPolicy, choices: Choices, rows: Array) -> tuple[torch.Tensor, torch.Tensor]:
-    observations = torch.from_numpy(choices.observations[rows])
+    """Return the mean loss and the share of choices that are likeliest, of rows (S, B) as of ``_in_order``."""
+    known, every = rows.ravel() >= 0, rows.ravel()
+    starts = np.zeros(rows.shape, np.bool_)
+    starts[0] = True
     trunk: Any = policy.features_extractor
-    starts = torch.ones(len(rows), dtype=torch.bool)  # without memory each choice stands for itself
-    inputs = Inputs(observations, trunk.initial_state(len(rows)), starts, starts, torch.zeros(len(rows), 0))
-    log_probs, _, _ = policy.judge(inputs, choices.masks[rows])
-    actions = torch.from_numpy(choices.actions[rows])
+    inputs = Inputs(
+        torch.from_numpy(choices.observations[every]),
+        trunk.initial_state(rows.shape[1]),
+        torch.from_numpy(starts.ravel()),
+        torch.from_numpy(known),
+        torch.zeros(len(every), 0),
+    )
+    log_probs, _, _ = policy.judge(inputs, choices.masks[every])
+    log_probs, actions = log_probs[torch.from_numpy(known)], torch.from_numpy(choices.actions[every[known]])
     return -log_probs.gather(-1, actions[:, None]).mean(), (log_probs.argmax(-1) == actions).float().mean()

@@ -99,8 +99,8 @@ READERS: Mapping[str, Callable[[bytes], Any]] = {
 
 def human_choices(
     game: Game, path: Path, seats: Sequence[int] | None, note: Callable[[str], None]
-) -> Iterator[tuple[Array, Array, int, int]]:
-    """Yield observation, mask, action and number of the trial of everything that people chose on the game's layout.
+) -> Iterator[tuple[Array, Array, int, int, int]]:
+    """Yield observation, mask, action, trial and seat of everything that people chose on the game's layout.
 
     Args:
         game: The compiled game whose players are learned from.
@@ -165,7 +165,7 @@ def _scenes_of(game: Game, reader: Any, played: Sequence[tuple[str, Mapping[str,
 
 def _choices_of(
     game: Game, scenes: Sequence[Played], seats: Sequence[int] | None, trial: int
-) -> Iterator[tuple[Array, Array, int, int]]:
+) -> Iterator[tuple[Array, Array, int, int, int]]:
     state, out = game.alloc(1)
     state.rng[:] = 1  # never drawn from: every state is given
     for scene, actions, row in scenes:
@@ -173,4 +173,4 @@ def _choices_of(
         for seat in range(game.n_agents) if seats is None else seats:
             if str(row.get(f"player_{seat}_is_human", True)).lower() in ("true", "1"):  # text in CSV
                 seen = out.observations[0, seat].reshape(game.single_observation_space.shape)
-                yield seen.copy(), out.masks[0, seat].copy(), actions[seat], trial
+                yield seen.copy(), out.masks[0, seat].copy(), actions[seat], trial, seat

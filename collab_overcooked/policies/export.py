@@ -11,11 +11,11 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import draft
-from collab_overcooked.policies.networks import KEY, sb3_logits, torch_logits
+from collab_overcooked.policies.networks import KEY, sb3_forward, sb3_state, torch_logits
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, Network, PolicyFile
 
 Array = np.ndarray
-Logits = Callable[[Array], Array]
+Forward = Callable[[Array, Array], tuple[Array, Array]]
 Layers = Sequence[tuple[Array, Array]]
 PROBES = 64  # observations on which an exported network must agree with its source
 TOLERANCE = 1e-3  # of logits, float32 sums in another order
@@ -28,9 +28,9 @@ def export_policy(
     """Write a trained network to a file that teams can name, with the game and the observation it was trained on.
 
     An ``.npz`` file plays as ``ppo:FILE.npz`` without torch; it holds scaled dense layers and 3D convolutions with one
-    activation between them, and is compared with the model before it is written. A ``.zip`` file (SB3 models of any
-    architecture) plays as ``sb3:FILE.zip``, a ``.pt`` file (weights of any module) as
-    ``torch:SOURCE.py:Class@FILE.pt``.
+    activation between them, and the LSTM of sb3-contrib's RecurrentPPO, and is compared with the model before it is
+    written. A ``.zip`` file (SB3 models of any architecture) plays as ``sb3:FILE.zip``, a ``.pt`` file (weights of any
+    module) as ``torch:SOURCE.py:Class@FILE.pt``.
 
     Args:
         model: Model of Stable-Baselines3 or sb3-contrib, ``torch.nn.Module``, its state dict, or a sequence of dense
@@ -55,11 +55,6 @@ def export_policy(
     for name, value, allowed in (("mode", mode, MODES), ("activation", activation, ACTIVATIONS)):
         if value is not None and value not in allowed:
             raise ValueError(near_matches(name, value, allowed))
-    if kind == "SB3 model" and hasattr(model.policy, "lstm_actor"):
-        raise ValueError(
-            f"model: {type(model).__name__} is recurrent, and exported policies keep no memory between steps; train "
-            "one without it, or play it as a policy of your own, FILE.py:Class"
-        )
     game = _game_of(model.get_env() if env is None and kind == "SB3 model" else env)
     values = kind == "SB3 model" and hasattr(model.policy, "q_net")
     meta = {
@@ -129,18 +124,21 @@ def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> N
     if kind == "SB3 model":
         policy = model.policy
         policy.set_training_mode(False)
-        model_logits: Logits = lambda observations: sb3_logits(policy, observations)  # noqa: E731
+        state = sb3_state(policy, PROBES)
+        forward: Forward = lambda observations, state: sb3_forward(policy, observations, state)  # noqa: E731
         parts = [getattr(policy, "q_net", policy)]
         if hasattr(policy, "action_net"):
-            parts = [policy.features_extractor, policy.mlp_extractor.policy_net, policy.action_net]
+            memory = [policy.lstm_actor] if hasattr(policy, "lstm_actor") else []
+            parts = [policy.features_extractor, *memory, policy.mlp_extractor.policy_net, policy.action_net]
     else:
         model.eval()
-        model_logits = lambda observations: torch_logits(model, observations)  # noqa: E731
+        state = np.zeros((PROBES, 0), np.float32)
+        forward = lambda observations, state: (torch_logits(model, observations), state)  # noqa: E731
         parts = [model]
     layers = tuple(layer for part in parts for layer in _module_layers(part))
     for name in ACTIVATIONS:
         network = Network(scale, layers, name)
-        if _same(network, model_logits, game):
+        if _same(network, forward, state, game):
             return network
     raise ValueError(
         "model: it is more than dense layers and 3D convolutions with one activation (relu or tanh) between them, or "
@@ -178,19 +176,28 @@ def _module_layers(module: Any) -> Iterator[tuple[str, Array, Array]]:
             weight = part.weight.detach().numpy().copy()
             bias = np.zeros(len(weight), np.float32) if part.bias is None else part.bias.detach().numpy().copy()
             yield "conv" if isinstance(part, nn.Conv2d) else "dense", weight, bias
+        elif isinstance(part, nn.LSTM):
+            for layer in part.all_weights:
+                arrays = [parameter.detach().numpy().copy() for parameter in layer]
+                biases = arrays[2:] or [np.zeros(len(arrays[0]), np.float32)] * 2
+                yield "lstm", np.concatenate(arrays[:2], 1), np.concatenate(biases)
 
 
-def _same(network: Network, model_logits: Logits, game: FullGame) -> bool:
+def _same(network: Network, forward: Forward, state: Array, game: FullGame) -> bool:
     space = game.single_observation_space
     rng = np.random.default_rng(0)
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)
     drawn = (low + rng.random((PROBES, *space.shape)) * (high - low)).astype(space.dtype)
+    state = rng.uniform(-1, 1, state.shape).astype(np.float32)
     try:
-        logits, expected = network.logits(drawn), model_logits(drawn)
+        logits, after = network.forward(drawn, state)
+        expected, expected_after = forward(drawn, state)
     except (RuntimeError, ValueError):  # shapes that do not fit
         return False
-    if logits.shape != expected.shape or logits.shape[1] != game.n_actions:
+    if logits.shape != expected.shape or logits.shape[1] != game.n_actions or after.shape != expected_after.shape:
+        return False
+    if np.abs(after - expected_after).max(initial=0.0) > TOLERANCE:
         return False
     difference = logits - expected
     difference -= difference.mean(-1, keepdims=True)  # a policy's logits may be normalised
-    return bool(np.abs(difference).max() <= TOLERANCE * max(1.0, float(np.abs(expected).max())))
+    return bool((np.abs(difference) <= TOLERANCE * np.maximum(1.0, np.abs(expected))).all())

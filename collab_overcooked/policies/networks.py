@@ -76,9 +76,8 @@ class SB3Policy(CustomNetwork):
     def __init__(
         self, policy: Any, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None
     ) -> None:
-        self.default_mode = "greedy" if hasattr(policy, "q_net") else "sample"
+        self.policy, self.default_mode = policy, "greedy" if hasattr(policy, "q_net") else "sample"
         super().__init__(meta, mode, observation)
-        self.policy = policy
         policy.set_training_mode(False)
 
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
@@ -98,8 +97,11 @@ class SB3Policy(CustomNetwork):
             "export_policy"
         )
 
-    def logits(self, observations: Array) -> Array:
-        return sb3_logits(self.policy, observations)
+    def initial_state(self, rows: int) -> Array:
+        return sb3_state(self.policy, rows)
+
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        return sb3_forward(self.policy, observations, state)
 
     def _check(self, game: FullGame, seat: int) -> Observer:
         observer = super()._check(game, seat)
@@ -112,20 +114,35 @@ class SB3Policy(CustomNetwork):
         return observer
 
 
-def sb3_logits(policy: Any, observations: Array) -> Array:
-    """Return the logits (B, A) of a policy of Stable-Baselines3."""
+def sb3_state(policy: Any, rows: int) -> Array:
+    """Return the hidden state (rows, H) that episodes of a policy of Stable-Baselines3 start with: zeros.
+
+    The state of a recurrent policy has its outputs, layer after layer, and then its cells.
+    """
+    layers, _, size = getattr(policy, "lstm_hidden_state_shape", (0, 1, 0))
+    return np.zeros((rows, 2 * layers * size), np.float32)
+
+
+def sb3_forward(policy: Any, observations: Array, state: Array) -> tuple[Array, Array]:
+    """Return the logits (B, A) of a policy of Stable-Baselines3, and its next hidden state (B, H)."""
     import torch
 
     with torch.no_grad():
         tensor, _ = policy.obs_to_tensor(observations)
         if hasattr(policy, "q_net"):
             output = policy.q_net(tensor)
-        elif hasattr(policy, "get_distribution") and not hasattr(policy, "lstm_actor"):
+        elif hasattr(policy, "lstm_actor"):
+            layers, _, size = policy.lstm_hidden_state_shape
+            before = torch.from_numpy(state).view(len(state), 2, layers, size).permute(1, 2, 0, 3).contiguous()
+            going_on = torch.zeros(len(state))  # no row starts an episode here
+            distribution, after = policy.get_distribution(tensor, tuple(before), going_on)
+            output = distribution.distribution.logits
+            state = torch.stack(after).permute(2, 0, 1, 3).flatten(1).numpy()
+        elif hasattr(policy, "get_distribution"):
             output = policy.get_distribution(tensor).distribution.logits
         else:
             raise ValueError(f"{type(policy).__name__} needs more than an observation; seat it as FILE.py:Class")
-    logits: Array = output.numpy().astype(np.float32)
-    return logits
+    return output.numpy().astype(np.float32), state
 
 
 def encodings(game: FullGame) -> Iterator[dict[str, Any]]:

@@ -31,7 +31,8 @@ PARTNERS = "partners"  # folder below it of policies that only partner pools nam
 STAND_INS = ("bc", "ppo_bc")  # name prefixes of proxies of people, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
-LAYERS = ("conv", "dense", "gru")
+MEMORIES = {"gru": 3, "lstm": 4}  # kinds of layers with a memory, and their rows for each output
+LAYERS = ("conv", "dense", *MEMORIES)
 META = "meta"
 REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as in sb3-contrib
 MAX_BYTES = 64 << 20  # of all arrays together, unpacked
@@ -49,19 +50,21 @@ class Network:
     """Layers of a policy."""
 
     scale: Array  # Factor of the input features, float32, broadcastable to the shape of an observation
-    # Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``; ``"gru"``, at most one), weight and bias of
-    # each; weights in torch's layout, (out, in) and (out, in, height, width). A GRU of size H has (3 H, in + H) and
-    # (6 H,): for the input and then for the state, each with reset gate, update gate and candidate, as in torch
+    # Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``; ``"gru"`` or ``"lstm"``, at most one), weight
+    # and bias of each; weights in torch's layout, (out, in) and (out, in, height, width). A GRU of size H has
+    # (3 H, in + H) and (6 H,): for the input and then for the state, each with reset gate, update gate and candidate.
+    # An LSTM has (4 H, in + H) and (8 H,): input, forget, cell and output gate. All as in torch
     layers: tuple[tuple[str, Array, Array], ...]
-    activation: str  # Function between layers, ``"relu"`` or ``"tanh"``; none after the GRU
+    activation: str  # Function between layers, ``"relu"`` or ``"tanh"``; none after a memory
 
     @cached_property
     def memory(self) -> int:
-        """Size H of the hidden state; 0 without a GRU."""
-        return sum(len(weight) // 3 for kind, weight, _ in self.layers if kind == "gru")
+        """Size of the hidden state: H of a GRU, 2 H of an LSTM with its cell; 0 without a memory."""
+        sizes = [(kind, len(weight) // MEMORIES[kind]) for kind, weight, _ in self.layers if kind in MEMORIES]
+        return sum(2 * size if kind == "lstm" else size for kind, size in sizes)
 
     def initial_state(self, rows: int) -> Array:
-        """Return the hidden state at the start of an episode, zeros, float32 (rows, H)."""
+        """Return the hidden state at the start of an episode, zeros, float32 (rows, ``memory``)."""
         return np.zeros((rows, self.memory), np.float32)
 
     def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
@@ -69,21 +72,24 @@ class Network:
 
         Args:
             observations: (B, ...).
-            state: Hidden state, float32 (B, H).
+            state: Hidden state, float32 (B, ``memory``).
 
         Returns:
             Unnormalised log probabilities, float32 (B, A), and the new hidden state.
         """
         x = observations.astype(np.float32) * self.scale
         for number, (kind, weight, bias) in enumerate(self.layers):
-            if number and self.layers[number - 1][0] != "gru":
+            if number and self.layers[number - 1][0] not in MEMORIES:
                 x = np.maximum(x, 0.0) if self.activation == "relu" else np.tanh(x)
             if kind == "conv":
                 x = _convolve(x, weight, bias)
             elif kind == "dense":
                 x = x.reshape(len(x), -1) @ weight.T + bias
-            else:
+            elif kind == "gru":
                 x = state = _gated(x.reshape(len(x), -1), state, weight, bias)
+            else:
+                state = _with_cell(x.reshape(len(x), -1), state, weight, bias)
+                x = state[:, : len(weight) // 4]
         return x, state
 
     def logits(self, observations: Array) -> Array:
@@ -127,9 +133,21 @@ def _gated(x: Array, state: Array, weight: Array, bias: Array) -> Array:
     size = state.shape[1]
     from_input = x @ weight[:, :-size].T + bias[: 3 * size]
     from_state = state @ weight[:, -size:].T + bias[3 * size :]
-    gates = 0.5 + 0.5 * np.tanh(0.5 * (from_input + from_state)[:, : 2 * size])  # a sigmoid that cannot overflow
+    gates = _sigmoid((from_input + from_state)[:, : 2 * size])
     candidate = np.tanh(from_input[:, 2 * size :] + gates[:, :size] * from_state[:, 2 * size :])
     return candidate + gates[:, size:] * (state - candidate)
+
+
+def _with_cell(x: Array, state: Array, weight: Array, bias: Array) -> Array:
+    size = state.shape[1] // 2
+    inputs = np.concatenate([x, state[:, :size]], 1) @ weight.T + bias[: 4 * size] + bias[4 * size :]
+    enter, forget, candidate, leave = np.split(inputs, 4, 1)
+    cell = _sigmoid(forget) * state[:, size:] + _sigmoid(enter) * np.tanh(candidate)
+    return np.concatenate([_sigmoid(leave) * np.tanh(cell), cell], 1)
+
+
+def _sigmoid(x: Array) -> Array:
+    return 0.5 + 0.5 * np.tanh(0.5 * x)  # cannot overflow
 
 
 class Met(NamedTuple):
@@ -273,12 +291,12 @@ def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
     ):
         raise ValueError(f"scale has shape {scale.shape}, which does not fit observations of shape {shape}")
     layers = []
-    if meta["layers"].count("gru") > 1:
-        raise ValueError("layers: at most one may be a gru")
+    if sum(kind in MEMORIES for kind in meta["layers"]) > 1:
+        raise ValueError(f"layers: at most one may be a {' or '.join(MEMORIES)}")
     for number, kind in enumerate(meta["layers"]):
         weight, bias = _read_numbers(archive, f"weight_{number}"), _read_numbers(archive, f"bias_{number}")
         shape = _shape_after(kind, f"weight_{number}", weight, shape)
-        size = (6 * shape[0],) if kind == "gru" else shape[:1]
+        size = (2 * MEMORIES[kind] * shape[0],) if kind in MEMORIES else shape[:1]
         if bias.shape != size:
             raise ValueError(f"bias_{number} has shape {bias.shape}, its weight asks for {size}")
         layers.append((kind, weight, bias))
@@ -294,11 +312,11 @@ def _shape_after(kind: str, name: str, weight: Array, shape: Sequence[int]) -> t
         if weight.ndim != 2 or weight.shape[1] != size or not weight.shape[0]:
             raise ValueError(f"{name} has shape {weight.shape}, a dense layer here needs (N, {size})")
         return (weight.shape[0],)
-    if kind == "gru":
-        size = math.prod(shape)
-        if weight.ndim != 2 or not weight.shape[0] or weight.shape[0] != 3 * (weight.shape[1] - size):
-            raise ValueError(f"{name} has shape {weight.shape}, a gru here needs (3 H, {size} + H)")
-        return (weight.shape[0] // 3,)
+    if kind in MEMORIES:
+        size, rows = math.prod(shape), MEMORIES[kind]
+        if weight.ndim != 2 or not weight.shape[0] or weight.shape[0] != rows * (weight.shape[1] - size):
+            raise ValueError(f"{name} has shape {weight.shape}, a {kind} here needs ({rows} H, {size} + H)")
+        return (weight.shape[0] // rows,)
     if len(shape) != 3:
         raise ValueError(f"{name} belongs to a convolution, which needs inputs of 3 axes, not of shape {tuple(shape)}")
     sizes = weight.shape

@@ -68,6 +68,44 @@ def test_whole_episodes_are_held_out(records):
     assert len(set(unseen.episodes)) == 3 and len(known) + len(unseen) == len(choices)
 
 
+COUNTING = """
+class Counting:
+    name = "counting"
+
+    def reset(self, seat, info, seed):
+        self.asked = 0
+
+    def act(self, seen):
+        self.asked += 1
+        return 4 if self.asked % 2 else 1
+
+    def reply(self, seen):
+        return None
+"""
+
+
+def test_a_clone_with_memory_learns_what_observations_do_not_tell(tmp_path):
+    """Players that stay and turn to a wall in turn, whose observations are the same at all steps."""
+    (tmp_path / "counting.py").write_text(COUNTING)
+    options = {"layout": "cramped_room", "obs": "features"}
+    envs = [registry.make("Overcooked-v0", **options, max_cycles=steps) for steps in (24, 17, 24, 24)]
+    team = make_team(parse_seats([f"all={tmp_path}/counting.py:Counting"], 2))
+    records = [play_episode(env, team, k, episode=k) for k, env in enumerate(envs)]
+    path = tmp_path / "counting.jsonl"
+    path.write_bytes(b"".join(map(dump_line, records)))
+    values = {"options": options, "data": [str(path)], "epochs": 200, "batch_size": 50, "learning_rate": 0.003}
+    values |= {"env": "Overcooked-v0", "held_out": 0, "trunk": [16], "heads": [16], "mode": "greedy"}
+    clones = {
+        memory: clone_policy(settings_from(Cloning, values | {"memory": memory}), games=1) for memory in ("", "gru:16")
+    }
+    agreed = {memory: max(entry["known_agreement"] for entry in clone.log) for memory, clone in clones.items()}
+    assert agreed["gru:16"] == 1 and agreed[""] < 0.7
+    clones["gru:16"].file.save(tmp_path / "clone.npz")
+    team = make_team(parse_seats([f"all=ppo:{tmp_path}/clone.npz"], 2))
+    played = play_episode(envs[0], team, 0)
+    assert [step["actions"] for step in played["steps"]] == [step["actions"] for step in records[0]["steps"]]
+
+
 @pytest.mark.parametrize(
     ("values", "text"),
     [

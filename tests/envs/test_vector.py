@@ -403,15 +403,6 @@ def test_sb3_learns_returns_of_episodes_without_a_monitor(sb3):
     assert dones.all() and [info["episode"]["r"] for info in infos] == total.round(6).tolist()
 
 
-def test_a_recurrent_model_is_refused_at_export(sb3, tmp_path):
-    contrib = pytest.importorskip("sb3_contrib", reason="needs sb3-contrib, of the rl extra")
-    envs = collab_overcooked.make_vec("Overcooked-v0", 1, "sb3", layout="cramped_room")
-    model = contrib.RecurrentPPO("MlpLstmPolicy", envs, n_steps=8, device="cpu")
-    for name in ("model.zip", "model.npz"):
-        with pytest.raises(ValueError, match="RecurrentPPO is recurrent, and exported policies keep no memory"):
-            collab_overcooked.export_policy(model, tmp_path / name)
-
-
 def test_sb3_maskable_ppo_trains_and_never_breaks_a_mask(sb3):
     contrib = pytest.importorskip("sb3_contrib", reason="needs sb3-contrib, of the rl extra")
     from stable_baselines3.common.vec_env import VecMonitor

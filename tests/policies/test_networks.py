@@ -112,6 +112,43 @@ def test_a_model_plays_as_it_would_predict_whatever_is_shown(ppo, tmp_path):
         observations, *_ = env.step(dict(zip(env.agents, expected, strict=True)))
 
 
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_recurrent_model_remembers_as_it_does_when_it_predicts(layers, tmp_path):
+    """Weights of the state are large, so that what was remembered changes what is chosen."""
+    contrib = pytest.importorskip("sb3_contrib", reason="needs sb3-contrib, of the rl extra")
+    import torch
+
+    vec = collab_overcooked.make_vec("Overcooked-v0", 2, "sb3", layout="cramped_room", obs="features")
+    options = {"lstm_hidden_size": 32, "n_lstm_layers": layers, "net_arch": [16]}
+    model = contrib.RecurrentPPO("MlpLstmPolicy", vec, policy_kwargs=options, n_steps=8, seed=5, device="cpu")
+    with torch.no_grad():
+        for name, weights in model.policy.lstm_actor.named_parameters():
+            weights.normal_(std=2 if "hh" in name else 0.1)
+        model.policy.action_net.weight.normal_()
+        model.policy.action_net.bias[5] = -1000  # interact, the only action that masks refuse
+    specs = [f"sb3:{export_policy(model, tmp_path / 'model.zip')},greedy"]
+    if layers == 1:
+        specs.append(f"ppo:{export_policy(model, tmp_path / 'model.npz')},greedy")
+    else:
+        with pytest.raises(ValueError, match=r"it is more than dense layers and 3D convolutions.* write a \.zip file"):
+            export_policy(model, tmp_path / "model.npz")
+    for spec in specs:
+        record = play(spec, obs="lossless")
+        env = registry.make("Overcooked-v0", **ROOM, obs="features")
+        observations, _ = env.reset(seed=record["seed"])
+        states, forgot = dict.fromkeys(env.agents), 0
+        for step, chosen in enumerate(actions(record)):
+            start, expected = np.array([step == 0]), []
+            for agent in env.agents:
+                seen = observations[agent]
+                action, states[agent] = model.predict(seen, states[agent], start, deterministic=True)
+                forgot += int(action) != int(model.predict(seen, deterministic=True)[0])
+                expected.append(int(action))
+            assert chosen == expected
+            observations, *_ = env.step(dict(zip(env.agents, expected, strict=True)))
+        assert forgot, "a policy that forgets would have played the same"
+
+
 def test_modes_of_networks(ppo, tmp_path):
     path = export_policy(ppo, tmp_path / "b.zip", mode="greedy")
     assert make_policy(f"sb3:{path}").mode == "greedy"

@@ -234,6 +234,7 @@ class Rollouts:
             beside = {self.partners[k].family for k in self.seating.partner[i].tolist() if k >= 0}
             for family in beside:
                 self.returns_by_family[family].append(float(self.sums[i]))
+            self.seating.note(i, float(self.sums[i]))
         self.counted |= over
         self.sums[over] = 0.0
         self.batch.reset(which=over)

@@ -71,6 +71,9 @@ class TrainingSettings:
     # moves after each update; 1 for the learner itself. 0 for no such partner.
     copy_rate: float = 0.0
     copy_share: float = 0.5  # Probability that the partner of an episode is that copy where there are others too
+    # How much more often partners are drawn beside which the learner earns less: probabilities go by the rank of the
+    # running mean return to this power, as in MEP (0.5 to 3 there). 0 draws all alike
+    priority: float = 0.0
     # For each learner of ``weights="own"``, weights of its events, by name, of which its reward is the sum; ``reward``
     # is the weight of the game's own reward. Shaped rewards are added as usual. An empty mapping stands for the game's
     # own reward alone. Seats are drawn anew for every episode.
@@ -139,6 +142,8 @@ class TrainingSettings:
             )
         if self.partner_noise and not self.has_partners:
             raise OptionError("partner_noise", "partner_noise: there are no partners; name some, a pool or a copy_rate")
+        if self.priority and not (self.partners or self.pool):
+            raise OptionError("priority", "priority: there are no partners to draw from; name some or a pool")
         for name in ("partner_noise", "copy_rate", "copy_share"):
             if getattr(self, name) > 1:
                 raise OptionError(name, f"{name} must be at most 1, not {quote_value(getattr(self, name))}")

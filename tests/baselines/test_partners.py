@@ -81,6 +81,22 @@ def test_partners_and_seats_are_drawn_alike_often_and_only_where_an_episode_star
     assert not np.array_equal(seating.partner[:300], partner[:300])
 
 
+def test_partners_beside_whom_less_is_earned_are_drawn_more_often():
+    """Ranks 2, 3, 3 and 1 to the power of 2: 4, 9, 9 and 1 of 23, the unmet partner before all, the copy apart."""
+    values = {"partners": ("a",) * 4, "environments": 9000, "priority": 2.0, "copy_rate": 1.0, "copy_share": 0.5}
+    seating = SeatAssignment(RING.with_values(values), 2, [None] * 5)
+    assert np.allclose(seating.probabilities(4), 0.25)
+    for k, returns in enumerate(([40, 20], [30], [30], [70], [10])):
+        seating.partner[0, 1] = k
+        assert k == 4 or seating.probabilities(4)[k] == seating.probabilities(4).max()
+        for earned in returns:
+            seating.note(0, float(earned))
+    assert np.allclose(seating.means, [39, 30, 30, 70, 10])
+    seating.draw(np.ones(9000, np.bool_), np.random.default_rng(0))
+    drawn = np.bincount(seating.partner[:, 1], minlength=5) / 9000
+    assert np.allclose(drawn, [2 / 23, 4.5 / 23, 4.5 / 23, 0.5 / 23, 0.5], atol=0.02)
+
+
 def test_a_partner_for_one_seat_gets_it():
     seating = SeatAssignment(RING.with_values({"partners": ("a", "b")}), 2, [1, None])
     seating.draw(ALL, np.random.default_rng(3))
@@ -129,7 +145,7 @@ def test_the_file_of_an_ego_lists_whom_it_met_and_returns_are_kept_by_family(poo
     "values",
     [
         {"pool": True, "history": 2},
-        {"pool": True, "copy_rate": 1.0, "copy_share": 0.25},
+        {"pool": True, "copy_rate": 1.0, "copy_share": 0.25, "priority": 1.0},
         {"copy_rate": 0.1, "partner_noise": 0.3, "history": 2},
         {"copy_rate": 0.1, "memory": "gru:4", "sequence": 10, "critic": "central"},
         {"weights": "own", "preferences": [{"dish_pickup": 3.0}, {}]},

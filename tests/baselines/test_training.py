@@ -225,6 +225,7 @@ def test_features_are_scaled_to_at_most_one():
         ({"learning_rat": 1.0}, "did you mean learning_rate"),
         ({"copy_rate": 1.5}, "copy_rate must be at most 1, not 1.5"),
         ({"copy_share": 1.5}, "copy_share must be at most 1, not 1.5"),
+        ({"priority": 1.0}, "priority: there are no partners"),
         ({"partner_noise": 0.1}, "partner_noise: there are no partners"),
         ({"preferences": [{}]}, "they need weights='own'"),
         ({"weights": "own", "preferences": [{"dish_pickup": "x"}]}, "dish_pickup must be a number, not 'x'"),

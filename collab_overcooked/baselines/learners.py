@@ -69,6 +69,7 @@ class Trunk(BaseFeaturesExtractor):
         layers += _dense_layers([size, *dense], activation)
         size = dense[-1] if dense else size
         super().__init__(observation_space, memory or size)
+        self.shape = shape
         self.layers = nn.Sequential(*layers)
         self.memory = Memory(size, memory) if memory else None
         sizes = [central, *dense[:-1], memory or size]
@@ -80,9 +81,18 @@ class Trunk(BaseFeaturesExtractor):
         """Return the hidden state at the start of an episode, zeros, float32 (rows, H)."""
         return torch.zeros(rows, self.memory.size if self.memory else 0)
 
+    def scale_of(self, columns: torch.Tensor | None) -> torch.Tensor:
+        """Return the scale of some numbers of the flat observation, or of whole observations."""
+        return self.scale if columns is None else self.scale.expand(self.shape).flatten()[columns]
+
     def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return features (S * B, F) of policy and of value, and the hidden state after the last step."""
-        features, state = self.layers(inputs.observations * self.scale), inputs.state
+        features, state, columns = inputs.observations * self.scale_of(inputs.columns), inputs.state, inputs.columns
+        if columns is None:
+            features = self.layers(features)
+        else:
+            first = self.layers[1]
+            features = self.layers[2:](nn.functional.linear(features, first.weight[:, columns], first.bias))
         if self.memory:
             features, state = self.memory(features, inputs)
         return features, self.critic(inputs.central) if self.critic else features, state
@@ -146,6 +156,7 @@ class _Kept:
     states: Array  # Hidden states before each step, float32 (T, B, H)
     choices: Array  # bool (T, B), True where the seat has a choice
     central: Array  # float32 (T, E, C), once for all rows of an environment; see ``Inputs``
+    whole: bool  # Whether observations are read whole, by convolutions
     sequence: int  # Successive steps of a row that stay together in minibatches; divides T
     buffer_size: int
     n_envs: int
@@ -170,6 +181,14 @@ class _Kept:
         self.pos, self.full = self.buffer_size, True
         self.compute_returns_and_advantage(last_values, dones)  # type: ignore[attr-defined]
 
+    def used_columns(self) -> torch.Tensor | None:
+        """Return which numbers of flat observations are not 0 throughout; None for networks that read whole ones.
+
+        Weights of the others have gradients of 0 whether they are multiplied or not, and in pictures they are most.
+        """
+        used = None if self.whole else np.flatnonzero(self.observations.any((0, 1)))
+        return None if used is None or 2 * used.size > self.observations[0, 0].size else torch.from_numpy(used)
+
     def batches(self, batch_size: int | None) -> Iterator[list[Any]]:
         """Yield inputs and the arrays in ``names``, sequences in random order, ``batch_size`` steps at a time."""
         rows = torch.arange(self.buffer_size * self.n_envs).view(-1, self.sequence, self.n_envs)
@@ -178,6 +197,9 @@ class _Kept:
             name: torch.from_numpy(getattr(self, name)).flatten(0, 1)
             for name in ("observations", "states", "episode_starts", "choices", *self.names)
         }
+        columns = self.used_columns()
+        if columns is not None:
+            tensors["observations"] = tensors["observations"].flatten(1).index_select(1, columns)
         for order in torch.randperm(len(sequences)).split((batch_size or rows.numel()) // self.sequence):
             chosen = sequences[order].T
             first, every = tensors["states"].index_select(0, chosen[0]), chosen.flatten()
@@ -186,7 +208,7 @@ class _Kept:
             observations, starts, choices, *others = (
                 tensor.index_select(0, every) for name, tensor in tensors.items() if name != "states"
             )
-            yield [Inputs(observations, first, starts, choices, central), *others]
+            yield [Inputs(observations, first, starts, choices, central, columns), *others]
 
 
 class Buffer(_Kept, RolloutBuffer):
@@ -281,6 +303,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
     buffer.states = np.zeros((settings.rollout, rows, settings.memory_size), np.float32)
     buffer.choices = np.zeros((settings.rollout, rows), np.bool_)
     buffer.central = np.zeros((settings.rollout, settings.environments, central_size(settings, game)), np.float32)
+    buffer.whole = bool(settings.convolutions) or not settings.trunk
     buffer.sequence = settings.gradient_steps
     learner.set_logger(Logger(folder=None, output_formats=[]))  # the training reads what it keeps
     return learner

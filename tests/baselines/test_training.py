@@ -57,6 +57,30 @@ def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_pa
     assert [line["steps"] for line in read_log(tmp_path)] == [320, 640]
 
 
+def test_numbers_that_are_zero_in_a_whole_rollout_change_no_gradient():
+    """Columns that are left out of the first product: the same loss, and gradients of 0 where they were left out."""
+    training = Training(PICTURES.with_values({"convolutions": ()}))
+    training.rollouts.collect(training.learners, 1.0)
+    policy, buffer = training.learners[0].policy, training.learners[0].rollout_buffer
+    used, gradients, judged = buffer.used_columns(), [], []
+    assert len(used) < policy.observation_space.shape[0] * 20 / 2
+    assert set(used.tolist()) == set(np.argwhere(buffer.observations.reshape(640, -1).any(0)).ravel().tolist())
+    for whole in (False, True):
+        buffer.whole = whole
+        torch.manual_seed(0)
+        inputs, actions, *_ = next(buffer.batches(640))
+        assert (inputs.columns is None) == whole
+        values, log_probs, _ = policy.evaluate_actions(inputs, actions)
+        policy.zero_grad()
+        (values.sum() + log_probs.sum()).backward()
+        judged.append(torch.cat([values.flatten(), log_probs]))
+        gradients.append([weight.grad.clone() for weight in policy.parameters()])
+    assert torch.allclose(*judged, atol=1e-5)
+    assert all(torch.allclose(one, other, atol=1e-3) for one, other in zip(*gradients, strict=True))
+    others = np.setdiff1d(np.arange(gradients[1][0].shape[1]), used)
+    assert not gradients[1][0][:, others].any() and gradients[0][0][:, used].any()
+
+
 @pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
 def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp_path, monkeypatch, settings):
     settings = settings.with_values({"checkpoint_every": 2})

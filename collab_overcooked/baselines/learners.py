@@ -156,7 +156,7 @@ class _Kept:
     states: Array  # Hidden states before each step, float32 (T, B, H)
     choices: Array  # bool (T, B), True where the seat has a choice
     central: Array  # float32 (T, E, C), once for all rows of an environment; see ``Inputs``
-    whole: bool  # Whether observations are read whole, by convolutions
+    all_columns: bool  # True for convolutions, which read observations with all their numbers
     sequence: int  # Successive steps of a row that stay together in minibatches; divides T
     buffer_size: int
     n_envs: int
@@ -186,7 +186,7 @@ class _Kept:
 
         Weights of the others have gradients of 0 whether they are multiplied or not, and in pictures they are most.
         """
-        used = None if self.whole else np.flatnonzero(self.observations.any((0, 1)))
+        used = None if self.all_columns else np.flatnonzero(self.observations.any((0, 1)))
         return None if used is None or 2 * used.size > self.observations[0, 0].size else torch.from_numpy(used)
 
     def batches(self, batch_size: int | None) -> Iterator[list[Any]]:
@@ -303,7 +303,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
     buffer.states = np.zeros((settings.rollout, rows, settings.memory_size), np.float32)
     buffer.choices = np.zeros((settings.rollout, rows), np.bool_)
     buffer.central = np.zeros((settings.rollout, settings.environments, central_size(settings, game)), np.float32)
-    buffer.whole = bool(settings.convolutions) or not settings.trunk
+    buffer.all_columns = bool(settings.convolutions) or not settings.trunk
     buffer.sequence = settings.gradient_steps
     learner.set_logger(Logger(folder=None, output_formats=[]))  # the training reads what it keeps
     return learner

@@ -65,11 +65,11 @@ def test_numbers_that_are_zero_in_a_whole_rollout_change_no_gradient():
     used, gradients, judged = buffer.used_columns(), [], []
     assert len(used) < policy.observation_space.shape[0] * 20 / 2
     assert set(used.tolist()) == set(np.argwhere(buffer.observations.reshape(640, -1).any(0)).ravel().tolist())
-    for whole in (False, True):
-        buffer.whole = whole
+    for every in (False, True):
+        buffer.all_columns = every
         torch.manual_seed(0)
         inputs, actions, *_ = next(buffer.batches(640))
-        assert (inputs.columns is None) == whole
+        assert (inputs.columns is None) == every
         values, log_probs, _ = policy.evaluate_actions(inputs, actions)
         policy.zero_grad()
         (values.sum() + log_probs.sum()).backward()

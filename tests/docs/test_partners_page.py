@@ -14,7 +14,6 @@ from endpoints import Says, serving
 
 from collab_overcooked.cli.app import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
-from collab_overcooked.policies.policy_file import find_policy, read_policy, with_met
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "partners.md"
 EXAMPLES = PAGE.parents[1] / "examples"
@@ -22,14 +21,11 @@ ADDRESS = "http://localhost:11434/v1"
 TINY = {"score": ["--games", "1", "--families", "scripted"], "best": ["--games", "1"], "table": ["--resamples", "10"]}
 
 
-def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch, capsys):
+def test_the_page_leads_from_weights_to_a_row_command_by_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for seed in range(2):
-        folder = Path(f"runs/mine-{seed}")
-        folder.mkdir(parents=True)
-        file = with_met(read_policy(find_policy("kitchen_rush_easy")), [])
-        file.meta["seed"] = seed  # another file than the pool's
-        file.save(folder / "policy.npz")
+    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(code.splitlines()) <= 10
+    exec(code, {})
     commands = re.findall(r"^\$ collab-overcooked (partners .*)$", PAGE.read_text("utf-8"), re.MULTILINE)
     commands = [command for command in commands if "model" not in command and "unmet" not in command]
     names = [shlex.split(command)[1] for command in commands]

@@ -28,7 +28,7 @@ from collab_overcooked.games.house.engine.constants import (
 )
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import judge_batch
-from collab_overcooked.games.house.text.scene import HouseScenes, Scene, room_label
+from collab_overcooked.games.house.text.scene import HouseScenes, Scene
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import join_and, plural
 from collab_overcooked.kernels.bound import bind
@@ -54,6 +54,14 @@ REASONS = {
     Reason.F_NO_ACTION: "There is no such action.",
     Reason.F_GONE: "It is no longer there.",
     Reason.F_CONFLICT: "Another agent handled it at the same time.",
+}
+ABOUT_PLACES = {
+    Verb.WALK: "walk to",
+    Verb.OPEN: "open",
+    Verb.CLOSE: "close",
+    Verb.PUT_AT: "put down at",
+    Verb.CHECK: "check",
+    Verb.GO: "go to",
 }
 ABOUT_THINGS = {Verb.WALK_TO: "walk to", Verb.GRAB: "take", Verb.FETCH: "fetch"}
 TASK_WORDS = {
@@ -216,11 +224,8 @@ class HouseText(HouseScenes):
     def _action_text(self, verb: int, arg: int, label: str) -> str:
         if verb == Verb.WAIT:
             return "wait"
-        if verb in (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT, Verb.CHECK):
-            phrase = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
-            return f"{phrase} {self.place_label(arg)}"
-        if verb == Verb.GO:
-            return f"go to {room_label(self.compiled.rooms, arg)}"
+        if verb in ABOUT_PLACES:
+            return f"{ABOUT_PLACES[Verb(verb)]} {self.place_label(arg)}"
         if verb in ABOUT_THINGS:
             return f"{ABOUT_THINGS[Verb(verb)]} {label}"
         if verb == Verb.PUT:

@@ -9,14 +9,12 @@ import numpy as np
 
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.order_game import OrderView
-from collab_overcooked.games.craft.engine.compile import catalogue_of, compile_level
-from collab_overcooked.games.craft.engine.config import CraftConfig
+from collab_overcooked.games.craft.engine.compile import CraftConfig, catalogue_of, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
 from collab_overcooked.games.craft.engine.observe import highest_numbers, observe_batch
 from collab_overcooked.games.craft.engine.rules import target_of, why_refused
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
-from collab_overcooked.games.craft.text.scene import CraftScene
 from collab_overcooked.games.craft.text.text import CraftText, Report
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
@@ -34,7 +32,7 @@ class CraftView(OrderView):
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
 
 
-class CraftKitchen(CraftText, CraftScene):
+class CraftKitchen(CraftText):
     """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
 
     Takes the options of ``CraftConfig`` by position or name.

@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.games.craft.engine.constants import Clock
-from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, GAME, assigner
+from collab_overcooked.games.craft.policies.planner import DEFAULT_WEIGHTS, GAME, assigner
 from collab_overcooked.games.craft.text.text import BOT, KINDS, VERBS, agent_names
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.llm.central_agent import CommandLanguage

@@ -16,7 +16,7 @@ from collab_overcooked.games.house.engine.config import (
     HouseworkConfig,
     TransportConfig,
 )
-from collab_overcooked.games.house.engine.constants import BLOCKS, HANDS, NOTHING, Kind, Param, Verb
+from collab_overcooked.games.house.engine.constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
 from collab_overcooked.games.house.engine.state import Sizes, Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.checks import near_matches
@@ -106,10 +106,10 @@ def compile_house(config: HouseConfig) -> Compiled:
 def _params(config: HouseConfig, sizes: Sizes) -> np.ndarray:
     specific: dict[str, int]
     if isinstance(config, HouseworkConfig):
-        specific = {"limit": config.max_ticks, "targets": config.items}
+        specific = {"home": Home.HOUSEWORK, "limit": config.max_ticks, "targets": config.items}
     else:
         assert isinstance(config, TransportConfig)
-        specific = {"limit": config.max_ticks, "lost": config.container_lost}
+        specific = {"home": Home.TRANSPORT, "limit": config.max_ticks, "lost": config.container_lost}
         specific["container_rooms"] = 2 if config.containers > 2 else 1
     return config.pack(
         Param,

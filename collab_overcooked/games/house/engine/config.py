@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from collab_overcooked.games.house.engine.constants import Home
 from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
 
 TALK = ("free", "paid")
@@ -18,7 +17,6 @@ LOADS = ("food", "stuff")
 class HouseConfig(Config):
     """Options that both games have, and what the home of each fixes, by names of ``Param``."""
 
-    home: ClassVar[Home]
     tasks: ClassVar[tuple[str, ...]]  # families
     task: str | None = unchecked(None, "Family of tasks; one is drawn for each episode if None.")
     agents: int = integer(2, "Number of agents.", least=1, most=4)
@@ -36,7 +34,7 @@ class HouseConfig(Config):
 class HouseworkConfig(HouseConfig):
     """Options of Housework."""
 
-    home, tasks = Home.HOUSEWORK, TASKS
+    tasks = TASKS
     reach = near = put_near = put_reach = 1
     rooms: int = integer(4, "Rooms of the home; 4 as published.", least=4, most=8)
     items: int = integer(5, "Most items of a goal; 5 as published.", least=3, most=10)
@@ -48,7 +46,7 @@ class HouseworkConfig(HouseConfig):
 class TransportConfig(HouseConfig):
     """Options of Transport."""
 
-    home, tasks = Home.TRANSPORT, LOADS
+    tasks = LOADS
     reach, near, put_near, put_reach, doors = 4, 2, 3, 6, 1
     rooms: int = integer(6, "Rooms of the house; 6 and 8 as published.", least=4, most=8)
     targets: int = integer(10, "Things to bring to the bed; 10 as published.", least=1, most=12)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.order_game import OrderView
+from collab_overcooked.envs.order_game import OrderView, Report
 from collab_overcooked.games.craft.engine.compile import CraftConfig, catalogue_of, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
 from collab_overcooked.games.craft.engine.observe import highest_numbers, observe_batch
 from collab_overcooked.games.craft.engine.rules import target_of, why_refused
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
-from collab_overcooked.games.craft.text.text import CraftText, Report
+from collab_overcooked.games.craft.text.text import CraftText
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet

@@ -35,7 +35,6 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
 from collab_overcooked.runner.record_schema import RecordFields, event_of
 
-CRAFT = "CraftKitchen-v0"
 AXES = ("level", "agents", "pace")
 RECORD_FIELDS = RecordFields(
     event=event_of(event=schema.text, item=schema.optional(schema.text), count=schema.integer(), place=schema.text),

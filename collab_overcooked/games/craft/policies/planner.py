@@ -34,8 +34,8 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import allocate, array_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
-from collab_overcooked.policies.search.knob_planner import KnobPlanner
+from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 from collab_overcooked.policies.search.simulator import Fork
 
 GAME = "CraftKitchen-v0"
@@ -282,12 +282,11 @@ class GreedyOptions:
         parse_integer("ahead", self.ahead, 0, most=1000)
 
 
-class GreedyPolicy(Silent):
+class GreedyPolicy(AssignedPolicy):
     """Takes the command with the highest value now; works ahead if no order needs it."""
 
     name = "greedy"
     options_class = GreedyOptions
-    needs_simulator = True
     batched = True
 
     def __init__(self, options: Any = None) -> None:
@@ -300,12 +299,7 @@ class GreedyPolicy(Silent):
         self._knobs[0, Knob.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def act(self, seen: Seen) -> int:
-        # after an error, a teammate got it first
-        return seen.idle_action if seen.error is not None else int(self.decide()[seen.seat])
-
-    def decide(self) -> Array:
-        """Return the command of every agent, (N,)."""
+    def decide(self, seen: Seen) -> Array:
         self._assigner.assign(self._simulator.state, self._knobs, self._actions)
         team: Array = self._actions[0]
         return team
@@ -382,7 +376,7 @@ class PlannerPolicy(GreedyPolicy):
         self._simulator = simulator_of(info, self.name)
         self._elites = self._lookahead.no_elites
 
-    def decide(self) -> Array:
+    def decide(self, seen: Seen) -> Array:
         state = self._simulator.state
         arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
         key = b"".join(array.tobytes() for array in (*arrays, state.clock, self._elites))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import dist
 from typing import Any
 
@@ -70,14 +69,6 @@ REFUSED = {
 }
 SAME_AGENT = "an agent got two commands"
 UNKNOWN_COMMAND = "F_COMMAND"  # reason code of an unknown verb
-
-
-@dataclass(frozen=True)
-class Report:
-    """Outcome of a list of commands."""
-
-    obeyed: tuple[bool, ...]  # Whether each command was carried out
-    feedback: tuple[str, ...]  # Messages, one line per problem
 
 
 def agent_names(count: int) -> tuple[str, ...]:

@@ -1,7 +1,4 @@
-"""Greedy play of CuisineWorld: the assigner's decision for the whole kitchen, of which each seat takes its part.
-
-Seats need no messages: all of them see the same state and compute the same decision.
-"""
+"""Greedy play of CuisineWorld: the assigner's decision for the whole kitchen, of which each seat takes its part."""
 
 from __future__ import annotations
 
@@ -24,7 +21,8 @@ from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     make_static_info,
 )
 from collab_overcooked.games.cuisineworld.policies.task_assignment import assign_batch
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
+from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.search.knob_planner import AssignedPolicy
 
 GAME = "CuisineWorld-v0"
 DEFAULT_WEIGHTS = {  # tuned on orders of other seeds than those of the published tables
@@ -91,11 +89,10 @@ class Assigner:
 assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached by game
 
 
-class GreedyPolicy(Silent):
+class GreedyPolicy(AssignedPolicy):
     """Earliest deadline first, nearest agent first; works ahead when no order needs it."""
 
     name = "greedy"
-    needs_simulator = True
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
@@ -105,9 +102,8 @@ class GreedyPolicy(Silent):
         self._knobs = self._assigner.knobs()[None]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def act(self, seen: Seen) -> int:
-        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
-            return seen.idle_action
+    def decide(self, seen: Seen) -> Array:
         state = self._simulator.state
         self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)
-        return int(self._actions[0, seen.seat])
+        team: Array = self._actions[0]
+        return team

@@ -15,8 +15,8 @@ from collab_overcooked.games.cuisineworld.engine.step import COMPLETION
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
 from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.search.knob_planner import KnobPlanner
+from collab_overcooked.policies.api import EnvInfo, Seen, simulator_of
+from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 
 ROLLOUTS = 240  # copies played for one step of the kitchen
 HORIZON = 28  # steps that they are played
@@ -56,7 +56,7 @@ class Lookahead(KnobPlanner):
 lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take some megabytes
 
 
-class PlannerPolicy(Silent):
+class PlannerPolicy(AssignedPolicy):
     """Plans for all seats that use this policy and plays its own; all of them compute the same plan.
 
     Args:
@@ -66,7 +66,6 @@ class PlannerPolicy(Silent):
 
     name = "planner"
     parameters = ("rollouts", "horizon")
-    needs_simulator = True
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
         self.rollouts, self.horizon = parse_integer("rollouts", rollouts, 1), parse_integer("horizon", horizon, 1)
@@ -78,9 +77,7 @@ class PlannerPolicy(Silent):
         self._elites = self._lookahead.no_elites
         self._past = b""
 
-    def act(self, seen: Seen) -> int:
-        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
-            return seen.idle_action
+    def decide(self, seen: Seen) -> Array:
         state = self._simulator.state
         trust = self._teammates.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)
@@ -88,4 +85,4 @@ class PlannerPolicy(Silent):
             digest.update(array.tobytes())
         self._past = digest.digest()
         actions, self._elites = self._lookahead.decide(self._past, self._simulator, self._elites, trust)
-        return int(actions[seen.seat])
+        return actions

@@ -6,10 +6,11 @@ kinds of actions. The paper leaves open when an action is positive, so both read
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from collab_overcooked.games.rush.engine.spec import scenarios
@@ -151,22 +152,17 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
         raise ValueError("runs: at least one, each with at least one episode, are needed")
     agents = range(len(runs[0][0].actions))
 
-    def mean(numbers: Iterable[Iterable[float]]) -> Estimate:
-        values = [list(run) for run in numbers]
-        result = mean_of_ratios([[sum(run) / len(run) for run in values]], [[1.0] * len(values)])
+    def mean(value: Callable[[RoundScore], float]) -> Estimate:
+        means = [sum(map(value, run)) / len(run) for run in runs]
+        result = mean_of_ratios([means], [[1.0] * len(means)])
         assert result is not None
         return result
 
-    def by_agent(name: str) -> tuple[Estimate, ...]:
-        return tuple(mean([getattr(score.actions[k], name) for score in run] for run in runs) for k in agents)
-
-    values: dict[str, Any] = {
-        name: mean([getattr(score, name) for score in run] for run in runs)
-        for name in ("completed", "ruined", "turns", "early")
-    }
-    values |= {name: by_agent(name) for name in ("positive", "negative", "neutral")}
-    values["shares"] = tuple(mean([score.shares[k] for score in run] for run in runs) for k in agents)
-    values["balance"] = mean([score.balance or 0.0 for score in run] for run in runs) if len(agents) > 1 else None
+    values: dict[str, Any] = {name: mean(attrgetter(name)) for name in ("completed", "ruined", "turns", "early")}
+    for name in ("positive", "negative", "neutral"):
+        values[name] = tuple(mean(lambda score, k=k, name=name: getattr(score.actions[k], name)) for k in agents)
+    values["shares"] = tuple(mean(lambda score, k=k: score.shares[k]) for k in agents)
+    values["balance"] = mean(lambda score: score.balance or 0.0) if len(agents) > 1 else None
     return ScenarioScore(runs=len(runs), episodes=sum(map(len, runs)), **values)
 
 

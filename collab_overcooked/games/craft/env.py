@@ -120,6 +120,4 @@ class CraftKitchen(CraftText):
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.craft.text.picture import picture
 
-        return picture(
-            self.level, scene, self.display_names, int(self.compiled.tables.params[Param.LIFETIME]), self.sizes["Q"]
-        )
+        return picture(self, scene)

@@ -21,9 +21,7 @@ from collab_overcooked.render.model import Sheet
 class House(HouseText):
     """Agents search a home for things and bring them to a goal place; they know only what they have seen.
 
-    Args:
-        *values: Options by position, in the order of the game's config.
-        **options: Options by name.
+    Takes the options of its ``config_class`` by position or name.
     """
 
     exact_masks = True
@@ -67,10 +65,7 @@ class House(HouseText):
 
 
 class Housework(House):
-    """C-WAH (Communicative Watch-And-Help) without Unity: two agents do household tasks in a home they must search.
-
-    Options: see ``HouseworkConfig``.
-    """
+    """C-WAH (Communicative Watch-And-Help) without Unity: two agents do household tasks in a home they must search."""
 
     id = "Housework-v0"
     config_class = HouseworkConfig
@@ -78,10 +73,7 @@ class Housework(House):
 
 
 class Transport(House):
-    """TDW-MAT (ThreeDWorld Multi-Agent Transport) without Unity: bring ten things to the bed, with containers.
-
-    Options: see ``TransportConfig``.
-    """
+    """TDW-MAT (ThreeDWorld Multi-Agent Transport) without Unity: bring ten things to the bed, with containers."""
 
     id = "Transport-v0"
     config_class = TransportConfig

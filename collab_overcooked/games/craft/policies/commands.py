@@ -70,16 +70,7 @@ def for_bot(text: str, name: str) -> str:
 
 @lru_cache(maxsize=8)
 def demonstration(agents: int, but: str = "", **rules: Any) -> tuple[tuple[str, str], ...]:
-    """Return a short demonstration, played by the greedy team of this package until an order is served.
-
-    Args:
-        agents: Number of agents.
-        but: Name of a level that it must not be played on.
-        **rules: Further options of the game.
-
-    Returns:
-        Pairs of state text and commands, one command per line.
-    """
+    """Return states and commands of a greedy team on another level than ``but``, until an order is served."""
     levels = [level for level in DEMO_LEVELS[agents > 2 :] if level != but]
     game: Any = registry.load_game(GAME, level=levels[0], agents=agents, **rules)
     return demonstrate(

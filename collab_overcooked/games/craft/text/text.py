@@ -141,11 +141,7 @@ class CraftText(OrderGame):
         return f"{VERBS[verb]}(bot{seat + 1}{f', {word!r}' if word else ''})"
 
     def read_command(self, text: str) -> tuple[int | None, int]:
-        """Parse a command with or without an agent's name.
-
-        Returns:
-            The seat that it names (or None), and the id of the action.
-        """
+        """Return the seat that a command names, if any, and the id of its action."""
         name, arguments = split_command(parse_text(text))
         verbs = {word.lower(): verb for verb, word in VERBS.items()}
         if name.lower() not in verbs:
@@ -165,11 +161,7 @@ class CraftText(OrderGame):
         return seat, self.commands.index((verb, word))
 
     def read_list(self, commands: Sequence[str]) -> tuple[dict[int, tuple[int, int]], list[str], bool]:
-        """Parse a list of commands.
-
-        Returns:
-            Index in the list and action by seat, messages about the others, and whether one has an unknown name.
-        """
+        """Return index and action by seat, messages about the other commands, and whether one has an unknown name."""
         parsed: dict[int, tuple[int, int]] = {}
         problems, unknown = [], False
         for k, command in enumerate(commands):

@@ -31,15 +31,7 @@ Scene = Mapping[str, Any]
 
 
 class SubPlans:
-    """The valid sub-plans of a state.
-
-    Args:
-        rows: Verb and argument of every action, by id.
-        mask: int8 (A,).
-
-    Attributes:
-        ids: Action id by argument, by verb.
-    """
+    """The valid sub-plans of a state: action ``ids`` by argument, by verb, of rows of verb and argument by id."""
 
     def __init__(self, rows: Sequence[Sequence[int]], mask: np.ndarray) -> None:
         self.ids: dict[Verb, dict[int, int]] = {verb: {} for verb in Verb}

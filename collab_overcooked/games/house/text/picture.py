@@ -145,12 +145,7 @@ def _sheet(
 
 
 def picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the picture of a scene.
-
-    Args:
-        scene: See ``scene.decode``.
-        names: Names of the agents.
-    """
+    """Return the picture of a scene."""
     ground = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
     placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
     things, places = scene["things"], scene["places"]
@@ -173,12 +168,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the picture of one agent's knowledge; rooms that it has not entered are shaded.
-
-    Args:
-        scene: See ``scene.known_scene``.
-        names: Names of the agents.
-    """
+    """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
     ground = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
     placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]

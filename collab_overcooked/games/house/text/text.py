@@ -107,12 +107,7 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def describe(scene: Scene, running: str) -> str:
-    """Return a seat's knowledge as text.
-
-    Args:
-        scene: See ``scene.known_scene``.
-        running: Text of the seat's action in progress; empty if there is none.
-    """
+    """Return what a seat knows, its ``known_scene``, as text, with its action in progress, if there is one."""
     me, rooms = scene["me"], scene["rooms"]
     goal = [f"{min(g['seen'], g['need'])} of {g['need']} {g['name']}" for g in scene["goals"]]
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")

@@ -57,12 +57,7 @@ class Cards:
         self._known[name] = dict(recipe)
 
     def name(self, recipe: Mapping[str, Any], spare: str) -> str:
-        """Return the name of a recipe, choosing a free one if it is new.
-
-        Args:
-            recipe: Values of the recipe.
-            spare: Base of a numbered name, used if no name in ``DISHES`` is free.
-        """
+        """Return the name of a recipe; a new one gets that of a free dish, or else ``spare`` with a number."""
         for name, known in self._known.items():
             if known == recipe:
                 return name
@@ -121,11 +116,7 @@ class Wish:
 def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) -> Values:
     """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
-    Args:
-        wish: Requested properties.
-        seed: Random seed.
-        name: Name of the scenario.
-        budget: Maximum number of states that all searches together may visit.
+    All searches together may visit ``budget`` states.
     """
     rng = random.Random(seed)
     stoves, cooking = _work(wish)
@@ -150,12 +141,7 @@ def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) ->
 def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budget: int = BUDGET) -> Values:
     """Generate a scenario from the first episode of another one and copies of it with goods exchanged.
 
-    Args:
-        scenario: Source scenario.
-        episodes: Number of episodes.
-        seed: Random seed of the exchanges.
-        name: Name of the new scenario.
-        budget: Maximum number of states per search for the file's claim; only proved figures are claimed.
+    It claims what is proved within ``budget`` states per search.
     """
     values = values_of(replace(scenario, name=name, claim=None, episodes=scenario.episodes[:1]))
     report = prove_solvability(load_scenario(values), budget)
@@ -300,11 +286,6 @@ def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random)
 
     Goods are exchanged in recipes and in stock. Orders and areas keep their positions, so that the same action numbers
     have the same effect in all episodes; dishes are renamed.
-
-    Args:
-        values: Scenario as returned by ``values_of``; episodes after the first are ignored.
-        episodes: Number of episodes to return.
-        rng: Random source of the exchanges.
     """
     first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))

@@ -19,21 +19,13 @@ FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # priority of actions for an o
 
 
 def check_game(name: str, game: FullGame) -> None:
-    """Reject other games.
-
-    Raises:
-        ValueError: If the game is not Kitchen Rush or Alien Rush.
-    """
+    """Reject games that are neither Kitchen Rush nor Alien Rush."""
     if game.id not in GAMES:
         raise ValueError(f"policy {name!r} plays {' and '.join(GAMES)} only, not {game.id}")
 
 
 def useful_action(game: Any, state: Any) -> int:
-    """Return a useful action in this state.
-
-    Returns:
-        A valid action that ruins nothing, for the order with the least work left; NO_ACTION if there is none.
-    """
+    """Return a valid action that ruins nothing, for the order with the least work left; NO_ACTION if there is none."""
     tables, episode = game.compiled.tables, int(state.clock[0, Clock.EPISODE])
     dishes, areas, orders = tables.dishes[episode], tables.areas[episode], state.orders[0]
     work = dishes[:, Dish.COOK_TIME] - orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)

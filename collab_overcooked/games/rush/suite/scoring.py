@@ -92,12 +92,7 @@ def balance(contributions: Sequence[float]) -> float | None:
 
 
 def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -> RoundScore:
-    """Score one episode.
-
-    Args:
-        record: Episode record with ``max_turns`` and the events of ``RECORD_FIELDS``.
-        attribution: Condition for an action to be positive.
-    """
+    """Score one episode from its ``max_turns`` and the events of ``RECORD_FIELDS``."""
     if attribution not in get_args(Attribution):
         raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
     seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
@@ -143,11 +138,7 @@ class ScenarioScore:
 
 
 def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
-    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent.
-
-    Args:
-        runs: Run -> its episodes, of the same number of agents.
-    """
+    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent."""
     if not runs or not all(runs):
         raise ValueError("runs: at least one, each with at least one episode, are needed")
     agents = range(len(runs[0][0].actions))
@@ -245,15 +236,7 @@ METRICS = MetricSet(
 
 
 def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
-    """Score records of this game, one result for every team and variant.
-
-    Args:
-        records: Episodes; those of one setting and seed form a run.
-        attribution: Condition for an action to be positive.
-
-    Raises:
-        ValueError: For an unknown attribution.
-    """
+    """Score records of this game, one result for every team and variant; those of one setting and seed form a run."""
     return [_result(group, attribution) for group in by_variant(records, variant=rush_variant)]
 
 

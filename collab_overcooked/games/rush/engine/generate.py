@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import factorial
 from typing import Any
 
@@ -15,7 +15,16 @@ import yaml
 
 from collab_overcooked.games.rush.engine.search import BUDGET
 from collab_overcooked.games.rush.engine.solvability import claim_of, prove_solvability
-from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
+from collab_overcooked.games.rush.engine.spec import (
+    AREA_KEYS,
+    INGREDIENTS,
+    RECIPE_KEYS,
+    SPICES,
+    Area,
+    EpisodeSpec,
+    Scenario,
+    load_scenario,
+)
 from collab_overcooked.io.checks import parse_integer
 
 _NAMES = {  # of dishes by main ingredient
@@ -333,11 +342,7 @@ def _renamed(counts: Goods, exchange: Mapping[str, str]) -> dict[str, int]:
 def values_of(scenario: Scenario) -> Values:
     """Return a scenario as a mapping in the form of its file."""
     values: Values = {
-        "name": scenario.name,
-        "description": scenario.description,
-        "agents": scenario.agents,
-        "workers": scenario.workers,
-        "max_turns": scenario.max_turns,
+        **{key: getattr(scenario, key) for key in ("name", "description", "agents", "workers", "max_turns")},
         "ingredients": list(scenario.ingredients) if scenario.ingredients != INGREDIENTS else [],
         "spices": list(scenario.spices) if scenario.spices != SPICES else [],
         "claim": dict(scenario.claim or {}),
@@ -347,20 +352,11 @@ def values_of(scenario: Scenario) -> Values:
 
 
 def _episode_values(episode: EpisodeSpec) -> Values:
-    recipes = {
-        recipe.name: {
-            "ingredients": dict(recipe.ingredients),
-            "spices": dict(recipe.spices),
-            "cook_time": recipe.cook_time,
-        }
-        for recipe in episode.recipes.values()
-    }
+    recipes = {name: asdict(recipe) for name, recipe in episode.recipes.items()}
     return {
-        "recipes": recipes,
+        "recipes": {name: {key: recipe[key] for key in RECIPE_KEYS} for name, recipe in recipes.items()},
         "orders": list(episode.orders),
-        "pantries": [_area_values(area) for area in episode.pantries],
-        "spicebags": [_area_values(area) for area in episode.spicebags],
-        "stoves": [_area_values(area) for area in episode.stoves],
+        **{kind: [_area_values(area) for area in getattr(episode, kind)] for kind in AREA_KEYS},
     }
 
 

@@ -15,7 +15,7 @@ from collab_overcooked.games.craft.engine.observe import highest_numbers, observ
 from collab_overcooked.games.craft.engine.rules import target_of, why_refused
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
-from collab_overcooked.games.craft.text.text import CraftText
+from collab_overcooked.games.craft.text.text import VERBS, CraftText
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
@@ -62,6 +62,7 @@ class CraftKitchen(CraftText):
         self.compiled = compile_level(config)
         self.level, tables = self.compiled.level, self.compiled.tables
         self.commands = [(verb, word) for verb, word, _, _ in catalogue_of(self.level)]
+        self.texts = tuple(f"{VERBS[verb]}({word})" for verb, word in self.commands)
         self.n_agents, self.n_actions = len(tables.starts), len(self.commands)
         self.max_cycles = self.level.max_cycles
         self.sizes = {

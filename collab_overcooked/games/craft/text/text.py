@@ -122,18 +122,11 @@ class CraftText(OrderGame):
     def names(self) -> list[str]:
         return [*self.level.items, *self.level.kinds]
 
-    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        return [self._action_text(action) for action in range(self.n_actions)]
-
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         return self.read_command(action)[1]
 
     def clock(self, state: Any, i: int, timestep: int) -> str:
         return f"step {timestep}"
-
-    def _action_text(self, action: int) -> str:
-        verb, word = self.commands[action]
-        return f"{VERBS[verb]}({word})"
 
     def command_text(self, seat: int, action: int) -> str:
         """Return an action as a command of the paper, for example ``"goto(bot1, 'chest')"``."""
@@ -184,7 +177,7 @@ class CraftText(OrderGame):
     def refusal(self, seat: int, action: int, reason: int) -> str:
         """Return the message of a refused command; empty if it was accepted."""
         word = self.commands[action][1]
-        values = {"agent": f"bot{seat + 1}", "word": word, "text": self._action_text(action)}
+        values = {"agent": f"bot{seat + 1}", "word": word, "text": self.texts[action]}
         return REFUSED[Reason(reason)].format(**values) if reason else ""
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:

@@ -286,11 +286,11 @@ class GreedyPolicy(AssignedPolicy):
     """Takes the command with the highest value now; works ahead if no order needs it."""
 
     name = "greedy"
-    options_class = GreedyOptions
+    options_class: type[Any] = GreedyOptions
     batched = True
 
     def __init__(self, options: Any = None) -> None:
-        self._options = options or self.options_class()
+        self._options: Any = options or self.options_class()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._assigner = assigner(info.game)

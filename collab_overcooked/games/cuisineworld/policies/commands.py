@@ -12,7 +12,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.games.cuisineworld.engine.spec import Level
-from collab_overcooked.games.cuisineworld.policies.greedy import GreedyPolicy
+from collab_overcooked.games.cuisineworld.policies.planner import GreedyPolicy
 from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, feedback_text, recipes_below
 from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
 

@@ -141,20 +141,26 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
     """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent."""
     if not runs or not all(runs):
         raise ValueError("runs: at least one, each with at least one episode, are needed")
-    agents = range(len(runs[0][0].actions))
 
-    def mean(value: Callable[[RoundScore], float]) -> Estimate:
-        means = [sum(map(value, run)) / len(run) for run in runs]
-        result = mean_of_ratios([means], [[1.0] * len(means)])
-        assert result is not None
-        return result
+    def means(numbers: Callable[[RoundScore], Sequence[float]]) -> list[Estimate]:
+        of_runs = [[sum(column) / len(run) for column in zip(*map(numbers, run), strict=True)] for run in runs]
+        estimates = [mean_of_ratios([column], [[1.0] * len(runs)]) for column in zip(*of_runs, strict=True)]
+        return [estimate for estimate in estimates if estimate is not None]
 
-    values: dict[str, Any] = {name: mean(attrgetter(name)) for name in ("completed", "ruined", "turns", "early")}
-    for name in ("positive", "negative", "neutral"):
-        values[name] = tuple(mean(lambda score, k=k, name=name: getattr(score.actions[k], name)) for k in agents)
-    values["shares"] = tuple(mean(lambda score, k=k: score.shares[k]) for k in agents)
-    values["balance"] = mean(lambda score: score.balance or 0.0) if len(agents) > 1 else None
-    return ScenarioScore(runs=len(runs), episodes=sum(map(len, runs)), **values)
+    completed, ruined, turns, early = means(attrgetter("completed", "ruined", "turns", "early"))
+    return ScenarioScore(
+        runs=len(runs),
+        episodes=sum(map(len, runs)),
+        completed=completed,
+        ruined=ruined,
+        turns=turns,
+        positive=tuple(means(lambda score: [counts.positive for counts in score.actions])),
+        negative=tuple(means(lambda score: [counts.negative for counts in score.actions])),
+        neutral=tuple(means(lambda score: [counts.neutral for counts in score.actions])),
+        shares=tuple(means(attrgetter("shares"))),
+        balance=means(lambda score: [score.balance or 0.0])[0] if len(runs[0][0].actions) > 1 else None,
+        early=early,
+    )
 
 
 def termination(scores: Iterable[RoundScore]) -> dict[int, tuple[int, int]]:

@@ -11,13 +11,11 @@ from collab_overcooked.games.rush.engine.constants import (
     Area,
     Clock,
     Dish,
-    EventColumn,
     Kind,
     Order,
     Param,
 )
 from collab_overcooked.games.rush.engine.rules import act, end_slot, is_in_stock
-from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.jit import kernel
 
 Array = np.ndarray
@@ -42,19 +40,19 @@ class Problem(NamedTuple):
 class Stack(NamedTuple):
     """States on the path to the current one (leading axis D, decisions so far), and the table of failed states."""
 
-    orders: Array = array_of("D", "O", Order)
-    stock: Array = array_of("D", "P", "K")
-    spaces: Array = array_of("D", "P")
-    clock: Array = array_of("D", Clock)
-    move: Array = array_of("D")  # the next move to try
-    action: Array = array_of("D")  # the action taken there
-    event: Array = array_of(EventColumn)
-    spare: Array = array_of("P", "K")  # stock not reserved for an order
-    placed: Array = array_of("O")  # 1 for orders with reserved goods
-    key: Array = array_of("key")  # of the current state, without time
-    known: Array = array_of("rows", "key")  # keys of failed states
-    slots: Array = array_of("rows")  # slots left when the search failed; 0 for a free row
-    room: Array = array_of(1)  # rows still free to use
+    orders: Array  # (D, O, 6)
+    stock: Array  # (D, P, K)
+    spaces: Array  # (D, P)
+    clock: Array  # (D, 9)
+    move: Array  # (D,) the next move to try
+    action: Array  # (D,) the action taken there
+    event: Array  # (9,)
+    spare: Array  # (P, K) stock not reserved for an order
+    placed: Array  # (O,) 1 for orders with reserved goods
+    key: Array  # (O + 2 + P K,) key of the current state, without time
+    known: Array  # (rows, O + 2 + P K) keys of failed states
+    slots: Array  # (rows,) slots left when the search failed; 0 for a free row
+    room: Array  # (1,) rows still free to use
 
 
 @kernel

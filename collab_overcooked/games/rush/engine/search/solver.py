@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, Clock, Dish, Order, Param
+from collab_overcooked.games.rush.engine.constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
 from collab_overcooked.games.rush.engine.search.depth_first import search
 from collab_overcooked.games.rush.engine.search.problem import (
     BUDGET,
@@ -103,9 +103,21 @@ class Solver:
 
     def _start(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Stack:
         depth = max(int(clock[Clock.LIMIT] - clock[Clock.T]), 0) * int(self.problem.played.sum()) + 2
-        sizes = {"D": depth, "O": len(orders), "P": len(spaces), "K": stock.shape[1]}
-        stack = allocate(Stack, sizes | {"key": self._known.shape[1], "rows": 0})
-        stack = stack._replace(known=self._known, slots=self._slots, room=self._room)
+        stack = Stack(
+            orders=np.zeros((depth, *orders.shape), np.int32),
+            stock=np.zeros((depth, *stock.shape), np.int32),
+            spaces=np.zeros((depth, *spaces.shape), np.int32),
+            clock=np.zeros((depth, *clock.shape), np.int32),
+            move=np.zeros(depth, np.int32),
+            action=np.zeros(depth, np.int32),
+            event=np.zeros(len(EventColumn), np.int32),
+            spare=np.zeros(stock.shape, np.int32),
+            placed=np.zeros(len(orders), np.int32),
+            key=np.zeros(self._known.shape[1], np.int32),
+            known=self._known,
+            slots=self._slots,
+            room=self._room,
+        )
         first = stack.orders[0], stack.stock[0], stack.spaces[0], stack.clock[0]
         for row, array in zip(first, (orders, stock, spaces, clock), strict=True):
             row[:] = array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,14 @@ from collab_overcooked.io.schema import Form, list_of, one_of
 from collab_overcooked.kernels.events import NOTHING
 from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import FORCED_SLOTS
+
+
+@dataclass(frozen=True)
+class Report:
+    """Outcome of a list of commands."""
+
+    obeyed: tuple[bool, ...]  # Whether each command was carried out
+    feedback: tuple[str, ...]  # Messages about the others
 
 
 class OrderView(SeatView):

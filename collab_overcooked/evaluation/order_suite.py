@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, ClassVar, TypeVar
 
 from collab_overcooked.evaluation.benchmark import Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
-from collab_overcooked.evaluation.suites import Record, SettingRow, Suite
+from collab_overcooked.evaluation.suites import Record, SettingRow, Suite, check_names, load_checked
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, Counting, Tally, cos, tally_record, total
 from collab_overcooked.reporting.result_table import Column
@@ -93,16 +94,27 @@ class OrderSuite(Suite):
 
     score_metric = "share"
     plan_class = SeriesPlan
+    load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
+    result_class: ClassVar[type[OrderResult]]
     last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
     pace: ClassVar[str]  # Option of the environment that says how fast orders come
+    named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called
+    benchmark_fields: ClassVar[Mapping[str, Any]] = {"repeats": "runs", "digits": 3}
     pooled: ClassVar[bool] = True  # Whether levels and sizes of teams have one score together
     averaged: ClassVar[Mapping[str, str]]  # Further columns of the leaderboard, and metrics whose means they are
 
     def order_groups(
-        self, team: Sequence[str], levels: Iterable[Any], agents: Iterable[int], paces: Sequence[Any], options: Any
+        self, team: Sequence[str], levels: Iterable[Any], agents: Sequence[int], paces: Sequence[Any], options: Any
     ) -> Iterator[JobGroup]:
-        """Return levels at several paces for teams of several sizes."""
+        """Return levels at several paces for teams of several sizes.
+
+        Raises:
+            ValueError: For levels of one name, or options that a level refuses.
+        """
         names = {level: self.level_name(level) for level in levels}
+        check_names("levels", names, names.__getitem__)
+        for level, count in product(names, agents):
+            load_checked(self.env_id, **options, level=level, agents=count, **{self.pace: paces[0]})
         for count, specs in seats_by_size(team, agents).items():
             for level, name in names.items():
                 for pace in paces:
@@ -114,17 +126,28 @@ class OrderSuite(Suite):
                         level=self.level_number(name),
                     )
 
-    @abstractmethod
     def level_name(self, level: str) -> str:
         """Return the name that a level's file says."""
+        return str(type(self).load(level).name)
 
     def level_number(self, name: str) -> int | None:
         """Return the number of a level of some name; None if it has none."""
         return None
 
-    @abstractmethod
+    def pace_name(self, pace: Any) -> str:
+        """Return a pace as it stands in names of tasks."""
+        return f"pace {pace}"
+
     def task_name(self, level: str, agents: int, pace: Any) -> str:
         """Return the task of a level's records."""
+        return f"{level}, {plural(agents, 'agent')}, {self.pace_name(pace)}"
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        options = record["env_kwargs"]
+        if not options.keys() >= set(self.named) or record["task"].count(", ") < 2:
+            return {}
+        name, agents = self.level_name(options["level"]), len(record["team"])
+        return {"task": self.task_name(name, agents, options.get(self.pace)), "level": self.level_number(name)}
 
     def outcome(self, record: Record) -> str:
         tally = tally_record(record)
@@ -133,12 +156,8 @@ class OrderSuite(Suite):
     def make_logger(self) -> OrderLogger:
         return OrderLogger(self.last_step)
 
-    @abstractmethod
-    def results(self, records: Sequence[Record]) -> Sequence[OrderResult]:
-        """Score records with all failures counted."""
-
     def summary(self, records: Sequence[Record]) -> Summary:
-        result, row = only(self.results(records)), SettingRow("", "all", records)
+        result, row = only(score_orders(self.result_class, records, self.shipped())), SettingRow("", "all", records)
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         score = cos(cells) if self.pooled or len({key[:2] for key in result.episodes}) == 1 else None
         process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}

@@ -14,7 +14,8 @@ from collab_overcooked.registry import load_entry
 Factory = str | Callable[..., Any]
 """Function of the text after the name in a spec, or policy class; or its ``"package.module:name"``.
 
-A class takes the positive integers named by its ``parameters``, as in ``"width=500,replan=50"``.
+A class takes the positive integers named by its ``parameters``, as in ``"width=500,replan=50"``, or a dataclass of
+options, its ``options_class``.
 """
 
 
@@ -50,6 +51,8 @@ def load_factory(entry: Factory) -> Callable[[str], Policy]:
 
     def make(text: str) -> Policy:
         parameters, name = getattr(kind, "parameters", ()), getattr(kind, "name", kind.__name__)
+        if hasattr(kind, "options_class"):
+            return cast("Policy", kind(read_options(name, text, kind.options_class)))
         if not parameters:
             refuse_text(name, text)
         return cast("Policy", kind(**read_numbers(name, text, parameters)))

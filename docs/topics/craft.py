@@ -15,11 +15,10 @@ from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
-from collab_overcooked.games.craft.engine.config import PACES
+from collab_overcooked.games.craft.engine.compile import PACES
 from collab_overcooked.games.craft.engine.constants import Reason
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.games.craft.suite import (
-    CRAFT,
     arithmetic,
     published,
     score_record,
@@ -31,6 +30,7 @@ from collab_overcooked.games.craft.text import text
 from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
 
 RESULT_FILE = "craft.json"
+CRAFT = "CraftKitchen-v0"
 LEVELS = ("field", "house")
 TEAMS = {  # policy -> numbers of agents
     "random": (2,),

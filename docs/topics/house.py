@@ -89,8 +89,8 @@ def transport_options() -> str:
 
 def house_features() -> str:
     """List the blocks of the observation of Housework with their places."""
-    compiled = game("Housework-v0").compiled
-    sizes = compiled.sizes
+    own = game("Housework-v0")
+    sizes = own.compiled.sizes
     blocks = [
         ("time and oneself", 8, "ticks gone (of 255), seat, task, hands, contents, busy, ticks left of a movement"),
         *((f"room {r}", 4, "type, known, way, present") for r in range(sizes.rooms)),
@@ -99,7 +99,7 @@ def house_features() -> str:
         ("goal", 3 * sizes.goals, "class, wanted, seen at the goal place"),
         ("other agents", 5 * (sizes.agents - 1), "seen, room, both hands, time since"),
     ]
-    return block_table(blocks, len(compiled.highest))
+    return block_table(blocks, own.single_observation_space.shape[0])
 
 
 def house_reasons() -> str:

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.order_game import OrderView
-from collab_overcooked.games.craft.engine.compile import catalogue_of, compile_level
-from collab_overcooked.games.craft.engine.config import CraftConfig
+from collab_overcooked.envs.order_game import OrderView, Report
+from collab_overcooked.games.craft.engine.compile import CraftConfig, catalogue_of, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
 from collab_overcooked.games.craft.engine.observe import highest_numbers, observe_batch
 from collab_overcooked.games.craft.engine.rules import target_of, why_refused
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
-from collab_overcooked.games.craft.text.scene import CraftScene
-from collab_overcooked.games.craft.text.text import CraftText, Report
+from collab_overcooked.games.craft.text.text import VERBS, CraftText
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
@@ -34,7 +32,7 @@ class CraftView(OrderView):
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
 
 
-class CraftKitchen(CraftText, CraftScene):
+class CraftKitchen(CraftText):
     """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
 
     Takes the options of ``CraftConfig`` by position or name.
@@ -64,6 +62,7 @@ class CraftKitchen(CraftText, CraftScene):
         self.compiled = compile_level(config)
         self.level, tables = self.compiled.level, self.compiled.tables
         self.commands = [(verb, word) for verb, word, _, _ in catalogue_of(self.level)]
+        self.texts = tuple(f"{VERBS[verb]}({word})" for verb, word in self.commands)
         self.n_agents, self.n_actions = len(tables.starts), len(self.commands)
         self.max_cycles = self.level.max_cycles
         self.sizes = {
@@ -122,6 +121,4 @@ class CraftKitchen(CraftText, CraftScene):
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.craft.text.picture import picture
 
-        return picture(
-            self.level, scene, self.display_names, int(self.compiled.tables.params[Param.LIFETIME]), self.sizes["Q"]
-        )
+        return picture(self, scene)

@@ -18,8 +18,8 @@ RECORDS = (
         },
         metrics="collab_overcooked.games.craft.suite:METRICS",
         policies={
-            "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.craft.policies.planner:from_text",
+            "greedy": "collab_overcooked.games.craft.policies.planner:GreedyPolicy",
+            "planner": "collab_overcooked.games.craft.policies.planner:PlannerPolicy",
         },
         prompts="collab_overcooked.games.craft:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
+from math import ceil
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,10 +17,9 @@ import yaml
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record, check_names, load_checked
-from collab_overcooked.games.craft.engine.bound import bound
-from collab_overcooked.games.craft.engine.compile import compile_level
-from collab_overcooked.games.craft.engine.config import INTERVALS, PACES, CraftConfig
+from collab_overcooked.evaluation.suites import Record
+from collab_overcooked.games.craft.engine.compile import INTERVALS, PACES, Compiled, CraftConfig, compile_level
+from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item, Param, Place, Role
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -33,7 +35,6 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
 from collab_overcooked.runner.record_schema import RecordFields, event_of
 
-CRAFT = "CraftKitchen-v0"
 AXES = ("level", "agents", "pace")
 RECORD_FIELDS = RecordFields(
     event=event_of(event=schema.text, item=schema.optional(schema.text), count=schema.integer(), place=schema.text),
@@ -82,6 +83,95 @@ def arithmetic() -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # bit flags of a spot: what can be done from there
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Upper bounds for any team.
+
+    They relax the game, so that no team can do better: any dish serves any order, agents share their bags, every walk
+    takes one step, and agents never wait for each other after the first dish. What remains are the steps of agents:
+    each dish needs a kill, a put and a store, its share of a fuel needs a mine and a put, and output is taken at least
+    once per stack. An agent that starts where it can do nothing first walks with an empty bag; further walks carry
+    items between spots, where no spot is near enough to both places.
+    """
+
+    first: int  # First step, counted from 0, after which a dish can be in the chest
+    delivered: tuple[int, ...]  # Dishes that can be in the chest after each step
+    served: int  # Orders that these dishes can serve
+    ratio: float  # Completed orders / (completed + failed orders)
+
+
+def bound(compiled: Compiled) -> Bound:
+    """Return the bounds of a compiled level."""
+    starts = _abilities(compiled, compiled.tables.starts)
+    spots = {*starts, *_abilities(compiled, compiled.tables.places[:, [Place.X, Place.Z]])}
+    if compiled.config.walk:  # agents may stop between places, where everything may be within reach
+        spots.add(KILL | MINE | FURNACE | CHEST)
+
+    def carried(one: int, other: int) -> int:
+        return not any(spot & one and spot & other for spot in spots)
+
+    meat, log, dish = carried(KILL, FURNACE), carried(MINE, FURNACE), carried(FURNACE, CHEST)
+    loads = 1 + carried(KILL, MINE) if meat and log else meat + log
+    lost = sorted(not start and not compiled.tables.params[Param.WALK_TO_TAKE] for start in starts)
+    walks = {k: sum(lost[:k]) + loads + dish for k in range(1, len(compiled.tables.starts) + 1)}
+    cook_steps = compiled.config.cook_steps
+    loaded = max(
+        (not any(start & ability for start in starts)) + 1 + carry for ability, carry in ((KILL, meat), (MINE, log))
+    )
+    first = loaded + cook_steps + 1 + dish
+    if len(compiled.tables.starts) == 1:  # one agent does these one after the other: kill, mine, two puts, take, store
+        first = max(first, walks[1] + 5 + cook_steps - 1)
+    delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.level.max_cycles))
+    served, due = _serve(compiled, delivered)
+    return Bound(first, delivered, served, min(1.0, served / due) if due else 1.0)
+
+
+def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
+    places, reach, items = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.tables.items
+    raw_items, fuel = np.flatnonzero(items[:, Item.COOKED] != NOTHING), np.flatnonzero(items[:, Item.FUEL])
+    abilities = []
+    for point in points.astype(np.int64):
+        ability = 0
+        for place in places:
+            if ((place[[Place.X, Place.Z]] - point) ** 2).sum() <= reach[place[Place.ROLE]]:
+                ability |= {Role.CHEST: CHEST, Role.FURNACE: FURNACE}.get(Role(place[Place.ROLE]), 0)
+                ability |= KILL * (place[Place.GIVES] in raw_items) | MINE * (place[Place.GIVES] in fuel)
+        abilities.append(ability)
+    return abilities
+
+
+def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int]) -> int:
+    if step < first:
+        return 0
+    furnaces = sum(place.role == "furnace" for place in compiled.level.places)
+    cooked = furnaces * ((step - first) // compiled.config.cook_steps + 1)
+    left = max(agents * (step + 1) - walked for agents, walked in walks.items())
+    return min(cooked, next(dishes for dishes in count() if _work(compiled, dishes + 1) > left))
+
+
+def _work(compiled: Compiled, dishes: int) -> int:
+    return 3 * dishes + 2 * ceil(dishes / compiled.config.items_per_fuel) + ceil(dishes / STACK)
+
+
+def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
+    interval, lifetime = (int(compiled.tables.params[param]) for param in (Param.INTERVAL, Param.LIFETIME))
+    waiting: deque[int] = deque()
+    served = 0
+    for step, stock in enumerate(delivered):
+        if step % interval == 0:
+            waiting.append(step + lifetime - 1)  # last step in which it can be served
+        while waiting and served < stock:
+            waiting.popleft()
+            served += 1
+        while waiting and waiting[0] <= step:
+            waiting.popleft()
+    due = len(range(0, compiled.level.max_cycles - lifetime + 1, interval))
+    return served, due
 
 
 class CraftResult(OrderResult):
@@ -285,46 +375,30 @@ class CraftSuite(OrderSuite):
     record_fields = RECORD_FIELDS
 
     set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
-    pace = "pace"
+    load, result_class = load_level, CraftResult
+    pace, named = "pace", ("level", "pace")
     title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
     budgets: ClassVar = {
         "small": Budget(("field",), {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
         "full": Budget(("field", "house"), {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"),
     }
-    benchmark_fields: ClassVar = {"repeats": "runs", "digits": 3}
     pooled = False
     averaged: ClassVar = {name: name for name in ("completed", "failed", "stored", "stocked")}
     leaderboard_notes = ("Two agents.",)
     listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
-        options = record["env_kwargs"]
-        if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
-            return {}
-        return {"task": self.task_name(self.level_name(options["level"]), len(record["team"]), options["pace"])}
-
-    def level_name(self, level: str) -> str:
-        return load_level(level).name
-
-    def task_name(self, level: str, agents: int, pace: int) -> str:
-        return f"{level}, {plural(agents, 'agent')}, pace {pace}"
+    def shipped(self) -> Sequence[str]:
+        return levels()
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
         if not agents or not paces or not suite_options.levels:
             raise ValueError("levels, agents and paces need at least one entry each")
-        check_names("levels", suite_options.levels, self.level_name)
-        for level in suite_options.levels:
-            for count in agents:  # rejects bad option values
-                load_checked(CRAFT, **options, level=level, agents=count, pace=paces[0])
         return self.order_groups(team, suite_options.levels, agents, paces, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]
-
-    def results(self, records: Sequence[Record]) -> list[CraftResult]:
-        return score_records(records)
 
     def setting(self, name: str) -> Setting:
         return Setting(name, {"levels": [name]}, {"level": name, "agents": 2})

@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import KernelCall
+from collab_overcooked.envs.order_game import Report
 from collab_overcooked.games.cuisineworld.engine.compile import catalogue_of, compile_level
 from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
@@ -20,7 +21,7 @@ from collab_overcooked.games.cuisineworld.engine.state import Out, State, sizes_
 from collab_overcooked.games.cuisineworld.engine.step import observe_batch, queue_commands, reset_batch, step_batch
 from collab_overcooked.games.cuisineworld.text.scene import CuisineScene
 from collab_overcooked.games.cuisineworld.text.seen import KitchenView
-from collab_overcooked.games.cuisineworld.text.text import CuisineText, Report, Void, reasons_of
+from collab_overcooked.games.cuisineworld.text.text import CuisineText, Void, reasons_of
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.render.model import Sheet

@@ -18,7 +18,7 @@ RECORDS = (
             )
         },
         policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "greedy": "collab_overcooked.games.cuisineworld.policies.planner:GreedyPolicy",
             "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
         },
         prompts="collab_overcooked.games.cuisineworld:text/prompts",

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.belief import sample_belief
-from collab_overcooked.games.house.engine.compile import compile_house
+from collab_overcooked.games.house.engine.belief import Guess
+from collab_overcooked.games.house.engine.compile import ROOM_TYPES, THINGS, compile_house
 from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
 from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
+from collab_overcooked.games.house.engine.observe import highest_numbers
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text.text import HouseText
@@ -20,9 +21,7 @@ from collab_overcooked.render.model import Sheet
 class House(HouseText):
     """Agents search a home for things and bring them to a goal place; they know only what they have seen.
 
-    Args:
-        *values: Options by position, in the order of the game's config.
-        **options: Options by name.
+    Takes the options of its ``config_class`` by position or name.
     """
 
     exact_masks = True
@@ -38,15 +37,16 @@ class House(HouseText):
         config = self.config_class.read(values, options)
         self.kwargs = config.to_dict()
         self.compiled = compile_house(config)
-        self.levels = self.compiled.levels
-        self.n_agents = self.compiled.sizes.agents
-        self.sizes = self.compiled.sizes.letters
-        self.n_actions = self.compiled.tables.catalogue.shape[1]
-        self.max_cycles = int(self.compiled.tables.params[Param.LIMIT])
-        self._set_spaces(counts_to(self.compiled.highest))
+        tables, sizes = self.compiled.tables, self.compiled.sizes
+        self.n_agents, self.n_actions = sizes.agents, tables.catalogue.shape[1]
+        self.sizes = sizes.letters
+        self.max_cycles = int(tables.params[Param.LIMIT])
+        self._set_spaces(counts_to(highest_numbers(tables, sizes, len(THINGS), len(ROOM_TYPES))))
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        sample_belief(self.compiled, state, seat, rng)
+        for b in range(len(state.rng)):
+            Guess(self.compiled.tables, State(*(array[b] for array in state)), seat, rng).draw()
+        self.measure_home(state)
 
     def talk_action(self, seat: int, characters: int) -> int | None:
         paying = self.talk_actions(seat)
@@ -65,10 +65,7 @@ class House(HouseText):
 
 
 class Housework(House):
-    """C-WAH (Communicative Watch-And-Help) without Unity: two agents do household tasks in a home they must search.
-
-    Options: see ``HouseworkConfig``.
-    """
+    """C-WAH (Communicative Watch-And-Help) without Unity: two agents do household tasks in a home they must search."""
 
     id = "Housework-v0"
     config_class = HouseworkConfig
@@ -76,10 +73,7 @@ class Housework(House):
 
 
 class Transport(House):
-    """TDW-MAT (ThreeDWorld Multi-Agent Transport) without Unity: bring ten things to the bed, with containers.
-
-    Options: see ``TransportConfig``.
-    """
+    """TDW-MAT (ThreeDWorld Multi-Agent Transport) without Unity: bring ten things to the bed, with containers."""
 
     id = "Transport-v0"
     config_class = TransportConfig

@@ -95,12 +95,7 @@ METRICS = MetricSet(
 
 
 def step_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
-    """Return the efficiency improvement of steps: the mean over tasks of (single - team) / single (CoELA, C-WAH).
-
-    Args:
-        single: Steps of one agent alone, by task.
-        team: Steps of the team in the same tasks.
-    """
+    """Return the efficiency improvement of steps: the mean over tasks of (single - team) / single (CoELA, C-WAH)."""
     return mean_ci([(alone - joint) / alone for alone, joint in zip(single, team, strict=True) if alone > 0])
 
 

@@ -11,7 +11,7 @@ _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rooms.suite:METRICS",
     "policies": {
         "greedy": "collab_overcooked.games.rooms.policies.greedy:GreedyPolicy",
-        "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
+        "planner": "collab_overcooked.games.rooms.policies.planner:PlannerPolicy",
         "noisy": "collab_overcooked.games.rooms.policies.planner:noisy_from_text",
     },
     "prompts": "collab_overcooked.games.rooms:text/prompts",

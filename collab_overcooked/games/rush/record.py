@@ -16,7 +16,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
         )
     },
     "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "greedy": "collab_overcooked.games.rush.policies.planner:GreedyPolicy",
         "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
         "selfish": "collab_overcooked.games.rush.policies.planner:SelfishPolicy",
     },

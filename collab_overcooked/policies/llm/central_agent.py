@@ -8,17 +8,43 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
 from collab_overcooked.policies.llm.answers import Unreadable, commands_schema
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
+from collab_overcooked.policies.search.simulator import Simulator
 
 MAX_IGNORED = 10  # messages about ignored commands of one answer
+
+
+def demonstrate(
+    game: Any, policy: Callable[[], Any], seed: int, steps: int, is_last: Callable[[Any], bool] = lambda state: False
+) -> tuple[tuple[str, str], ...]:
+    """Return states and commands, one line each, of the first steps of a game that a policy plays in all seats."""
+    state, out = game.alloc(1)
+    state.rng[:] = seed_states([seed])
+    game.reset(state, out, np.ones(1, np.bool_))
+    team = [policy() for _ in range(game.n_agents)]
+    info = EnvInfo(game.id, game, "", tuple(member.name for member in team), Simulator(game, state, 0))
+    for seat, member in enumerate(team):
+        member.reset(seat, info, 0)
+    pairs: list[tuple[str, str]] = []
+    for timestep in range(steps):
+        actions = [member.act(Seen.of(game, state, out, seat, timestep)) for seat, member in enumerate(team)]
+        lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions))
+        pairs.append((game.describe(state, 0, 0), lines))
+        if is_last(state):
+            break
+        game.step(state, np.array([actions], np.int32), out)
+    return tuple(pairs)
 
 
 class CommandLanguage(ABC):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.policies.api import Seen, Silent
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 
@@ -18,6 +19,21 @@ FUTURES = 4  # order sequences per candidate
 MIN_CANDIDATES = 8  # with fewer, each is tried on fewer sequences
 ELITES = 6  # rows that are tried again in the next step
 ROOM = 8  # decisions that are remembered, as each seat asks for the same one
+
+
+class AssignedPolicy(Silent):
+    """A seat of a team whose members see the same state and compute the same commands for all, without messages."""
+
+    needs_simulator = True
+
+    def act(self, seen: Seen) -> int:
+        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
+            return seen.idle_action
+        return int(self.decide(seen)[seen.seat])
+
+    def decide(self, seen: Seen) -> Array:
+        """Return the commands of all seats, (N,)."""
+        raise NotImplementedError
 
 
 class KnobPlanner:

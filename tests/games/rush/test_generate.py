@@ -11,8 +11,10 @@ from cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.lexicon import load_lexicon
-from collab_overcooked.games.rush.engine.dishes import DISHES, PAPER_RECIPES, Cards
 from collab_overcooked.games.rush.engine.generate import (
+    DISHES,
+    PAPER_RECIPES,
+    Cards,
     Wish,
     episodes_like,
     exchange_goods,

@@ -10,14 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from collab_overcooked import registry
 from collab_overcooked.games.craft.engine.constants import Clock
-from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, GAME, assigner
+from collab_overcooked.games.craft.policies.planner import GAME, GreedyPolicy
 from collab_overcooked.games.craft.text.text import BOT, KINDS, VERBS, agent_names
-from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.llm.central_agent import CommandLanguage
+from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
 
 DEMO_SEED, MAX_DEMO_STEPS = 123, 20
 DEMO_LEVELS = ("field", "butchery", "house")  # the first keeps one or two agents at work, the others more
@@ -73,28 +70,9 @@ def for_bot(text: str, name: str) -> str:
 
 @lru_cache(maxsize=8)
 def demonstration(agents: int, but: str = "", **rules: Any) -> tuple[tuple[str, str], ...]:
-    """Return a short demonstration, played by the greedy team of this package until an order is served.
-
-    Args:
-        agents: Number of agents.
-        but: Name of a level that it must not be played on.
-        **rules: Further options of the game.
-
-    Returns:
-        Pairs of state text and commands, one command per line.
-    """
+    """Return states and commands of a greedy team on another level than ``but``, until an order is served."""
     levels = [level for level in DEMO_LEVELS[agents > 2 :] if level != but]
     game: Any = registry.load_game(GAME, level=levels[0], agents=agents, **rules)
-    state, out = game.alloc(1)
-    state.rng[:] = seed_states([DEMO_SEED])
-    game.reset(state, out, np.ones(1, np.bool_))
-    knobs, actions = np.array([DEFAULT_WEIGHTS], np.int32), np.zeros((1, agents), np.int32)
-    pairs: list[tuple[str, str]] = []
-    for _ in range(MAX_DEMO_STEPS):
-        assigner(game).assign(state, knobs, actions)
-        lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions[0].tolist()))
-        pairs.append((game.describe(state, 0, 0), lines))
-        if state.clock[0, Clock.COMPLETED]:
-            break
-        game.step(state, actions, out)
-    return tuple(pairs)
+    return demonstrate(
+        game, GreedyPolicy, DEMO_SEED, MAX_DEMO_STEPS, lambda state: bool(state.clock[0, Clock.COMPLETED])
+    )

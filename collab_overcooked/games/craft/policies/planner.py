@@ -1,21 +1,309 @@
-"""Planning in CraftKitchen: rollouts of assignments, half of whose new weights are drawn near good ones."""
+"""Policies of CraftKitchen: assignments of commands by weights, the default ones greedily or the best of rollouts.
+
+Each agent in turn takes the command of the highest value for some weights. The value of a command depends on what is
+ordered, in progress, or missing; a walk has a share of the value of the best command at its destination. Seats need no
+messages: all of them see the same state and compute the same assignment of the team, of which each takes its part.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import Clock
-from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, Array, Knob, assigner
+from collab_overcooked.games.craft.engine.constants import (
+    HALF,
+    NOTHING,
+    Agent,
+    Clock,
+    Furnace,
+    Item,
+    Param,
+    Place,
+    Reason,
+    Role,
+    Row,
+    Verb,
+)
+from collab_overcooked.games.craft.engine.rules import square_to, target_of, why_refused
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.search.knob_planner import KnobPlanner
+from collab_overcooked.kernels.arrays import allocate, array_of
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue
+from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 from collab_overcooked.policies.search.simulator import Fork
-from collab_overcooked.policies.specs import read_options
+
+GAME = "CraftKitchen-v0"
+Array = np.ndarray
+
+
+class Knob(IntEnum):
+    """Weights of commands, and targets of stock."""
+
+    GO = 0  # percentage of a command's value if the agent must walk first
+    BATCH = 1  # items that make a walk count in full
+    AHEAD = 2  # dishes of each kind to prepare beyond the orders
+    SPARE = 3  # fuel to keep beyond what is to be cooked
+    URGENT = 4  # added if an order waits for it
+    KILL = 5
+    MINE = 6
+    LOAD = 7
+    COOK = 8
+    TAKE = 9
+    STORE = 10
+    BACKWARDS = 11  # 1 if the last agent chooses first
+
+
+DEFAULT_WEIGHTS = (60, 3, 2, 1, 30, 40, 35, 55, 60, 60, 70, 0)
+
+
+class Scratch(NamedTuple):
+    """Working memory of a decision, and the spots worth going to."""
+
+    spots: Array = array_of("S")  # places
+    goto: Array = array_of("P")  # command that leads to each place
+    at: Array = array_of(2)  # hypothetical position of an agent
+    away: Array = array_of("P")  # nonzero for places whose mob or block is gone or claimed
+    emptied: Array = array_of("F")  # 1 if an agent is going to take out
+    want: Array = array_of("D")  # dishes of each kind to start
+    urgent: Array = array_of("D")  # open orders of each kind without a dish in the chest
+    short: Array = array_of(1)  # half items without fuel
+
+
+@kernel
+def count_needs(tables, bags, furnaces, chest, served, orders, clock, knobs, scratch):
+    """Count dishes ordered but not in progress, and fuel missing for all items to be cooked. Mutates: scratch."""
+    want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
+    short[0] = HALF * knobs[Knob.SPARE]
+    for d in range(want.shape[0]):
+        urgent[d] = served[d] - chest[tables.dishes[d]]
+    for q in range(clock[Clock.OPEN]):
+        urgent[orders[q, Queue.ORDER]] += 1
+    for d in range(want.shape[0]):
+        want[d] = urgent[d] + knobs[Knob.AHEAD]
+    for k in range(items.shape[0]):
+        count_stock(k, bags, furnaces, tables.params[Param.HEAT], items, scratch)
+
+
+@kernel
+def count_stock(k, bags, furnaces, heat, items, scratch):
+    """Subtract what agents and furnaces already have of an item. Mutates: scratch."""
+    want, short, there = scratch.want, scratch.short, 0
+    for i in range(bags.shape[0]):
+        there += bags[i, k]
+    for f in range(furnaces.shape[0]):
+        for slot in (Furnace.FUEL, Furnace.INPUT, Furnace.OUTPUT):
+            there += furnaces[f, slot + 1] * (furnaces[f, slot] == k)
+    if items[k, Item.FUEL] == 1:
+        short[0] -= there * heat
+    if items[k, Item.DISH] != NOTHING:
+        want[items[k, Item.DISH]] -= there
+    if dish_of(k, items) != NOTHING:
+        short[0] += there * HALF
+        want[dish_of(k, items)] -= there
+
+
+@kernel
+def dish_of(item, items):
+    """Return the dish that a raw item becomes, or NOTHING."""
+    cooked = items[item, Item.COOKED]
+    return NOTHING if cooked == NOTHING else items[cooked, Item.DISH]
+
+
+@kernel
+def worth_taking(tables, furnace, knobs, scratch):
+    """Taking out is worth more if an order waits, if the output blocks another kind, or if the batch is complete."""
+    d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
+    worth = knobs[Knob.TAKE] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0)
+    blocked = (
+        furnace[Furnace.INPUTS] > 0 and tables.items[furnace[Furnace.INPUT], Item.COOKED] != furnace[Furnace.OUTPUT]
+    )
+    if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= knobs[Knob.BATCH]:
+        return worth
+    return worth // 2 if furnace[Furnace.INPUTS] == 0 else worth // 8
+
+
+@kernel
+def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
+    """A command has the value of its weight, or 0 if it is refused or not needed."""
+    p = target_of(row, agent, tables.places, scratch.away)
+    if why_refused(tables, row, p, agent, bag, furnaces) != Reason.OK:
+        return 0
+    verb, what, items = row[Row.VERB], row[Row.WHAT], tables.items
+    if verb == Verb.KILL:
+        d = dish_of(tables.places[p, Place.GIVES], items)
+        needed = d != NOTHING and scratch.want[d] > 0
+        return knobs[Knob.KILL] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0) if needed else 0
+    if verb == Verb.MINE:
+        return knobs[Knob.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
+    f = tables.places[p, Place.FURNACE]
+    if verb == Verb.FUEL:
+        enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + knobs[Knob.SPARE]
+        return knobs[Knob.LOAD] // 8 if enough else knobs[Knob.LOAD]
+    if verb == Verb.INPUT:
+        return knobs[Knob.COOK] + knobs[Knob.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
+    if verb == Verb.TAKE:
+        return 0 if scratch.emptied[f] == 1 else worth_taking(tables, furnaces[f], knobs, scratch)
+    if verb == Verb.STORE and items[what, Item.DISH] != NOTHING:
+        return knobs[Knob.STORE] + knobs[Knob.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
+    return 0
+
+
+@kernel
+def share_of_load(row, bag, worth, knobs, items, urgent):
+    """Walking with few items is worth less, unless an order waits for them."""
+    verb, what = row[Row.VERB], row[Row.WHAT]
+    if verb == Verb.STORE and urgent[items[what, Item.DISH]] > 0:
+        return worth
+    if verb == Verb.FUEL or verb == Verb.INPUT or verb == Verb.STORE:
+        return worth * (knobs[Knob.BATCH] + min(bag[what], knobs[Knob.BATCH])) // (2 * knobs[Knob.BATCH])
+    return worth
+
+
+@kernel
+def best_here(tables, agent, bag, furnaces, knobs, scratch, walked):
+    """Return the command with the highest value at a spot, and its value in per cent."""
+    best, most = 0, 0
+    for action in range(tables.catalogue.shape[0]):
+        row = tables.catalogue[action]
+        if row[Row.VERB] == Verb.GOTO:
+            continue
+        worth = 100 * worth_of(tables, row, agent, bag, furnaces, knobs, scratch)
+        if walked:
+            worth = share_of_load(row, bag, worth * knobs[Knob.GO] // 100, knobs, tables.items, scratch.urgent)
+        if worth > most:
+            best, most = action, worth
+    return best, most
+
+
+@kernel
+def claim(tables, row, agent, furnaces, scratch, count):
+    """Mark a command as taken, so that other agents do something else. Mutates: scratch."""
+    p = target_of(row, agent, tables.places, scratch.away)
+    verb = row[Row.VERB]
+    if verb == Verb.KILL:
+        scratch.want[dish_of(tables.places[p, Place.GIVES], tables.items)] -= count
+        scratch.away[p] = 1
+    elif verb == Verb.MINE:
+        scratch.short[0] -= count * tables.params[Param.HEAT]
+        scratch.away[p] = 1
+    elif verb == Verb.TAKE:
+        scratch.emptied[tables.places[p, Place.FURNACE]] = 1
+
+
+@kernel
+def choose_command(tables, agent, bag, furnaces, knobs, scratch):
+    """Choose the best command here, or a walk to a spot with a better one. Mutates: scratch."""
+    best, most = best_here(tables, agent, bag, furnaces, knobs, scratch, False)
+    spot, then = NOTHING, best
+    for s in range(scratch.spots.shape[0]):
+        place = tables.places[scratch.spots[s]]
+        scratch.at[Agent.X], scratch.at[Agent.Z] = place[Place.X], place[Place.Z]
+        if square_to(agent, place) == 0:
+            continue
+        action, worth = best_here(tables, scratch.at, bag, furnaces, knobs, scratch, True)
+        if worth > most:
+            spot, then, most = scratch.spots[s], action, worth
+    if spot == NOTHING:
+        claim(tables, tables.catalogue[best], agent, furnaces, scratch, 1)
+        return best
+    scratch.at[Agent.X], scratch.at[Agent.Z] = tables.places[spot, Place.X], tables.places[spot, Place.Z]
+    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, knobs[Knob.BATCH])
+    return scratch.goto[spot]
+
+
+@kernel
+def assign_batch(tables, state, knobs, scratch, actions):
+    """Assign commands in every environment, with one row of weights per environment. Mutates: scratch, actions."""
+    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
+    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
+    n_agents = agents.shape[1]
+    for b in range(actions.shape[0]):
+        weights = knobs[b]
+        count_needs(tables, bags[b], furnaces[b], chest[b], served[b], orders[b], clock[b], weights, scratch)
+        for p in range(gone.shape[1]):
+            scratch.away[p] = gone[b, p]
+        scratch.emptied[:] = 0
+        for k in range(n_agents):
+            i = n_agents - 1 - k if weights[Knob.BACKWARDS] == 1 else k
+            actions[b, i] = choose_command(tables, agents[b, i], bags[b, i], furnaces[b], weights, scratch)
+
+
+class Assigner:
+    """A game's assignment with its scratch memory."""
+
+    def __init__(self, game: Any) -> None:
+        compiled = compiled_of(game, GAME)
+        self.tables = compiled.tables
+        places, catalogue = self.tables.places, self.tables.catalogue
+        goto = np.zeros(len(places), np.int32)
+        for action, (verb, what, place) in enumerate(catalogue.tolist()):
+            if verb == Verb.GOTO:
+                destinations = [place] if place != NOTHING else np.flatnonzero(places[:, Place.KIND] == what).tolist()
+                goto[destinations] = action  # commands for single places come later and take precedence
+        spots = _spots(self.tables)
+        scratch = allocate(Scratch, {**game.sizes, "S": len(spots)})
+        self._scratch = scratch._replace(spots=spots, goto=goto)
+
+    def assign(self, state: Any, knobs: Array, actions: Array) -> None:
+        """Write the commands of every environment, (B, N) int32, for rows of weights (B, knobs)."""
+        assign_batch(self.tables, state, knobs, self._scratch, actions)
+
+
+def _spots(tables: Any) -> Array:
+    places = tables.places.astype(np.int64)
+    chosen = [p for p, place in enumerate(places) if place[Place.ROLE] in (Role.CHEST, Role.FURNACE)]
+    hearths = places[places[:, Place.ROLE] == Role.FURNACE][:, [Place.X, Place.Z]]
+    for kind in dict.fromkeys(places[:, Place.KIND].tolist()):
+        members = np.flatnonzero(places[:, Place.KIND] == kind)
+        gives = places[members[0], Place.GIVES]
+        if gives != NOTHING and (tables.items[gives, Item.FUEL] == 1 or tables.items[gives, Item.COOKED] != NOTHING):
+            way = [((hearths - places[p, [Place.X, Place.Z]]) ** 2).sum(axis=1).min() for p in members]
+            chosen.append(int(members[int(np.argmin(way))]))
+    return np.array(chosen, np.int32)
+
+
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached by game
+
+
+@dataclass(frozen=True)
+class GreedyOptions:
+    """Options of the greedy policy."""
+
+    # Dishes of each kind to prepare beyond the orders; 0 to start none before its order
+    ahead: int = DEFAULT_WEIGHTS[Knob.AHEAD]
+
+    def __post_init__(self) -> None:
+        parse_integer("ahead", self.ahead, 0, most=1000)
+
+
+class GreedyPolicy(AssignedPolicy):
+    """Takes the command with the highest value now; works ahead if no order needs it."""
+
+    name = "greedy"
+    options_class: type[Any] = GreedyOptions
+    batched = True
+
+    def __init__(self, options: Any = None) -> None:
+        self._options: Any = options or self.options_class()
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        self._assigner = assigner(info.game)
+        self._simulator = simulator_of(info, self.name)
+        self._knobs = np.array([DEFAULT_WEIGHTS], np.int32)
+        self._knobs[0, Knob.AHEAD] = self._options.ahead
+        self._actions = np.zeros((1, info.game.n_agents), np.int32)
+
+    def decide(self, seen: Seen) -> Array:
+        self._assigner.assign(self._simulator.state, self._knobs, self._actions)
+        team: Array = self._actions[0]
+        return team
+
 
 PROGRESS = 0.05  # weight of shaped rewards relative to served orders
 DRAWS = (  # values of new weights, by knob
@@ -49,7 +337,7 @@ class PlannerOptions:
 
 
 class Lookahead(KnobPlanner):
-    """Plans with the assignments of ``assignment.py``."""
+    """Rolls out assignments, half of whose new weights are drawn near good ones."""
 
     expired_column, digits = Clock.EXPIRED, 6
 
@@ -76,34 +364,21 @@ class Lookahead(KnobPlanner):
 lookahead: Callable[[Any, PlannerOptions], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # small, as copies take memory
 
 
-class PlannerPolicy(Silent):
-    """Plans for all seats and plays its own; all planners compute the same plan.
-
-    Args:
-        options: Options.
-    """
+class PlannerPolicy(GreedyPolicy):
+    """Plans for all seats and plays its own; all planners compute the same plan."""
 
     name = "planner"
-    needs_simulator = True
-
-    def __init__(self, options: PlannerOptions | None = None) -> None:
-        self._options = options or PlannerOptions()
+    options_class = PlannerOptions
+    batched = False
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
         self._elites = self._lookahead.no_elites
 
-    def act(self, seen: Seen) -> int:
-        if seen.error is not None:  # a teammate got it first
-            return seen.idle_action
+    def decide(self, seen: Seen) -> Array:
         state = self._simulator.state
         arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
         key = b"".join(array.tobytes() for array in (*arrays, state.clock, self._elites))
         actions, self._elites = self._lookahead.decide(key, self._simulator, self._elites)
-        return int(actions[seen.seat])
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Create the policy from the text after the colon of a spec such as ``"planner:rollouts=64,ahead=0"``."""
-    return PlannerPolicy(read_options("planner", text, PlannerOptions))
+        return actions

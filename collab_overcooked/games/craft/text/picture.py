@@ -9,8 +9,9 @@ from itertools import combinations
 from math import cos, hypot, sin
 from typing import Any
 
+from collab_overcooked.games.craft.engine.constants import Param
 from collab_overcooked.games.craft.engine.spec import Level
-from collab_overcooked.games.craft.text.text import content_text, slot_text, stock
+from collab_overcooked.games.craft.text.text import CraftText, content_text, slot_text, stock
 from collab_overcooked.render.model import (
     BAD,
     GOOD,
@@ -150,16 +151,9 @@ def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
     return Card((Line((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
 
 
-def picture(level: Level, scene: Scene, names: Sequence[str], lifetime: int, slots: int) -> Sheet:
-    """Return the picture of a scene.
-
-    Args:
-        level: The level.
-        scene: Its scene.
-        names: Names of the agents.
-        lifetime: Steps until an order expires.
-        slots: Maximum number of open orders.
-    """
+def picture(game: CraftText, scene: Scene) -> Sheet:
+    """Return the picture of a scene."""
+    level, lifetime = game.level, int(game.compiled.tables.params[Param.LIFETIME])
     cooks: list[Cook] = []
     cards: list[Card] = []
     counts = [(f"served {scene['completed']}", GOOD), (f"failed {scene['expired']}", BAD)]
@@ -168,11 +162,13 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetime: int, slo
         held = icon_of(next(iter(agent["bag"]))) if agent["bag"] else None
         cooks.append(Cook(seat, str(seat + 1), chef=False, held=held))
         here = next((place.name for place in level.places if list(place.at) == agent["at"]), "on the way")
-        cards.append(agent_card(cooks[-1], names[seat], here, held_spans(held, content_text(agent["bag"]))))
+        cards.append(
+            agent_card(cooks[-1], game.display_names[seat], here, held_spans(held, content_text(agent["bag"])))
+        )
     cards += [_furnace_card(name, furnace) for name, furnace in scene["furnaces"].items()]
     cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
     cards += [_order_card(level, order, lifetime) for order in scene["orders"]]
-    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(slots, 4)
+    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(game.sizes["Q"], 4)
     listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in level.places)
     board = _board(level, scene, cooks)
     return Sheet((board, PanelColumn(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

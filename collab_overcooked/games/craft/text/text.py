@@ -1,4 +1,4 @@
-"""Texts of CraftKitchen: the paper's commands, refusals, the observation and the manual.
+"""Texts and scenes of CraftKitchen: the paper's commands, refusals, the observation and the manual.
 
 Commands are split by a pattern and looked up in lists; they are never evaluated as code.
 """
@@ -7,18 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import dist
 from typing import Any
 
+from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.order_game import OrderGame
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import Compiled
-from collab_overcooked.games.craft.engine.constants import NOTHING, EventColumn, Reason, Verb
-from collab_overcooked.games.craft.engine.spec import Level
+from collab_overcooked.games.craft.engine.constants import (
+    FARTHEST_OUT,
+    NOTHING,
+    STACK,
+    Clock,
+    EventColumn,
+    Furnace,
+    Param,
+    Reason,
+    Verb,
+)
+from collab_overcooked.games.craft.engine.spec import FURNACE, Level
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import integer, one_of, record
 from collab_overcooked.io.text import plural
+from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 VERBS = {  # the paper's names; it has none for doing nothing
     Verb.WAIT: "wait",
@@ -57,14 +71,6 @@ SAME_AGENT = "an agent got two commands"
 UNKNOWN_COMMAND = "F_COMMAND"  # reason code of an unknown verb
 
 
-@dataclass(frozen=True)
-class Report:
-    """Outcome of a list of commands."""
-
-    obeyed: tuple[bool, ...]  # Whether each command was carried out
-    feedback: tuple[str, ...]  # Messages, one line per problem
-
-
 def agent_names(count: int) -> tuple[str, ...]:
     """Return the names of the agents in commands and texts."""
     return tuple(f"bot{k + 1}" for k in range(count))
@@ -99,8 +105,11 @@ def slot_text(slot: Mapping[str, Any] | None) -> str:
     return "nothing" if slot is None else f"{slot['count']} {slot['item']}"
 
 
+MAX_ITEMS = 10**6  # of a kind in a bag or the chest
+
+
 class CraftText(OrderGame):
-    """Texts of a level."""
+    """Texts and scenes of a level."""
 
     compiled: Compiled
     level: Level
@@ -113,18 +122,11 @@ class CraftText(OrderGame):
     def names(self) -> list[str]:
         return [*self.level.items, *self.level.kinds]
 
-    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        return [self._action_text(action) for action in range(self.n_actions)]
-
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         return self.read_command(action)[1]
 
     def clock(self, state: Any, i: int, timestep: int) -> str:
         return f"step {timestep}"
-
-    def _action_text(self, action: int) -> str:
-        verb, word = self.commands[action]
-        return f"{VERBS[verb]}({word})"
 
     def command_text(self, seat: int, action: int) -> str:
         """Return an action as a command of the paper, for example ``"goto(bot1, 'chest')"``."""
@@ -132,11 +134,7 @@ class CraftText(OrderGame):
         return f"{VERBS[verb]}(bot{seat + 1}{f', {word!r}' if word else ''})"
 
     def read_command(self, text: str) -> tuple[int | None, int]:
-        """Parse a command with or without an agent's name.
-
-        Returns:
-            The seat that it names (or None), and the id of the action.
-        """
+        """Return the seat that a command names, if any, and the id of its action."""
         name, arguments = split_command(parse_text(text))
         verbs = {word.lower(): verb for verb, word in VERBS.items()}
         if name.lower() not in verbs:
@@ -156,11 +154,7 @@ class CraftText(OrderGame):
         return seat, self.commands.index((verb, word))
 
     def read_list(self, commands: Sequence[str]) -> tuple[dict[int, tuple[int, int]], list[str], bool]:
-        """Parse a list of commands.
-
-        Returns:
-            Index in the list and action by seat, messages about the others, and whether one has an unknown name.
-        """
+        """Return index and action by seat, messages about the other commands, and whether one has an unknown name."""
         parsed: dict[int, tuple[int, int]] = {}
         problems, unknown = [], False
         for k, command in enumerate(commands):
@@ -183,7 +177,7 @@ class CraftText(OrderGame):
     def refusal(self, seat: int, action: int, reason: int) -> str:
         """Return the message of a refused command; empty if it was accepted."""
         word = self.commands[action][1]
-        values = {"agent": f"bot{seat + 1}", "word": word, "text": self._action_text(action)}
+        values = {"agent": f"bot{seat + 1}", "word": word, "text": self.texts[action]}
         return REFUSED[Reason(reason)].format(**values) if reason else ""
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
@@ -260,3 +254,83 @@ class CraftText(OrderGame):
             "If several agents want the same thing in the same step, the agent with the lowest number gets it.",
         ]
         return "\n".join(rules)
+
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare the keys of scenes.
+
+        ``gone`` has the steps until a place's mob or block is back, ``served`` the dishes of the chest that went to
+        orders, ``accomplished`` the orders in turn.
+        """
+        level, params = self.level, self.compiled.tables.params
+        dish, items = codec.names_of(self.orderable(), "order"), codec.counts(level.items, MAX_ITEMS, "item")
+        corners = zip(*level.corners, strict=True)
+        at = codec.vector(
+            [codec.integers(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in corners], "coordinates"
+        )
+        agent = codec.group({"at": codec.row("agents", at), "bag": codec.row("bags", items)})
+        places = {place.name: place.gives for place in level.places}
+        respawn = max(int(params[Param.RESPAWN]) - 1, 1)
+        furnaces = [place.name for place in level.places if place.role == FURNACE]
+        lifetime, required = codec.integers(1, int(params[Param.LIFETIME])), ("name", "remaining")
+        return {
+            "timestep": codec.column("clock", Clock.T, codec.COUNT),
+            "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+            **codec.columns("clock", codec.COUNT, completed=Clock.COMPLETED, expired=Clock.EXPIRED),
+            "orders": codec.open_orders(dish, lifetime, self.sizes["Q"], Clock.OPEN, required),
+            "agents": codec.by_entry([agent] * self.n_agents, "agents"),
+            "gone": codec.row(
+                "gone", codec.counts(tuple(places), respawn, "block or mob", [name for name in places if places[name]])
+            ),
+            "furnaces": codec.by_name(furnaces, self._furnace(), "furnace"),
+            "chest": codec.row("chest", items),
+            "served": codec.row("served", codec.counts(self.orderable(), MAX_ITEMS, "dish")),
+            "accomplished": codec.row("history", codec.sequence(dish, HISTORY_SLOTS, "orders")),
+            "forced": codec.forced_orders(dish, Clock.FORCED),
+            "chance": codec.rng_state(MAX_OPTION),  # the stream is drawn again from its beginning
+        }
+
+    def _furnace(self) -> Part:
+        level, params = self.level, self.compiled.tables.params
+
+        def slot(first: int, allowed: Sequence[str]) -> Part:
+            stack = codec.Codec(
+                record({"item": one_of(allowed, "item"), "count": integer(1, STACK)}, ("item", "count")),
+                lambda row: {"item": level.items[row[0]], "count": row[1]},
+                lambda value: [level.items.index(value["item"]), value["count"]],
+            )
+            return codec.column("furnaces", slice(first, first + 2), codec.optional(stack, [NOTHING, 0]))
+
+        return codec.group(
+            {
+                "fuel": slot(Furnace.FUEL, level.fuel),
+                "input": slot(Furnace.INPUT, tuple(level.dishes.values())),
+                "output": slot(Furnace.OUTPUT, self.orderable()),
+                "heat": codec.span("furnaces", Furnace.HEAT, 0, int(params[Param.HEAT]) - 1),
+                "progress": codec.span("furnaces", Furnace.PROGRESS, 0, int(params[Param.COOK_STEPS]) - 1),
+            }
+        )
+
+    def _check_scene(self, scene: dict[str, Any]) -> None:
+        codec.check_forced(scene)
+        self._check_orders(scene)
+        spots = {place.at for place in self.level.places}
+        for k, agent in enumerate(scene["agents"]):
+            if not self.compiled.config.walk and tuple(agent["at"]) not in {*spots, self.level.starts[k]}:
+                raise ValueError(f"state.agents[{k}].at must be the agent's start or a place, not {agent['at']}")
+        length = min(scene["completed"], HISTORY_SLOTS)
+        if len(scene["accomplished"]) != length:
+            raise ValueError(f"state.accomplished must list {length} orders, not {len(scene['accomplished'])}")
+        for dish, count in scene["served"].items():
+            if count > scene["chest"].get(dish, 0):
+                raise ValueError(f"state.served.{dish} must be at most what the chest has, not {count}")
+
+    def _check_orders(self, scene: Mapping[str, Any]) -> None:
+        """Refuse orders that leave no free slot for the next one."""
+        interval, lifetime = (int(self.compiled.tables.params[k]) for k in (Param.INTERVAL, Param.LIFETIME))
+        born = [scene["timestep"] - lifetime + order["remaining"] for order in scene["orders"]]
+        for k, t in enumerate(born):
+            if t % interval or t in born[:k]:
+                raise ValueError(
+                    f"state.orders[{k}].remaining must be that of an order of its own, one for every {interval} steps, "
+                    f"not {scene['orders'][k]['remaining']} at step {scene['timestep']}"
+                )

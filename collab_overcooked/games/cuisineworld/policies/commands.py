@@ -10,16 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from collab_overcooked import registry
 from collab_overcooked.games.cuisineworld.engine.spec import Level
-from collab_overcooked.games.cuisineworld.policies.greedy import GreedyPolicy
+from collab_overcooked.games.cuisineworld.policies.planner import GreedyPolicy
 from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, feedback_text, recipes_below
-from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.llm.central_agent import CommandLanguage
-from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
 
 GAME = "CuisineWorld-v0"
 DEMO_STEPS = {1: 14}  # states of a demonstration by number of agents, as the paper has them
@@ -98,17 +93,4 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
         "lifetime": 15,
     }
     game: Any = registry.load_game(GAME, level=level, agents=agents, alpha=None)
-    state, out = game.alloc(1)
-    state.rng[:] = seed_states([0])
-    game.reset(state, out, np.ones(1, np.bool_))
-    policies = [GreedyPolicy() for _ in range(agents)]
-    info = EnvInfo(game.id, game, "", ("greedy",) * agents, Simulator(game, state, 0))
-    for seat, policy in enumerate(policies):
-        policy.reset(seat, info, 0)
-    pairs = []
-    for timestep in range(DEMO_STEPS.get(agents, DEFAULT_DEMO_STEPS)):
-        actions = [policy.act(Seen.of(game, state, out, seat, timestep)) for seat, policy in enumerate(policies)]
-        lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions))
-        pairs.append((game.describe(state, 0, 0), lines))
-        game.step(state, np.array([actions], np.int32), out)
-    return tuple(pairs)
+    return demonstrate(game, GreedyPolicy, 0, DEMO_STEPS.get(agents, DEFAULT_DEMO_STEPS))

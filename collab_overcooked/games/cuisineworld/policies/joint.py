@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Place, Role
-from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Sum, Use
-from collab_overcooked.games.cuisineworld.policies.greedy import assigner
+from collab_overcooked.games.cuisineworld.policies.job_list import SHARE, Chain, Hand, Job, Sum, Use
+from collab_overcooked.games.cuisineworld.policies.planner import assigner
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
 

@@ -1,4 +1,8 @@
-"""List scheduling of CuisineWorld, planned by rollouts of different weights of orders, jobs and agents."""
+"""Policies of CuisineWorld: list schedules of the whole kitchen, by default weights or by the best of rollouts.
+
+Of an assigner's decision for the whole kitchen, each seat takes its part. The planner rolls out different weights of
+orders, jobs and agents.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,107 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.cuisineworld.engine.constants import Clock
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock
 from collab_overcooked.games.cuisineworld.engine.step import COMPLETION
-from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
-from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
+from collab_overcooked.games.cuisineworld.policies.job_list import (
+    HEED,
+    SHARE,
+    Array,
+    Knob,
+    Scratch,
+    StaticInfo,
+    make_scratch,
+    make_static_info,
+)
+from collab_overcooked.games.cuisineworld.policies.task_assignment import assign_batch
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.search.knob_planner import KnobPlanner
+from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
+
+GAME = "CuisineWorld-v0"
+DEFAULT_WEIGHTS = {  # tuned on orders of other seeds than those of the published tables
+    Knob.RANK: 15,
+    Knob.TAIL: 1,
+    Knob.DELAY: 8,
+    Knob.AHEAD: 3,
+    Knob.LATE: 2,
+    Knob.QUICK: 0,
+    Knob.CROWD: 50,
+}
+PATIENCE = 6  # steps for which an item held by another policy's seat counts as on its way
+
+
+class TeammateModel:
+    """Model of the teammates: seats of the same policy share the work, others are observed.
+
+    Args:
+        seat: Seat of this policy.
+        team: Policy names by seat.
+    """
+
+    def __init__(self, seat: int, team: tuple[str, ...]) -> None:
+        self._mates = np.array([name == team[seat] for name in team])
+        self._holding = np.full(len(team), NOTHING)
+        self._since = np.zeros(len(team), int)
+
+    def trust(self, state: Any, timestep: int) -> Array:
+        """Return the trust in each seat, int32 (N,); call it once per step.
+
+        An item held by another policy's seat counts as on its way only for some steps after it was taken.
+        """
+        held = state.agents[0, :, Agent.ITEM]
+        changed = held != self._holding
+        self._since[changed] = timestep
+        self._holding[changed] = held[changed]
+        heeded = np.where(timestep - self._since < PATIENCE, HEED, 0)
+        return np.where(self._mates, SHARE, heeded).astype(np.int32)
+
+
+class Assigner:
+    """A game's assigner with its scratch memory."""
+
+    def __init__(self, game: FullGame) -> None:
+        compiled = compiled_of(game, GAME)
+        self.tables: Any = compiled.tables
+        self.static: StaticInfo = make_static_info(compiled)
+        self.n_orders = len(self.tables.menu)
+        state, _ = game.alloc(1)
+        self.scratch: Scratch = make_scratch(self.tables, self.static, state)
+
+    def knobs(self, **values: int) -> Array:
+        """Return a knob row of default values with overrides, without bias."""
+        row = np.zeros(Knob.BIAS + self.n_orders, np.int32)
+        for knob, value in DEFAULT_WEIGHTS.items():
+            row[knob] = values.get(knob.name.lower(), value)
+        return row
+
+    def assign(self, state: Any, knobs: Array, trust: Array, actions: Array) -> None:
+        """Write the decision for every environment of a batch, (B, N) int32."""
+        assign_batch(self.tables, self.static, knobs, trust, state, self.scratch, actions)
+
+
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached by game
+
+
+class GreedyPolicy(AssignedPolicy):
+    """Earliest deadline first, nearest agent first; works ahead when no order needs it."""
+
+    name = "greedy"
+    batched = True
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        self._assigner = assigner(info.game)
+        self._simulator = simulator_of(info, self.name)
+        self._teammates = TeammateModel(seat, info.team)
+        self._knobs = self._assigner.knobs()[None]
+        self._actions = np.zeros((1, info.game.n_agents), np.int32)
+
+    def decide(self, seen: Seen) -> Array:
+        state = self._simulator.state
+        self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)
+        team: Array = self._actions[0]
+        return team
+
 
 ROLLOUTS = 240  # copies played for one step of the kitchen
 HORIZON = 28  # steps that they are played
@@ -56,7 +154,7 @@ class Lookahead(KnobPlanner):
 lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take some megabytes
 
 
-class PlannerPolicy(Silent):
+class PlannerPolicy(AssignedPolicy):
     """Plans for all seats that use this policy and plays its own; all of them compute the same plan.
 
     Args:
@@ -66,7 +164,6 @@ class PlannerPolicy(Silent):
 
     name = "planner"
     parameters = ("rollouts", "horizon")
-    needs_simulator = True
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
         self.rollouts, self.horizon = parse_integer("rollouts", rollouts, 1), parse_integer("horizon", horizon, 1)
@@ -78,9 +175,7 @@ class PlannerPolicy(Silent):
         self._elites = self._lookahead.no_elites
         self._past = b""
 
-    def act(self, seen: Seen) -> int:
-        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
-            return seen.idle_action
+    def decide(self, seen: Seen) -> Array:
         state = self._simulator.state
         trust = self._teammates.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)
@@ -88,4 +183,4 @@ class PlannerPolicy(Silent):
             digest.update(array.tobytes())
         self._past = digest.digest()
         actions, self._elites = self._lookahead.decide(self._past, self._simulator, self._elites, trust)
-        return int(actions[seen.seat])
+        return actions

@@ -11,8 +11,14 @@ from __future__ import annotations
 
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role, Row
 from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_activate, check_get, check_put
-from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Knob, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.job_list import (
+    SHARE,
+    Chain,
+    Hand,
+    Job,
+    Knob,
+    Sum,
+    Use,
     await_mixtures,
     clear_scratch,
     is_finished,

@@ -86,7 +86,6 @@ def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
     return lost
 
 
-CUISINEWORLD = "CuisineWorld-v0"
 AXES = ("level", "agents", "alpha")
 RECORD_FIELDS = RecordFields(
     event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record, check_names, load_checked
+from collab_overcooked.evaluation.suites import Record
 from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
 from collab_overcooked.games.cuisineworld.engine.spec import (
     COOKBOOK,
@@ -28,7 +28,6 @@ from collab_overcooked.games.cuisineworld.engine.spec import (
 from collab_overcooked.games.cuisineworld.suite import tables
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     AXES,
-    CUISINEWORLD,
     RECORD_FIELDS,
     CosResult,
     OrderScoring,
@@ -39,7 +38,6 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import NAMES, option
-from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.orders import cos
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
@@ -127,7 +125,7 @@ class CuisineWorldSuite(OrderSuite):
     axes = AXES
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-    pace = "alpha"
+    load, result_class, pace = load_level, CosResult, "alpha"
     title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
     budgets: ClassVar = {
         "small": Budget(
@@ -141,48 +139,31 @@ class CuisineWorldSuite(OrderSuite):
             suffix=", alpha 2.0",
         ),
     }
-    benchmark_fields: ClassVar = {"repeats": "runs", "digits": 3}
     averaged: ClassVar = {"completed": "completed", "failed": "failed", "open at the end": "open"}
     leaderboard_notes = ("Two agents. Failures are all expired orders.",)
     listed: ClassVar = {"levels": lambda _: list(map(_class_and_orders, map(load_level, levels())))}
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
-        options = record["env_kwargs"]
-        if "level" not in options or record["task"].count(", ") < 2:
-            return {}
-        name = self.level_name(options["level"])
-        return {"task": self.task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
-
-    def level_name(self, level: str) -> str:
-        return load_level(level).name
+    def shipped(self) -> Sequence[str]:
+        return levels()
 
     def level_number(self, name: str) -> int | None:
         return level_number(name)
 
-    def task_name(self, level: str, agents: int, pace: float | None) -> str:
-        return f"{level}, {plural(agents, 'agent')}, " + (
-            "times of the level file" if pace is None else f"alpha {pace:g}"
-        )
+    def pace_name(self, pace: float | None) -> str:
+        return "times of the level file" if pace is None else f"alpha {pace:g}"
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
         if not agents or not alphas:
             raise ValueError("agents and alphas need at least one number each")
-        chosen = parse_level_names(suite_options.levels)
-        check_names("levels", chosen, self.level_name)
-        for count in agents:  # rejects bad option values
-            load_checked(CUISINEWORLD, **options, level=chosen[0], agents=count, alpha=alphas[0])
-        return self.order_groups(team, chosen, agents, alphas, options)
+        return self.order_groups(team, parse_level_names(suite_options.levels), agents, alphas, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         return tables.sheet(played)
-
-    def results(self, records: Sequence[Record]) -> list[CosResult]:
-        return score_records(records)
 
     def setting(self, name: str) -> Setting:
         return Setting(name, {"levels": name}, {"level": name, "agents": 2})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked.envs.api import ActionError
@@ -54,14 +53,6 @@ REPORTS = {
 
 class Void(Exception):
     """A list of commands of which none is carried out; the message, perhaps empty, is what the game reports."""
-
-
-@dataclass(frozen=True)
-class Report:
-    """Outcome of a list of commands."""
-
-    obeyed: tuple[bool, ...]  # Whether each command was carried out
-    feedback: tuple[str, ...]  # The original's messages
 
 
 def reasons_of(reasons: int) -> list[Reason]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from collab_overcooked.games.house.engine.compile import Compiled
 from collab_overcooked.games.house.engine.constants import (
     HANDS,
     NOTHING,
@@ -27,181 +28,149 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.games.house.engine.state import State
-from collab_overcooked.games.house.engine.step import measure_batch
-from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.macro_actions import Macro
 
-Array = np.ndarray
+HANDS_OF = slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS)
 
 
-def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Generator) -> None:
-    """Replace what a seat does not know, in every environment of a batch.
+class Guess:
+    """Replaces what a seat does not know in one environment, whose arrays ``state`` has without a batch axis."""
 
-    Unseen furniture is placed at random in its room and is closed; missing things are placed where the seat has not
-    looked; unseen agents are placed at random, are idle, and know what the seat knows.
+    def __init__(self, tables: Any, state: State, seat: int, rng: np.random.Generator) -> None:
+        self.tables, self.state, self.rng = tables, state, rng
+        self.seat, self.first = seat, len(tables.room_types)  # the first piece of furniture
+        self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
+        self.goal = int(state.world[World.GOAL])
+        self.known, self.rooms, self.places = (
+            state.know_things[seat],
+            state.know_rooms[seat],
+            state.know_places[seat],
+        )
 
-    Args:
-        compiled: The game.
-        state: Batch, changed.
-        seat: Whose knowledge is kept.
-        rng: Source of random draws.
-    """
-    for b in range(len(state.rng)):
-        _furnish(compiled, state, b, seat, rng)
-        _place_mates(state, b, seat, rng)
-        _place_things(compiled, state, b, seat, rng)
-        _recount(state, b, seat)
-    measure_home(compiled, state)
+    def draw(self) -> None:
+        """Place unseen furniture, closed, in its room, agents anywhere, and things where the seat has not looked.
 
+        Unseen agents are idle, and know what the seat knows.
+        """
+        self._furnish()
+        for j in range(len(self.state.agents)):
+            if j != self.seat:
+                self._place_mate(j)
+        self._place_things()
+        self._recount()
 
-def measure_home(compiled: Compiled, state: State) -> None:
-    """Measure the ways to all places in every environment of a batch."""
-    bind(measure_batch, compiled.tables, state, np.zeros((len(state.rng), 2, state.cells.shape[1]), np.int32))()
+    def _cell(self, room: int) -> int:
+        box = self.state.rooms[room]
+        x = self.rng.integers(box[Room.LEFT], box[Room.RIGHT] + 1)
+        y = self.rng.integers(box[Room.TOP], box[Room.BOTTOM] + 1)
+        return int(y * self.tables.params[Param.GRID_WIDTH] + x)
 
+    def _furnish(self) -> None:
+        places = self.state.places
+        for p, (room, kind, _, fits, optional) in enumerate(self.tables.furniture.tolist(), self.first):
+            places[p, Place.FREE] = fits
+            seen = self.rooms[room] != KnownRoom.NONE  # what a visited room does not show is not there
+            if self.places[p] == KnownPlace.UNKNOWN:
+                missing = optional == 1 and (seen or self.rng.random() < 0.5)
+                places[p, Place.KIND] = Kind.NONE if missing else kind
+                places[p, Place.CELL] = self._cell(room)
+            places[p, Place.OPEN] = kind != Kind.CONTAINER or self.places[p] == KnownPlace.OPEN
+        places[self.goal, Place.FREE] = 30
 
-def _cell(state: State, b: int, room: int, rng: np.random.Generator, width: int) -> int:
-    box = state.rooms[b, room]
-    x = rng.integers(box[Room.LEFT], box[Room.RIGHT] + 1)
-    y = rng.integers(box[Room.TOP], box[Room.BOTTOM] + 1)
-    return int(y * width + x)
-
-
-def _furnish(compiled: Compiled, state: State, b: int, seat: int, rng: np.random.Generator) -> None:
-    known, places, width = state.know_places[b, seat], state.places[b], compiled.sizes.width
-    for k, row in enumerate(compiled.tables.furniture.tolist()):
-        p = compiled.sizes.rooms + k
-        places[p, Place.FREE] = row[3]
-        seen = state.know_rooms[b, seat, row[0]] != KnownRoom.NONE  # what a visited room does not show is not there
-        if known[p] == KnownPlace.UNKNOWN:
-            missing = row[4] == 1 and (seen or rng.random() < 0.5)
-            places[p, Place.KIND] = Kind.NONE if missing else row[1]
-            places[p, Place.CELL] = _cell(state, b, row[0], rng, width)
-        places[p, Place.OPEN] = row[1] != Kind.CONTAINER or known[p] == KnownPlace.OPEN
-    places[state.world[b, World.GOAL], Place.FREE] = 30
-
-
-def _place_mates(state: State, b: int, seat: int, rng: np.random.Generator) -> None:
-    count = state.agents.shape[1]
-    room = state.cells[b, state.agents[b, seat, Agent.CELL]]
-    here = np.flatnonzero(state.cells[b] == room)
-    elsewhere = np.flatnonzero((state.cells[b] != NOTHING) & (state.cells[b] != room))
-    for j in range(count):
-        if j == seat:
-            continue
-        agent = state.agents[b, j]
-        last = state.know_mates[b, seat, j]
-        present = last[Mate.TICK] == state.world[b, World.T] and last[Mate.ROOM] == room
-        cell = rng.choice(here if present else elsewhere)
+    def _place_mate(self, j: int) -> None:
+        state, agent, last = self.state, self.state.agents[j], self.state.know_mates[self.seat, j]
+        room = state.cells[state.agents[self.seat, Agent.CELL]]
+        present = last[Mate.TICK] == state.world[World.T] and last[Mate.ROOM] == room
+        elsewhere = (state.cells != NOTHING) & (state.cells != room)
+        cell = self.rng.choice(np.flatnonzero(state.cells == room if present else elsewhere))
         agent[:] = 0
         agent[Agent.CELL], agent[Agent.VERB] = cell, Verb.WAIT
-        agent[Agent.ROOM] = state.cells[b, cell]
-        held = last[Mate.LEFT_HAND : Mate.LEFT_HAND + HANDS] if last[Mate.TICK] != NOTHING else [NOTHING] * HANDS
-        statuses = state.know_things[b, seat]
-        agent[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS] = [
-            o
-            if o != NOTHING and statuses[o, Belief.STATUS] == Known.MATE and statuses[o, Belief.PLACE] == j
-            else NOTHING
-            for o in held
-        ]
-        state.macro_state[b, j] = 0
-        state.macro_state[b, j, Macro.ACTION] = NOTHING
-        for name in ("know_things", "know_rooms", "know_places"):
-            array = getattr(state, name)
-            array[b, j] = array[b, seat]
-        state.know_mates[b, j] = NOTHING
+        agent[Agent.ROOM] = state.cells[cell]
+        held = last[Mate.LEFT_HAND : Mate.LEFT_HAND + HANDS].tolist() if last[Mate.TICK] != NOTHING else []
+        agent[HANDS_OF] = NOTHING
+        for hand, o in enumerate(held, Agent.LEFT_HAND):
+            if o != NOTHING and self.known[o, : Belief.TICK].tolist() == [Known.MATE, j]:
+                agent[hand] = o
+        state.macro_state[j] = 0
+        state.macro_state[j, Macro.ACTION] = NOTHING
+        for array in (state.know_things, state.know_rooms, state.know_places):
+            array[j] = array[self.seat]
+        state.know_mates[j] = NOTHING
 
+    def _place_things(self) -> None:
+        things = self.state.things
+        self._forget_spots()
+        held = {o: j for j, hands in enumerate(self.state.agents[:, HANDS_OF].tolist()) for o in hands if o != NOTHING}
+        boxes = {j: o for o, j in held.items() if things[o, Thing.ROLE] == Role.CONTAINER}
+        lost = []
+        things[:, Thing.IN_VIEW] = 1
+        for o, (status, place) in enumerate(self.known[:, : Belief.TICK].tolist()):
+            where = things[o, [Thing.REL, Thing.PARENT]].tolist()  # kept in the container that the seat holds
+            if o in held:
+                where = [Rel.HELD, held[o]]
+            elif status == Known.SEEN:
+                where = [Rel.AT, place]
+                self.state.places[place, Place.FREE] -= 1
+            elif status == Known.MATE and place in boxes:  # it was in no hand, so it was in the container
+                where = [Rel.INSIDE, boxes[place]]
+            elif status == Known.DONE:
+                where = [Rel.DELIVERED if self.is_transport else Rel.AT, self.goal]
+            elif status != Known.MINE:
+                lost.append(o)
+            things[o, [Thing.REL, Thing.PARENT]] = where
+        for o, name, role in self._missing(lost):
+            self._hide(o, name, role)
 
-def _place_things(compiled: Compiled, state: State, b: int, seat: int, rng: np.random.Generator) -> None:
-    known, things = state.know_things[b, seat], state.things[b]
-    _forget_spots(compiled, state, b, seat)
-    held = {int(o): j for j in range(state.agents.shape[1]) for o in state.agents[b, j, 1 : 1 + HANDS] if o != NOTHING}
-    boxes = {j: o for o, j in held.items() if things[o, Thing.ROLE] == Role.CONTAINER}
-    lost = []
-    things[:, Thing.IN_VIEW] = 1
-    for o, (status, place) in enumerate(known[:, : Belief.TICK].tolist()):
-        if o in held:
-            things[o, Thing.REL], things[o, Thing.PARENT] = Rel.HELD, held[o]
-        elif status == Known.SEEN:
-            things[o, Thing.REL], things[o, Thing.PARENT] = Rel.AT, place
-            state.places[b, place, Place.FREE] -= 1
-        elif status == Known.MINE:
-            continue  # in the container that the seat holds
-        elif status == Known.MATE and place in boxes:  # it was in no hand, so it was in the container
-            things[o, Thing.REL], things[o, Thing.PARENT] = Rel.INSIDE, boxes[place]
-        elif status == Known.DONE:
-            things[o, Thing.PARENT] = state.world[b, World.GOAL]
-            things[o, Thing.REL] = Rel.DELIVERED if compiled.tables.params[Param.HOME] == Home.TRANSPORT else Rel.AT
+    def _forget_spots(self) -> None:
+        places = self.state.places
+        for o, p in enumerate(range(self.first + len(self.tables.furniture), len(places))):
+            if self.known[o, : Belief.TICK].tolist() != [Known.SEEN, p]:
+                places[p] = [Kind.SPOT, NOTHING, 0, places[0, Place.CELL], 1, 1]
+            places[p, Place.FREE] = 1
+
+    def _missing(self, lost: list[int]) -> list[tuple[int, int, int]]:
+        """Return the lost things that there must be, with their classes and roles; the others are not there."""
+        things, params = self.state.things, self.tables.params
+        is_known = self.known[:, Belief.STATUS] != Known.UNKNOWN
+        placed = is_known & ~np.isin(np.arange(len(things)), lost)
+        required: list[tuple[int, int]] = []
+        for cls, need, _ in self.state.goals.tolist():
+            there = int((placed & (things[:, Thing.CLASS] == cls)).sum())
+            required += [(cls, Role.TARGET)] * max(need - there, 0)
+        if self.is_transport:
+            seen = int((is_known & (things[:, Thing.ROLE] != 0)).sum())
+            boxes = self.tables.families[self.state.world[World.TASK], 6:9]
+            required += [(int(self.rng.choice(boxes)), Role.CONTAINER)] * max(int(params[Param.CONTAINERS]) - seen, 0)
+        gone = [o for o in lost if self.known[o, Belief.STATUS] == Known.GONE]
+        missing = []
+        for o in (*gone, *(o for o in lost if o not in gone)):
+            name, role = things[o, : Thing.REL].tolist() if o in gone else (0, 0)
+            things[o] = [name, role, Rel.NONE, 0, 1]
+            match = next((pair for pair in required if o not in gone or pair[0] == name), None)
+            if match is not None:
+                required.remove(match)
+                missing.append((o, *match))
+        return missing
+
+    def _hide(self, o: int, name: int, role: int) -> None:
+        places, in_view, end = self.state.places, 1, self.first + len(self.tables.furniture)
+        if self.is_transport:
+            p = end + o
+            rooms = [r for r in range(self.first) if self.rooms[r] != KnownRoom.ALL] or list(range(self.first))
+            room = int(self.rng.choice(rooms))
+            places[p, Place.ROOM], places[p, Place.CELL] = room, self._cell(room)
+            in_view = int(self.rooms[room] == KnownRoom.NONE and self.rng.random() < 0.5)
         else:
-            lost.append(o)
-    for o, name, role in _missing(compiled, state, b, seat, lost, rng):
-        _hide(compiled, state, b, seat, o, name, role, rng)
+            closed = [p for p in range(self.first, end) if self.places[p] in (KnownPlace.UNKNOWN, KnownPlace.CLOSED)]
+            present = [p for p in closed if places[p, Place.KIND] != Kind.NONE]
+            likely = [p for p in present if self.tables.allowed[name, places[p, Place.CLASS]]]
+            p = int(self.rng.choice(likely or present or [self.first]))
+        places[p, Place.FREE] -= 1
+        self.state.things[o] = [name, role, Rel.AT, p, in_view]
 
-
-def _forget_spots(compiled: Compiled, state: State, b: int, seat: int) -> None:
-    first = compiled.sizes.rooms + len(compiled.tables.furniture)
-    for o, p in enumerate(range(first, state.places.shape[1])):
-        believed = state.know_things[b, seat, o, : Belief.TICK].tolist() == [Known.SEEN, p]
-        if not believed:
-            state.places[b, p] = [Kind.SPOT, NOTHING, 0, state.places[b, 0, Place.CELL], 1, 1]
-        state.places[b, p, Place.FREE] = 1
-
-
-def _missing(
-    compiled: Compiled, state: State, b: int, seat: int, lost: list[int], rng: np.random.Generator
-) -> list[tuple[int, int, int]]:
-    known, things = state.know_things[b, seat], state.things[b]
-    required: list[tuple[int, int]] = []
-    params = compiled.tables.params
-    for cls, need, _ in state.goals[b].tolist():
-        there = sum(
-            int(things[o, Thing.CLASS]) == cls
-            for o in range(len(things))
-            if o not in lost and known[o, Belief.STATUS] != Known.UNKNOWN
-        )
-        required += [(cls, Role.TARGET)] * max(need - there, 0)
-    seen = sum(known[o, Belief.STATUS] != Known.UNKNOWN for o in range(len(things)) if things[o, Thing.ROLE])
-    if params[Param.HOME] == Home.TRANSPORT:
-        boxes = compiled.tables.families[state.world[b, World.TASK], 6:9]
-        required += [(int(rng.choice(boxes)), Role.CONTAINER)] * max(int(params[Param.CONTAINERS]) - int(seen), 0)
-    gone = [o for o in lost if known[o, Belief.STATUS] == Known.GONE]
-    missing = []
-    for o in (*gone, *(o for o in lost if o not in gone)):
-        name, role = things[o, : Thing.REL].tolist() if o in gone else (0, 0)
-        things[o] = [name, role, Rel.NONE, 0, 1]
-        match = next((pair for pair in required if o not in gone or pair[0] == things[o, Thing.CLASS]), None)
-        if match is not None:
-            required.remove(match)
-            missing.append((o, *match))
-    return missing
-
-
-def _hide(
-    compiled: Compiled, state: State, b: int, seat: int, o: int, name: int, role: int, rng: np.random.Generator
-) -> None:
-    known, rooms = state.know_places[b, seat], state.know_rooms[b, seat]
-    first, furniture = compiled.sizes.rooms, compiled.tables.furniture
-    if compiled.tables.params[Param.HOME] == Home.TRANSPORT:
-        p = first + len(furniture) + o
-        where = [r for r in range(first) if rooms[r] != KnownRoom.ALL] or list(range(first))
-        room = int(rng.choice(where))
-        state.places[b, p, Place.ROOM] = room
-        state.places[b, p, Place.CELL] = _cell(state, b, room, rng, compiled.sizes.width)
-        in_view = int(rooms[room] == KnownRoom.NONE and rng.random() < 0.5)
-    else:
-        closed = [
-            first + k for k in range(len(furniture)) if known[first + k] in (KnownPlace.UNKNOWN, KnownPlace.CLOSED)
-        ]
-        present = [p for p in closed if state.places[b, p, Place.KIND] != Kind.NONE]
-        likely = [p for p in present if compiled.tables.allowed[name, state.places[b, p, Place.CLASS]]]
-        p = int(rng.choice(likely or present or [first]))
-        in_view = 1
-    state.places[b, p, Place.FREE] -= 1
-    state.things[b, o] = [name, role, Rel.AT, p, in_view]
-
-
-def _recount(state: State, b: int, seat: int) -> None:
-    known, things = state.know_things[b, seat], state.things[b]
-    for row in state.goals[b]:
-        done = (known[:, Belief.STATUS] == Known.DONE) & (things[:, Thing.CLASS] == row[Goal.CLASS])
-        row[Goal.HAVE] = min(int(done.sum()), int(row[Goal.NEED]))
-    state.world[b, World.BEST] = int(state.goals[b, :, Goal.HAVE].sum())
+    def _recount(self) -> None:
+        done, goals = self.known[:, Belief.STATUS] == Known.DONE, self.state.goals
+        for row in goals:
+            count = int((done & (self.state.things[:, Thing.CLASS] == row[Goal.CLASS])).sum())
+            row[Goal.HAVE] = min(count, int(row[Goal.NEED]))
+        self.state.world[World.BEST] = goals[:, Goal.HAVE].sum()

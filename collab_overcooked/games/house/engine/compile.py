@@ -11,15 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.games.house.engine.config import (
-    LOADS,
     STEPPING,
-    TASKS,
     HouseConfig,
     HouseworkConfig,
     TransportConfig,
 )
 from collab_overcooked.games.house.engine.constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
-from collab_overcooked.games.house.engine.observe import highest_numbers
 from collab_overcooked.games.house.engine.state import Sizes, Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.checks import near_matches
@@ -74,28 +71,24 @@ FRAMES = (50, 6, 6, 6, 1, 1, 15, 15, 100, 32, 1)
 
 @dataclass(frozen=True)
 class Compiled:
-    """Compiled tables and names of a game."""
+    """A home ready to be drawn."""
 
+    config: HouseConfig  # Options
     tables: Tables  # Read-only arrays
     sizes: Sizes  # Sizes of the arrays of a state
-    rooms: tuple[str, ...]  # Types of the rooms
-    tasks: tuple[str, ...]  # Names of the families of tasks
-    levels: tuple[str, ...]  # Action level of each seat
-    highest: tuple[int, ...]  # Highest value of each number of one agent's observation
 
 
 def compile_house(config: HouseConfig) -> Compiled:
     """Compile options."""
     is_housework = isinstance(config, HouseworkConfig)
     rooms = (HOME_ROOMS if is_housework else HOUSE_ROOMS)[: config.rooms]  # type: ignore[attr-defined]
-    tasks = TASKS if is_housework else LOADS
-    if config.task is not None and config.task not in tasks:
-        raise ValueError(near_matches("task", config.task, tasks))
+    if config.task is not None and config.task not in config.tasks:
+        raise ValueError(near_matches("task", config.task, config.tasks))
     furniture = _furniture(rooms, is_housework)
     sizes = _sizes(config, len(rooms), len(furniture))
     levels = parse_action_levels(config.action_level, config.agents, "medium")
     tables = Tables(
-        params=_params(config, tasks, sizes),
+        params=_params(config, sizes),
         cost=np.array(STEPS if is_housework else FRAMES, np.int32),
         levels=np.array([Level.PRIMITIVE if level == PRIMITIVE else Level.MEDIUM for level in levels], np.int32),
         catalogue=_catalogue(is_housework, sizes, levels),
@@ -107,24 +100,21 @@ def compile_house(config: HouseConfig) -> Compiled:
         ),
         allowed=_allowed(),
     )
-    highest = tuple(highest_numbers(tables, sizes, len(THINGS), len(ROOM_TYPES)))
-    return Compiled(tables, sizes, rooms, tasks, levels, highest)
+    return Compiled(config, tables, sizes)
 
 
-def _params(config: HouseConfig, tasks: tuple[str, ...], sizes: Sizes) -> np.ndarray:
+def _params(config: HouseConfig, sizes: Sizes) -> np.ndarray:
     specific: dict[str, int]
     if isinstance(config, HouseworkConfig):
-        specific = {"home": Home.HOUSEWORK, "reach": 1, "near": 1, "put_near": 1, "put_reach": 1}
-        specific |= {"limit": config.max_ticks, "targets": config.items}
+        specific = {"home": Home.HOUSEWORK, "limit": config.max_ticks, "targets": config.items}
     else:
         assert isinstance(config, TransportConfig)
-        specific = {"home": Home.TRANSPORT, "reach": 4, "near": 2, "put_near": 3, "put_reach": 6, "doors": 1}
-        specific |= {"limit": config.max_ticks, "lost": config.container_lost}
+        specific = {"home": Home.TRANSPORT, "limit": config.max_ticks, "lost": config.container_lost}
         specific["container_rooms"] = 2 if config.containers > 2 else 1
     return config.pack(
         Param,
         **specific,
-        task=None if config.task is None else tasks.index(config.task),
+        task=None if config.task is None else config.tasks.index(config.task),
         event_steps=config.stepping == STEPPING[0],
         paid_talk=config.talk == "paid",
         grid_width=sizes.width,

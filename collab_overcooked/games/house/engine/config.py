@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
 
@@ -15,8 +15,9 @@ LOADS = ("food", "stuff")
 
 @dataclass(frozen=True)
 class HouseConfig(Config):
-    """Options that both games have."""
+    """Options that both games have, and what the home of each fixes, by names of ``Param``."""
 
+    tasks: ClassVar[tuple[str, ...]]  # families
     task: str | None = unchecked(None, "Family of tasks; one is drawn for each episode if None.")
     agents: int = integer(2, "Number of agents.", least=1, most=4)
     action_level: Any = unchecked(
@@ -33,6 +34,8 @@ class HouseConfig(Config):
 class HouseworkConfig(HouseConfig):
     """Options of Housework."""
 
+    tasks = TASKS
+    reach = near = put_near = put_reach = 1
     rooms: int = integer(4, "Rooms of the home; 4 as published.", least=4, most=8)
     items: int = integer(5, "Most items of a goal; 5 as published.", least=3, most=10)
     max_ticks: int = integer(250, "Steps of an episode, in ticks.", least=1)
@@ -43,6 +46,8 @@ class HouseworkConfig(HouseConfig):
 class TransportConfig(HouseConfig):
     """Options of Transport."""
 
+    tasks = LOADS
+    reach, near, put_near, put_reach, doors = 4, 2, 3, 6, 1
     rooms: int = integer(6, "Rooms of the house; 6 and 8 as published.", least=4, most=8)
     targets: int = integer(10, "Things to bring to the bed; 10 as published.", least=1, most=12)
     containers: int = integer(5, "Containers that lie about; 5 and 2 as published.", least=0, most=5)

@@ -27,7 +27,9 @@ MIN_SIDE = 3  # cells of the shorter side of a room
 
 @kernel
 def shuffle(values, count, rng):
-    """The first numbers come in any order, all alike. Mutates: values, rng."""
+    """The numbers from 0 on come in any order, all alike. Mutates: values, rng."""
+    for k in range(count):
+        values[k] = k
     for k in range(count - 1, 0, -1):
         other = draw_below(rng, k + 1)
         values[k], values[other] = values[other], values[k]
@@ -73,8 +75,6 @@ def split_rooms(rects, n_rooms, width, height, rng):
 def lay_rooms(tables, state, rects, scratch):
     """The rooms get the rectangles in any order; all other cells are wall. Mutates: state, scratch."""
     width, n_rooms = tables.params[Param.GRID_WIDTH], state.rooms.shape[0]
-    for k in range(n_rooms):
-        scratch[k] = k
     shuffle(scratch, n_rooms, state.rng)
     state.cells[:] = NOTHING
     for r in range(n_rooms):
@@ -217,8 +217,6 @@ def make_house(tables, state, rects, scratch):
 def place_agents(tables, state, scratch):
     """Agents start empty-handed in different rooms, as far as there are enough. Mutates: state, scratch."""
     n_rooms = state.rooms.shape[0]
-    for r in range(n_rooms):
-        scratch[r] = r
     shuffle(scratch, n_rooms, state.rng)
     for i in range(state.agents.shape[0]):
         agent = state.agents[i]
@@ -289,8 +287,6 @@ def make_housework(tables, state, task, scratch):
 def draw_goal(tables, state, task, goal, scratch):
     """Classes, instances and counts of a goal; returns how many things it asks for. Mutates: state, scratch."""
     rng, most, n_classes = state.rng, tables.params[Param.TARGETS], tables.families[task, 1]
-    for k in range(n_classes):
-        scratch[k] = k
     shuffle(scratch, n_classes, rng)
     chosen = min(1 + draw_index(tables.shares[task], rng), n_classes)
     total, used = 0, 0

@@ -16,9 +16,8 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.games.house.engine.generate import make_house, make_task, measure_ways, place_agents
-from collab_overcooked.games.house.engine.knowledge import forget_all, keep_seeing, perceive
 from collab_overcooked.games.house.engine.macro_actions import next_primitive
-from collab_overcooked.games.house.engine.observe import judge, observe_env
+from collab_overcooked.games.house.engine.observe import forget_all, judge, keep_seeing, observe_env, perceive
 from collab_overcooked.games.house.engine.rules import (
     count_goals,
     grab,

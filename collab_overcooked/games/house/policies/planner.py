@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,15 +31,7 @@ Scene = Mapping[str, Any]
 
 
 class SubPlans:
-    """The valid sub-plans of a state.
-
-    Args:
-        rows: Verb and argument of every action, by id.
-        mask: int8 (A,).
-
-    Attributes:
-        ids: Action id by argument, by verb.
-    """
+    """The valid sub-plans of a state: action ``ids`` by argument, by verb, of rows of verb and argument by id."""
 
     def __init__(self, rows: Sequence[Sequence[int]], mask: np.ndarray) -> None:
         self.ids: dict[Verb, dict[int, int]] = {verb: {} for verb in Verb}
@@ -50,6 +42,10 @@ class SubPlans:
     def id(self, verb: Verb, arg: int = 0) -> int | None:
         """Return the action of a sub-plan, None if it is not accepted now."""
         return self.ids[verb].get(arg)
+
+    def to_unseen(self, scene: Scene) -> dict[int, int]:
+        """Return the actions that go to rooms that are not known whole, by room, the nearest first."""
+        return {r: self.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in self.ids[Verb.GO]}
 
 
 class SubPlanPolicy(Silent):
@@ -77,14 +73,10 @@ class SubPlanPolicy(Silent):
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
         raise NotImplementedError
 
-    def ticks(self, cells: int) -> int:
-        """Return how long a way takes."""
-        return int(cells * self.tables.cost[Verb.WALK])
-
-    def ticks_to_deliver(self, scene: Scene) -> int:
-        """Return how long it takes to bring what is held to the goal place."""
-        place = scene["places"].get(scene["goal"]["place"])
-        return self.ticks(place["way"] if place else 60) + 2 * int(self.tables.cost[Verb.PUT]) + 2
+    def is_late(self, scene: Scene, cells: int) -> bool:
+        """Tell whether it is time to bring what is held to the goal place, so many cells away."""
+        left = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2)
+        return bool(left <= cells * self.tables.cost[Verb.WALK] + 2 * self.tables.cost[Verb.PUT] + 2)
 
     def any_of(self, ids: Mapping[int, int]) -> int | None:
         """Return one of some actions, all alike; None if there are none."""
@@ -130,9 +122,8 @@ class Greedy(SubPlanPolicy):
     name = "greedy"
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
-        deliver = plans.id(Verb.DELIVER)
-        left = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2)
-        if deliver is not None and (left <= self.ticks_to_deliver(scene) or is_full(scene)):
+        deliver, goal = plans.id(Verb.DELIVER), scene["places"].get(scene["goal"]["place"])
+        if deliver is not None and (self.is_late(scene, goal["way"] if goal else 60) or is_full(scene)):
             return deliver
         into = plans.id(Verb.PUT_IN)
         if into is not None and still_wanted(scene):
@@ -165,9 +156,7 @@ class Greedy(SubPlanPolicy):
         if explore is not None:
             return explore
         options = [(scene["places"][p]["way"], action) for p, action in plans.ids[Verb.CHECK].items()]
-        options += [
-            (scene["rooms"][r]["way"], plans.ids[Verb.GO][r]) for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]
-        ]
+        options += [(scene["rooms"][r]["way"], action) for r, action in plans.to_unseen(scene).items()]
         return min(options)[1] if options else None
 
 
@@ -208,7 +197,7 @@ class RulePlanner(SubPlanPolicy):
     def wander(self, scene: Scene, plans: SubPlans) -> int | None:
         """Return a step towards a place that is not known yet: this room's rest, or a random room."""
         explore = plans.id(Verb.EXPLORE)
-        unknown = {r: plans.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]}
+        unknown = plans.to_unseen(scene)
         if explore is not None and (not unknown or self.rng.random() < 1 / (1 + len(unknown))):
             return explore
         return self.any_of(unknown or plans.ids[Verb.GO])
@@ -270,8 +259,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         look = plans.id(Verb.EXPLORE)
         if look is not None:
             return look
-        rooms = {r: plans.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]}
-        return self.any_of(rooms or plans.ids[Verb.CHECK] or plans.ids[Verb.GO])
+        return self.any_of(plans.to_unseen(scene) or plans.ids[Verb.CHECK] or plans.ids[Verb.GO])
 
     def candidates(self, scene: Scene) -> list[Subgoal]:
         """Return the possible subgoals: only visible things if there are any; mates' subgoals come last."""
@@ -292,23 +280,17 @@ class MonteCarloPlanner(SubPlanPolicy):
         known = [subgoal for subgoal in visible or seen if free[subgoal.name] > 0 and subgoal not in taken]
         if known and visible:
             return known
-        hidden = [place for name, count in free.items() if count > 0 for place in self.hiding_places(scene, name)]
+        hidden = self.hiding_places(scene, [name for name, count in free.items() if count > 0])
         subgoals = known + [place for place in hidden if place not in taken]
-        return subgoals or [place for place in (*seen, *self.last_resort(scene, missing)) if place not in taken]
+        last_resort = (*seen, *self.hiding_places(scene, missing))  # also of classes that mates are believed to bring
+        return subgoals or [place for place in last_resort if place not in taken]
 
-    def hiding_places(self, scene: Scene, name: str) -> list[Subgoal]:
-        """Return possible places of a thing of a class: unchecked containers and unvisited rooms."""
-        goal = scene["goal"]["place"]
-        closed = [
-            Subgoal(name, "place", p, place["room"])
-            for p, place in scene["places"].items()
-            if place["state"] == "closed" and p != goal
-        ]
-        return closed + [Subgoal(name, "room", r, r) for r in unseen_rooms(scene)]
-
-    def last_resort(self, scene: Scene, missing: dict[str, int]) -> list[Subgoal]:
-        """Return searches for classes that mates are believed to bring."""
-        return [place for name in missing for place in self.hiding_places(scene, name)]
+    def hiding_places(self, scene: Scene, names: Iterable[str]) -> list[Subgoal]:
+        """Return possible places of things of some classes: unchecked containers and unvisited rooms."""
+        goal, places = scene["goal"]["place"], scene["places"].items()
+        spots = [("place", p, place["room"]) for p, place in places if place["state"] == "closed" and p != goal]
+        spots += [("room", r, r) for r in unseen_rooms(scene)]
+        return [Subgoal(name, *spot) for name in names for spot in spots]
 
     def search(self, scene: Scene, candidates: list[Subgoal]) -> Subgoal:
         """Return the first subgoal of most simulations."""
@@ -395,8 +377,7 @@ class FullInformationPlanner(SubPlanPolicy):
         carried, deliver = held(scene), plans.id(Verb.DELIVER)
         goal = int(state.world[0, World.GOAL])
         cell = state.agents[0, self.seat, Agent.CELL]
-        home = self.ticks(int(state.dist[0, cell, goal])) + 2 * int(self.tables.cost[Verb.PUT]) + 2
-        late = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2) <= home
+        late = self.is_late(scene, int(state.dist[0, cell, goal]))
         share = [] if len(carried) == HANDS else share_of(state, self.seat)
         if carried and (late or not share):
             return self.towards(state, plans, goal) if deliver is None else deliver

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import hypot
 from typing import Any
 
-from collab_overcooked.games.house.text.scene import WALL
+from collab_overcooked.games.house.text.scene import FURNISHED, WALL
 from collab_overcooked.render.model import (
     FLOORS,
     GOOD,
@@ -111,108 +111,81 @@ def _together(cells: Sequence[Cell]) -> Cell:
     return first
 
 
-def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Sequence[tuple[Any, Cook]]) -> Board:
-    return Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks))
-
-
-def _tile(grid: Sequence[str]) -> int:
-    return 44 if len(grid[0]) <= WIDE else 36
+def _person(scene: Scene, agent: Mapping[str, Any], seat: int, names: Sequence[str]) -> tuple[Cook, Card]:
+    held = [f"{scene['things'][o]['name']} {o}" for o in agent["hands"] if o is not None]
+    icon = icon_of(held[0].rpartition(" ")[0]) if held else None
+    cook = Cook(seat, initials(names)[seat], chef=False, held=icon, mark=held[0][0] if held else "")
+    room = scene["rooms"][agent["room"]]["name"] if agent["room"] >= 0 else ""
+    return cook, agent_card(cook, names[seat], room, held_spans(icon, " and ".join(held) or "nothing"))
 
 
 def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) -> Card:
     lines = [Line((Text(f"Goal: {place}", bold=True), Text(scene["task"].replace("_", " "), GREY)))]
     for name, have, need in goals[:LISTED]:
-        lines.append(
-            Line(
-                (
-                    replace(icon_of(name), text=""),
-                    Text(f"{name} {min(have, need)} of {need}", GOOD if have >= need else INK),
-                )
-            )
-        )
+        count = Text(f"{name} {min(have, need)} of {need}", GOOD if have >= need else INK)
+        lines.append(Line((replace(icon_of(name), text=""), count)))
     return Card(tuple(lines), kind="goal")
 
 
-def picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the picture of a scene.
+def _sheet(
+    scene: Scene,
+    ground: Mapping[tuple[int, int], Cell],
+    placed: Mapping[tuple[int, int], Sequence[Cell]],
+    cooks: Sequence[tuple[Any, Cook]],
+    cards: Sequence[Card],
+    counts: Sequence[tuple[str, str]],
+    team: int,
+    listing: Sequence[str] = (),
+) -> Sheet:
+    grid, cells = scene["grid"], {**ground, **{spot: _together(there) for spot, there in placed.items()}}
+    time = clock(f"Time {scene['tick']} of {scene['limit']}", counts, scene["tick"], scene["limit"])
+    board = Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks))
+    column = PanelColumn((time, *cards), PANEL, 4.0 + 2.5 * team + LISTED + 2)
+    return Sheet((board, column), listing=tuple(listing), tile=44 if len(grid[0]) <= WIDE else 36, font=0.42)
 
-    Args:
-        scene: See ``scene.decode``.
-        names: Names of the agents.
-    """
-    cells = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
+
+def picture(scene: Scene, names: Sequence[str]) -> Sheet:
+    """Return the picture of a scene."""
+    ground = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
     placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
-    things, letters = scene["things"], initials(names)
-    for p, place in enumerate(scene["places"]):
-        there = [o for o, thing in enumerate(things) if thing["rel"] == "at" and thing["parent"] == p]
-        lying = [(things[o]["name"], o) for o in there]
-        spot = tuple(place["at"])
-        if place["kind"] in ("surface", "container", "bed"):
+    things, places = scene["things"], scene["places"]
+    for p, place in enumerate(places):
+        lying = [(t["name"], o) for o, t in enumerate(things) if t["rel"] == "at" and t["parent"] == p]
+        if place["kind"] in FURNISHED:
             shut = place["kind"] == "container" and not place["open"]
-            placed[spot].append(_furniture(place, "closed" if shut else "open", lying, p == scene["goal_place"]))
+            cell = _furniture(place, "closed" if shut else "open", lying, p == scene["goal_place"])
+            placed[tuple(place["at"])].append(cell)
         elif place["kind"] == "spot" and lying:
-            placed[spot].append(_spot(lying))
-    cells |= {spot: _together(there) for spot, there in placed.items()}
-    cooks, cards = [], []
-    for seat, agent in enumerate(scene["agents"]):
-        held = [f"{things[o]['name']} {o}" for o in agent["hands"] if o is not None]
-        icon = icon_of(held[0].rpartition(" ")[0]) if held else None
-        cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
-        cooks.append((tuple(agent["at"]), cook))
-        room = scene["rooms"][agent["room"]]["name"] if agent["room"] >= 0 else ""
-        cards.append(agent_card(cook, names[seat], room, held_spans(icon, " and ".join(held) or "nothing")))
+            placed[tuple(place["at"])].append(_spot(lying))
+    people = [_person(scene, agent, seat, names) for seat, agent in enumerate(scene["agents"])]
+    cooks = [(tuple(agent["at"]), cook) for agent, (cook, _) in zip(scene["agents"], people, strict=True)]
     goals = [(goal["name"], goal["have"], goal["need"]) for goal in scene["goals"]]
     done, total = sum(min(have, need) for _, have, need in goals), sum(need for _, _, need in goals)
-    time = clock(
-        f"Time {scene['tick']} of {scene['limit']}", [(f"{done} of {total}", GOOD)], scene["tick"], scene["limit"]
-    )
-    goal = _goal_card(scene, goals, scene["places"][scene["goal_place"]]["name"])
-    column = PanelColumn((time, *cards, goal), PANEL, 4.0 + 2.5 * len(cards) + LISTED + 2)
-    listing = [f"{place['name']}: {room['name']}" for place, room in _placed(scene)]
-    return Sheet(
-        (_board(scene["grid"], cells, cooks), column), listing=tuple(listing), tile=_tile(scene["grid"]), font=0.42
-    )
-
-
-def _placed(scene: Scene) -> list[tuple[Any, Any]]:
-    kinds = ("surface", "container", "bed")
-    return [(place, scene["rooms"][place["room"]]) for place in scene["places"] if place["kind"] in kinds]
+    cards = [*(card for _, card in people), _goal_card(scene, goals, places[scene["goal_place"]]["name"])]
+    rooms = [(place["name"], scene["rooms"][place["room"]]["name"]) for place in places if place["kind"] in FURNISHED]
+    listing = [f"{name}: {room}" for name, room in rooms]
+    return _sheet(scene, ground, placed, cooks, cards, [(f"{done} of {total}", GOOD)], len(people), listing)
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the picture of one agent's knowledge; rooms that it has not entered are shaded.
-
-    Args:
-        scene: See ``scene.known_scene``.
-        names: Names of the agents.
-    """
-    cells = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
+    """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
+    ground = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
     placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
-    things, me, letters = scene["things"], scene["me"], initials(names)
+    things, me = scene["things"], scene["me"]
     for p, place in scene["places"].items():
         lying = [(thing["name"], o) for o, thing in things.items() if thing.get("place") == p]
         placed[tuple(place["at"])].append(_furniture(place, place["state"], lying, p == scene["goal"]["place"]))
     for o, thing in things.items():
         if thing["status"] == "seen" and thing["place"] not in scene["places"]:
             placed[tuple(thing["at"])].append(_spot([(thing["name"], o)]))
-    cells |= {spot: _together(there) for spot, there in placed.items()}
-    held = [f"{things[o]['name']} {o}" for o in me["hands"] if o is not None]
-    icon = icon_of(held[0].rpartition(" ")[0]) if held else None
-    seat = scene["seat"]
-    cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
-    here = scene["rooms"][me["room"]]["name"] if me["room"] >= 0 else ""
-    cards = [agent_card(cook, names[seat], here, held_spans(icon, " and ".join(held) or "nothing"))]
+    cook, card = _person(scene, me, scene["seat"], names)
+    cards = [card]
     for j, mate in scene["mates"].items():
         room = scene["rooms"][mate["room"]]["name"]
         hands = " and ".join(name for name in mate["hands"] if name) or "nothing"
-        seen = Cook(j, letters[j], chef=False)
+        seen = Cook(j, initials(names)[j], chef=False)
         cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, hands)))
     reached = scene["goal"]["reached"]
     goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
-    time = clock(f"Time {scene['tick']} of {scene['limit']}", [], scene["tick"], scene["limit"])
-    column = PanelColumn(
-        (time, *cards, _goal_card(scene, goals, scene["goal"]["name"])), PANEL, 4.0 + 2.5 * scene["team"] + LISTED + 2
-    )
-    return Sheet(
-        (_board(scene["grid"], cells, [(tuple(me["at"]), cook)]), column), tile=_tile(scene["grid"]), font=0.42
-    )
+    cards.append(_goal_card(scene, goals, scene["goal"]["name"]))
+    return _sheet(scene, ground, placed, [(tuple(me["at"]), cook)], cards, [], scene["team"])

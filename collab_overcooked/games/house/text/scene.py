@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
-from collab_overcooked.games.house.engine.belief import measure_home
 from collab_overcooked.games.house.engine.compile import PLACES, ROOM_TYPES, THINGS, Compiled
 from collab_overcooked.games.house.engine.constants import (
+    BLOCKS,
     CONTAINER_ROOM,
     HANDS,
     MAX_NEED,
@@ -33,17 +35,22 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.games.house.engine.state import Sizes, State
+from collab_overcooked.games.house.engine.step import measure_batch
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import integer, list_of, one_of, record, tuple_of
+from collab_overcooked.kernels.bound import bind
 
 Scene = dict[str, Any]
 WALL = "#"
 
 
-def room_label(rooms: tuple[str, ...], r: int) -> str:
-    """Return the name of a room, numbered if there are several of its type."""
-    return rooms[r] if rooms.count(rooms[r]) == 1 else f"{rooms[r]} {rooms[: r + 1].count(rooms[r])}"
+FURNISHED = ("surface", "container", "bed")  # kinds of places
+
+
+def numbered(names: Sequence[str], k: int) -> str:
+    """Return a name of a list, with a number if there are several like it."""
+    return names[k] if names.count(names[k]) == 1 else f"{names[k]} {names[: k + 1].count(names[k])}"
 
 
 def known_scene(scene: Scene, seat: int) -> Scene:
@@ -64,7 +71,7 @@ def known_scene(scene: Scene, seat: int) -> Scene:
             "way": ways[p],
         }
         for p, place in enumerate(scene["places"])
-        if place["kind"] in ("surface", "container", "bed") and known["places"][p] != KnownPlace.UNKNOWN
+        if place["kind"] in FURNISHED and known["places"][p] != KnownPlace.UNKNOWN
     }
     goal = scene["goal_place"]
     believed = {
@@ -119,7 +126,6 @@ CLOCKS = {
     "most_steps": World.MAX_STEPS,
     "paid": World.BEST,
 }
-ABOUT_PLACES = (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT)
 
 
 def _cell_codec(sizes: Sizes) -> Codec:
@@ -220,36 +226,6 @@ def _is_delivered(scene: Scene, thing: Scene, name: str) -> bool:
     return bool(there and thing["name"] == name)
 
 
-def _check_home(compiled: Compiled, scene: Scene) -> None:
-    grid, rooms, places = scene["grid"], scene["rooms"], scene["places"]
-    edges = grid[0] + grid[-1] + "".join(row[0] + row[-1] for row in grid)
-    _expect(set(edges) == {WALL}, "grid must have walls all around")
-    for r, room in enumerate(rooms):
-        left, top, right, bottom = room["box"]
-        cells = {cell for row in grid[top : bottom + 1] for cell in row[left : right + 1]}
-        _expect(left <= right and top <= bottom and cells == {str(r)}, f"rooms[{r}].box must be floor of that room")
-    for p, place in enumerate(places):
-        kind, room, optional = _place_of(compiled, p)
-        kinds = [kind, "none"] if optional else [kind]
-        _expect(place["kind"] in kinds, f"places[{p}].kind must be {' or '.join(kinds)}")
-        _expect(place["open"] or kind == "container", f"places[{p}].open must be true: only containers can be closed")
-        _expect(room is None or place["room"] == room, f"places[{p}].room must be {room}")
-        x, y = place["at"]
-        _expect(grid[y][x] == str(place["room"]), f"places[{p}].at must be floor of room {place['room']}")
-    kind = places[scene["goal_place"]]["kind"]
-    _expect(kind in ("surface", "container", "bed"), "goal_place must be furniture that there is")
-
-
-def _place_of(compiled: Compiled, p: int) -> tuple[str, int | None, bool]:
-    first, furniture = compiled.sizes.rooms, compiled.tables.furniture
-    if p < first:
-        return "centre", p, False
-    if p >= first + len(furniture):
-        return "spot", None, True  # missing where there is no such thing
-    room, kind, *_, optional = furniture[p - first].tolist()
-    return Kind(kind).name.lower(), room, bool(optional)
-
-
 def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
     parent, rel, agents = thing["parent"], thing["rel"], scene["agents"]
     if rel == "held":
@@ -283,40 +259,6 @@ def _check_agent(scene: Scene, seat: int, agent: Scene) -> None:
     _expect(inside <= CONTAINER_ROOM, f"{place}.hands: a container holds {CONTAINER_ROOM} things at most")
 
 
-def _check_doing(compiled: Compiled, scene: Scene, seat: int, agent: Scene) -> None:
-    place, (running, timer, still) = f"agents[{seat}]", agent["running"]
-    verb, left = agent["verb"], agent["left"]
-    _expect(still == 0, f"{place}.running: the last number must be 0")
-    if running == NOTHING:
-        _expect(verb == Verb.WAIT and left <= 0, f"{place} must wait, with nothing left of it, without an action")
-        return
-    plan, aim = compiled.tables.catalogue[compiled.tables.levels[seat], running].tolist()
-    _expect(plan != NOTHING, f"{place}.running is no action of the seat")
-    _expect(timer > 0, f"{place}.running: the second number must count the begun primitive actions")
-    doing = (verb, agent["arg"])
-    _expect(doing in _doings(scene, agent, plan, aim), f"{place} cannot do {doing} in the action that is running")
-    _expect(_has_hands_for(scene, agent, verb), f"{place}.verb: the hands are not those for it")
-    most = int(compiled.tables.cost[verb]) * (agent["arg"] if verb == Verb.SAY else 1)
-    _expect(0 < left <= max(most, 1), f"{place}.left must be from 1 to {max(most, 1)}")
-
-
-def _doings(scene: Scene, agent: Scene, plan: int, aim: int) -> set[tuple[int, int]]:
-    goal, there = scene["goal_place"], [p for p, place in enumerate(scene["places"]) if place["kind"] != "none"]
-    if plan <= Verb.SAY:
-        is_place = plan in ABOUT_PLACES
-        return {(plan, aim)} if not is_place or aim in there else set()
-    if plan == Verb.GO:
-        return {(Verb.WALK, aim)}
-    if plan == Verb.EXPLORE:
-        return {(verb, agent["aim"]) for verb in (Verb.WALK, Verb.LOOK)}
-    if plan == Verb.CHECK:
-        return {(verb, aim) for verb in (Verb.WALK, Verb.OPEN) if aim in there}
-    if plan == Verb.FETCH:  # beliefs may have changed on the way
-        return {(Verb.GRAB, aim), *((verb, p) for verb in (Verb.WALK, Verb.OPEN) for p in there)}
-    hands = [hand for hand, o in enumerate(agent["hands"]) if o is not None]
-    return {(Verb.WALK, goal), (Verb.OPEN, goal), *((Verb.PUT, hand) for hand in hands)}
-
-
 def _has_hands_for(scene: Scene, agent: Scene, verb: int) -> bool:
     held = [scene["things"][o]["role"] for o in agent["hands"] if o is not None]
     if verb == Verb.PUT:
@@ -330,13 +272,11 @@ def _check_known(scene: Scene, seat: int, known: Scene) -> None:
     kinds, tick, where = [place["kind"] for place in scene["places"]], scene["tick"], f"known[{seat}]"
     for p, state in enumerate(known["places"]):
         _expect(kinds[p] != "none" or not state, f"{where}.places[{p}] does not exist")
-    for o, (status, place, seen, _) in enumerate(known["things"]):
+    for o, (status, place, _, _) in enumerate(known["things"]):
         good = kinds[place] not in ("none", "centre") and place != NOTHING if status == Known.SEEN else True
         good = good and (status != Known.MATE or (0 <= place < len(scene["agents"]) and place != seat))
         _expect(good, f"{where}.things[{o}] has no place")
-        _expect(seen <= tick, f"{where}.things[{o}] was seen after tick {tick}")
         _expect((status == Known.MINE) == _holds(scene, seat, o), f"{where}.things[{o}]: agents know what they hold")
-        _expect(scene["things"][o]["rel"] != "none" or not status, f"{where}.things[{o}]: there is no such thing")
     for j, (room, *hands, seen) in enumerate(known["mates"]):
         never = room == seen == NOTHING and set(hands) == {NOTHING}
         good = never or (j != seat and room != NOTHING and 0 <= seen <= tick)
@@ -346,13 +286,15 @@ def _check_known(scene: Scene, seat: int, known: Scene) -> None:
 class HouseScenes(CompiledGame):
     """Scenes of the household games."""
 
+    compiled: Compiled
+
     def scene_parts(self) -> dict[str, Part]:
         sizes = self.compiled.sizes
         sides = [codec.integers(0, length - 1) for length in (sizes.width, sizes.height)]
         at, box = _cell_codec(sizes), codec.vector(sides * 2, "numbers")
         rooms = [
             {
-                "name": codec.constant(schema.text, room_label(self.compiled.rooms, r)),
+                "name": codec.constant(schema.text, self.place_label(r)),
                 "type": codec.column("rooms", Room.TYPE, codec.names_of(ROOM_TYPES, "room")),
                 "box": codec.column("rooms", slice(Room.LEFT, Room.BOTTOM + 1), box),
             }
@@ -366,7 +308,7 @@ class HouseScenes(CompiledGame):
             "in_view": codec.column("things", Thing.IN_VIEW, codec.BOOLEAN),
         }
         return {
-            "task": codec.column("world", World.TASK, codec.names_of(self.compiled.tasks, "task")),
+            "task": codec.column("world", World.TASK, codec.names_of(self.compiled.config.tasks, "task")),
             **codec.columns("world", codec.COUNT, **CLOCKS),
             "goal_place": codec.span("world", World.GOAL, 0, sizes.places - 1),
             "goals": codec.row("goals", _goals_codec(sizes)),
@@ -393,35 +335,77 @@ class HouseScenes(CompiledGame):
 
     def place_label(self, p: int) -> str:
         """Return the name of a place: its room, or furniture, numbered if there are several of its class."""
-        rooms, furniture = self.compiled.sizes.rooms, self.compiled.tables.furniture
-        if p < rooms:
-            return room_label(self.compiled.rooms, p)
-        if p >= rooms + len(furniture):
-            return "spot"
-        classes = [row[2] for row in furniture.tolist()]
-        furniture_class = classes[p - rooms]
-        number = f" {classes[: p - rooms + 1].count(furniture_class)}" if classes.count(furniture_class) > 1 else ""
-        return PLACES[furniture_class] + number
+        rooms, classes = self.compiled.tables.room_types.tolist(), self.compiled.tables.furniture[:, 2].tolist()
+        for names in ([ROOM_TYPES[k] for k in rooms], [PLACES[k] for k in classes]):
+            if p < len(names):
+                return numbered(names, p)
+            p -= len(names)
+        return "spot"
+
+    def _check_home(self, scene: Scene) -> None:
+        grid, places = scene["grid"], scene["places"]
+        edges = grid[0] + grid[-1] + "".join(row[0] + row[-1] for row in grid)
+        _expect(set(edges) == {WALL}, "grid must have walls all around")
+        for r, room in enumerate(scene["rooms"]):
+            left, top, right, bottom = room["box"]
+            cells = {cell for row in grid[top : bottom + 1] for cell in row[left : right + 1]}
+            _expect(left <= right and top <= bottom and cells == {str(r)}, f"rooms[{r}].box must be floor of that room")
+        for p, place in enumerate(places):
+            room, kinds = self._place_of(p)
+            _expect(place["kind"] in kinds, f"places[{p}].kind must be {' or '.join(kinds)}")
+            _expect(room in (None, place["room"]), f"places[{p}].room must be {room}")
+            x, y = place["at"]
+            _expect(grid[y][x] == str(place["room"]), f"places[{p}].at must be floor of room {place['room']}")
+        kind = places[scene["goal_place"]]["kind"]
+        _expect(kind in FURNISHED, "goal_place must be furniture that there is")
+
+    def _place_of(self, p: int) -> tuple[int | None, list[str]]:
+        first, furniture = self.compiled.sizes.rooms, self.compiled.tables.furniture
+        if p < first:
+            return p, ["centre"]
+        if p >= first + len(furniture):
+            return None, ["spot", "none"]  # missing where there is no such thing
+        room, kind, *_, optional = furniture[p - first].tolist()
+        return room, [Kind(kind).name.lower(), *["none"] * optional]
+
+    def _check_doing(self, scene: Scene, seat: int, agent: Scene) -> None:
+        """Refuse a primitive action with an argument that its kernel cannot take, or without the hands for it."""
+        place, (running, _, _), tables = f"agents[{seat}]", agent["running"], self.compiled.tables
+        verb, left, arg = agent["verb"], agent["left"], agent["arg"]
+        if running == NOTHING:
+            _expect(verb == Verb.WAIT and left <= 0, f"{place} must wait, with nothing left of it, without an action")
+            return
+        is_action = tables.catalogue[tables.levels[seat], running, 0] != NOTHING
+        _expect(bool(is_action), f"{place}.running is no action of the seat")
+        counts = {Verb.PUT: HANDS, Verb.SAY: BLOCKS + 1} | dict.fromkeys(
+            (Verb.WALK_TO, Verb.GRAB), len(scene["things"])
+        )
+        _expect(arg < counts.get(Verb(verb), len(scene["places"])), f"{place}.arg is no argument of verb {verb}")
+        _expect(_has_hands_for(scene, agent, verb), f"{place}.verb: the hands are not those for it")
+        most = int(tables.cost[verb]) * (arg if verb == Verb.SAY else 1)
+        _expect(0 < left <= max(most, 1), f"{place}.left must be from 1 to {max(most, 1)}")
 
     def _check_scene(self, scene: Scene) -> None:
         goals = scene["goals"]
-        _expect(scene["steps"] <= scene["most_steps"], f"steps must be at most most_steps, {scene['most_steps']}")
-        _check_home(self.compiled, scene)
+        self._check_home(scene)
         for o, thing in enumerate(scene["things"]):
             _check_thing(scene, o, thing)
         for seat, agent in enumerate(scene["agents"]):
             _check_agent(scene, seat, agent)
-            _check_doing(self.compiled, scene, seat, agent)
+            self._check_doing(scene, seat, agent)
             _check_known(scene, seat, scene["known"][seat])
         _expect(len({goal["name"] for goal in goals}) == len(goals), "goals must name each kind of thing once")
         for g, goal in enumerate(goals):
             have = min(goal["need"], sum(_is_delivered(scene, thing, goal["name"]) for thing in scene["things"]))
             _expect(goal["have"] == have, f"goals[{g}].have must be {have}: so many lie at the goal place")
-        low, high = (sum(goal[key] for goal in goals) for key in ("have", "need"))
-        _expect(low <= scene["paid"] <= high, f"paid must be from {low} to {high}, as goals say")
+
+    def measure_home(self, state: State) -> None:
+        """Measure the ways to all places in every environment of a batch."""
+        scratch = np.zeros((len(state.rng), 2, state.cells.shape[1]), np.int32)
+        bind(measure_batch, self.compiled.tables, state, scratch)()
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        measure_home(self.compiled, rows(state, i, i + 1))
+        self.measure_home(rows(state, i, i + 1))
         world = state.world[i]
         done = bool((state.goals[i, :, Goal.HAVE] >= state.goals[i, :, Goal.NEED]).all())
         late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS])

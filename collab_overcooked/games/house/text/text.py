@@ -28,7 +28,7 @@ from collab_overcooked.games.house.engine.constants import (
 )
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import judge_batch
-from collab_overcooked.games.house.text.scene import HouseScenes, Scene, room_label
+from collab_overcooked.games.house.text.scene import HouseScenes, Scene
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import join_and, plural
 from collab_overcooked.kernels.bound import bind
@@ -54,6 +54,14 @@ REASONS = {
     Reason.F_NO_ACTION: "There is no such action.",
     Reason.F_GONE: "It is no longer there.",
     Reason.F_CONFLICT: "Another agent handled it at the same time.",
+}
+ABOUT_PLACES = {
+    Verb.WALK: "walk to",
+    Verb.OPEN: "open",
+    Verb.CLOSE: "close",
+    Verb.PUT_AT: "put down at",
+    Verb.CHECK: "check",
+    Verb.GO: "go to",
 }
 ABOUT_THINGS = {Verb.WALK_TO: "walk to", Verb.GRAB: "take", Verb.FETCH: "fetch"}
 TASK_WORDS = {
@@ -99,12 +107,7 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def describe(scene: Scene, running: str) -> str:
-    """Return a seat's knowledge as text.
-
-    Args:
-        scene: See ``scene.known_scene``.
-        running: Text of the seat's action in progress; empty if there is none.
-    """
+    """Return what a seat knows, its ``known_scene``, as text, with its action in progress, if there is one."""
     me, rooms = scene["me"], scene["rooms"]
     goal = [f"{min(g['seen'], g['need'])} of {g['need']} {g['name']}" for g in scene["goals"]]
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")
@@ -216,11 +219,8 @@ class HouseText(HouseScenes):
     def _action_text(self, verb: int, arg: int, label: str) -> str:
         if verb == Verb.WAIT:
             return "wait"
-        if verb in (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT, Verb.CHECK):
-            phrase = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
-            return f"{phrase} {self.place_label(arg)}"
-        if verb == Verb.GO:
-            return f"go to {room_label(self.compiled.rooms, arg)}"
+        if verb in ABOUT_PLACES:
+            return f"{ABOUT_PLACES[Verb(verb)]} {self.place_label(arg)}"
         if verb in ABOUT_THINGS:
             return f"{ABOUT_THINGS[Verb(verb)]} {label}"
         if verb == Verb.PUT:

@@ -17,7 +17,6 @@ from collab_overcooked.games.rooms.policies.greedy import GreedyPolicy
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies import noisy
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.specs import read_options
 
 BELIEFS = 32  # states sampled per decision with limited sight
 PARTNERS = ("best", "uniform")
@@ -38,13 +37,10 @@ class PlannerOptions:
 
 
 class PlannerPolicy(Silent):
-    """Plays its part of the best joint action.
-
-    Args:
-        options: Assumptions of the planner.
-    """
+    """Plays its part of the best joint action."""
 
     name = "planner"
+    options_class = PlannerOptions
     needs_simulator = True
 
     def __init__(self, options: PlannerOptions | None = None) -> None:
@@ -77,11 +73,6 @@ class PlannerPolicy(Silent):
         np.maximum.at(best, actions, joint)
         best[actions[np.argmax(values.best)]] += EPSILON
         return best
-
-
-def from_text(text: str) -> PlannerPolicy:
-    """Create the policy from the text after the colon of a spec such as ``"planner:partner=uniform"``."""
-    return PlannerPolicy(read_options("planner", text, PlannerOptions))
 
 
 def noisy_from_text(text: str) -> noisy.NoisyPolicy:

@@ -7,17 +7,76 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import factorial
 from typing import Any
 
 import yaml
 
-from collab_overcooked.games.rush.engine.dishes import Cards
 from collab_overcooked.games.rush.engine.search import BUDGET
 from collab_overcooked.games.rush.engine.solvability import claim_of, prove_solvability
-from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
+from collab_overcooked.games.rush.engine.spec import (
+    AREA_KEYS,
+    INGREDIENTS,
+    RECIPE_KEYS,
+    SPICES,
+    Area,
+    EpisodeSpec,
+    Scenario,
+    load_scenario,
+)
 from collab_overcooked.io.checks import parse_integer
+
+_NAMES = {  # of dishes by main ingredient
+    "meat": "Meatballs, Goulash, Beef Stew, Schnitzel, Shepherds Pie, Hamburger, Moussaka, Pot au Feu, Chili con Carne",
+    "carrot": "Carrot Soup, Glazed Carrots, Carrot Salad, Carrot Fritters, Carrot Gratin, Carrot Curry, "
+    "Carrot Souffle, Carrot Dumplings, Carrot Pudding",
+    "lettuce": "Garden Salad, Caesar Salad, Cobb Salad, Wedge Salad, Lettuce Soup, Lettuce Wraps, Chef "
+    "Salad, Greek Salad, Braised Lettuce",
+    "bread": "Bruschetta, Panzanella, French Toast, Bread Pudding, Club Sandwich, Garlic Bread, Bread "
+    "Soup, Welsh Rarebit, Banh Mi",
+    "pasta": "Spaghetti Bolognese, Penne Arrabbiata, Cannelloni, Minestrone, Pasta Primavera, Lasagne, "
+    "Pasta Salad, Rigatoni al Forno, Orzo Soup",
+    "cheese": "Grilled Cheese, Cheese Fondue, Quesadilla, Raclette, Cheese Souffle, Croque Monsieur, Cheese "
+    "Board, Saganaki, Queso Fundido",
+}
+DISHES = {good: names.split(", ") for good, names in _NAMES.items()}
+PAPER_RECIPES: dict[str, dict[str, Any]] = {  # printed in the paper
+    "Fettucine Alfredo": {
+        "ingredients": {"pasta": 2, "cheese": 1, "meat": 2},
+        "spices": {"white": 1, "black": 1},
+        "cook_time": 1,
+    },
+    "Spaghetti Aglio e Olio": {"ingredients": {"pasta": 2, "carrot": 1}, "spices": {"green": 1}, "cook_time": 1},
+    "Mac and Cheese": {"ingredients": {"cheese": 2, "pasta": 1}, "spices": {"black": 1}, "cook_time": 1},
+}
+
+
+class Cards:
+    """Assigns names to recipes: equal recipes get the same name, different recipes different names.
+
+    Recipes are mappings as in scenario files: ``ingredients``, ``spices`` and ``cook_time``.
+    """
+
+    def __init__(self) -> None:
+        self._known = dict(PAPER_RECIPES)
+
+    def learn(self, name: str, recipe: Mapping[str, Any]) -> None:
+        """Register a recipe that already has a name."""
+        self._known[name] = dict(recipe)
+
+    def name(self, recipe: Mapping[str, Any], spare: str) -> str:
+        """Return the name of a recipe; a new one gets that of a free dish, or else ``spare`` with a number."""
+        for name, known in self._known.items():
+            if known == recipe:
+                return name
+        ingredients = recipe["ingredients"]
+        most = max(ingredients, key=lambda good: ingredients[good])
+        numbered = (f"{spare} {number}" for number in range(2, len(self._known) + 3))
+        free = next(name for name in (*DISHES.get(most, ()), *numbered) if name not in self._known)
+        self.learn(free, recipe)
+        return free
+
 
 PLENTY = 20  # minimum stock of each good where nothing is scarce
 PANTRIES = 2  # number of pantries where goods are scarce
@@ -66,11 +125,7 @@ class Wish:
 def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) -> Values:
     """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
-    Args:
-        wish: Requested properties.
-        seed: Random seed.
-        name: Name of the scenario.
-        budget: Maximum number of states that all searches together may visit.
+    All searches together may visit ``budget`` states.
     """
     rng = random.Random(seed)
     stoves, cooking = _work(wish)
@@ -95,12 +150,7 @@ def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) ->
 def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budget: int = BUDGET) -> Values:
     """Generate a scenario from the first episode of another one and copies of it with goods exchanged.
 
-    Args:
-        scenario: Source scenario.
-        episodes: Number of episodes.
-        seed: Random seed of the exchanges.
-        name: Name of the new scenario.
-        budget: Maximum number of states per search for the file's claim; only proved figures are claimed.
+    It claims what is proved within ``budget`` states per search.
     """
     values = values_of(replace(scenario, name=name, claim=None, episodes=scenario.episodes[:1]))
     report = prove_solvability(load_scenario(values), budget)
@@ -245,11 +295,6 @@ def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random)
 
     Goods are exchanged in recipes and in stock. Orders and areas keep their positions, so that the same action numbers
     have the same effect in all episodes; dishes are renamed.
-
-    Args:
-        values: Scenario as returned by ``values_of``; episodes after the first are ignored.
-        episodes: Number of episodes to return.
-        rng: Random source of the exchanges.
     """
     first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))
@@ -297,11 +342,7 @@ def _renamed(counts: Goods, exchange: Mapping[str, str]) -> dict[str, int]:
 def values_of(scenario: Scenario) -> Values:
     """Return a scenario as a mapping in the form of its file."""
     values: Values = {
-        "name": scenario.name,
-        "description": scenario.description,
-        "agents": scenario.agents,
-        "workers": scenario.workers,
-        "max_turns": scenario.max_turns,
+        **{key: getattr(scenario, key) for key in ("name", "description", "agents", "workers", "max_turns")},
         "ingredients": list(scenario.ingredients) if scenario.ingredients != INGREDIENTS else [],
         "spices": list(scenario.spices) if scenario.spices != SPICES else [],
         "claim": dict(scenario.claim or {}),
@@ -311,20 +352,11 @@ def values_of(scenario: Scenario) -> Values:
 
 
 def _episode_values(episode: EpisodeSpec) -> Values:
-    recipes = {
-        recipe.name: {
-            "ingredients": dict(recipe.ingredients),
-            "spices": dict(recipe.spices),
-            "cook_time": recipe.cook_time,
-        }
-        for recipe in episode.recipes.values()
-    }
+    recipes = {name: asdict(recipe) for name, recipe in episode.recipes.items()}
     return {
-        "recipes": recipes,
+        "recipes": {name: {key: recipe[key] for key in RECIPE_KEYS} for name, recipe in recipes.items()},
         "orders": list(episode.orders),
-        "pantries": [_area_values(area) for area in episode.pantries],
-        "spicebags": [_area_values(area) for area in episode.spicebags],
-        "stoves": [_area_values(area) for area in episode.stoves],
+        **{kind: [_area_values(area) for area in getattr(episode, kind)] for kind in AREA_KEYS},
     }
 
 

@@ -67,9 +67,7 @@ class ScenarioReport:
 def prove_solvability(scenario: Scenario, budget: int = BUDGET) -> ScenarioReport:
     """Search for the best play of the team and of one agent alone in each episode, and check the file's claims.
 
-    Args:
-        scenario: The scenario.
-        budget: Maximum number of states per search; the report lists what it leaves open.
+    The report lists what the searches leave open, each of which visits at most ``budget`` states.
     """
     budget = parse_integer("budget", budget, 1)
     for name in scenario.claim or {}:
@@ -117,11 +115,6 @@ def exchanged(scenario: Scenario, first: EpisodeSpec, other: EpisodeSpec) -> dic
     """Return the mapping of goods between two episodes that differ only in the names of goods and dishes, or None.
 
     Orders and areas are compared by position: the same action numbers then have the same effect in both.
-
-    Args:
-        scenario: Scenario of both episodes.
-        first: Episode whose goods are the keys.
-        other: Episode whose goods are the values.
     """
     times = [[episode.recipes[name].cook_time for name in episode.orders] for episode in (first, other)]
     areas = [[(area.kind, area.spaces) for area in episode.areas] for episode in (first, other)]

@@ -6,10 +6,11 @@ kinds of actions. The paper leaves open when an action is positive, so both read
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from collab_overcooked.games.rush.engine.spec import scenarios
@@ -91,12 +92,7 @@ def balance(contributions: Sequence[float]) -> float | None:
 
 
 def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -> RoundScore:
-    """Score one episode.
-
-    Args:
-        record: Episode record with ``max_turns`` and the events of ``RECORD_FIELDS``.
-        attribution: Condition for an action to be positive.
-    """
+    """Score one episode from its ``max_turns`` and the events of ``RECORD_FIELDS``."""
     if attribution not in get_args(Attribution):
         raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
     seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
@@ -142,32 +138,29 @@ class ScenarioScore:
 
 
 def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
-    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent.
-
-    Args:
-        runs: Run -> its episodes, of the same number of agents.
-    """
+    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent."""
     if not runs or not all(runs):
         raise ValueError("runs: at least one, each with at least one episode, are needed")
-    agents = range(len(runs[0][0].actions))
 
-    def mean(numbers: Iterable[Iterable[float]]) -> Estimate:
-        values = [list(run) for run in numbers]
-        result = mean_of_ratios([[sum(run) / len(run) for run in values]], [[1.0] * len(values)])
-        assert result is not None
-        return result
+    def means(numbers: Callable[[RoundScore], Sequence[float]]) -> list[Estimate]:
+        of_runs = [[sum(column) / len(run) for column in zip(*map(numbers, run), strict=True)] for run in runs]
+        estimates = [mean_of_ratios([column], [[1.0] * len(runs)]) for column in zip(*of_runs, strict=True)]
+        return [estimate for estimate in estimates if estimate is not None]
 
-    def by_agent(name: str) -> tuple[Estimate, ...]:
-        return tuple(mean([getattr(score.actions[k], name) for score in run] for run in runs) for k in agents)
-
-    values: dict[str, Any] = {
-        name: mean([getattr(score, name) for score in run] for run in runs)
-        for name in ("completed", "ruined", "turns", "early")
-    }
-    values |= {name: by_agent(name) for name in ("positive", "negative", "neutral")}
-    values["shares"] = tuple(mean([score.shares[k] for score in run] for run in runs) for k in agents)
-    values["balance"] = mean([score.balance or 0.0 for score in run] for run in runs) if len(agents) > 1 else None
-    return ScenarioScore(runs=len(runs), episodes=sum(map(len, runs)), **values)
+    completed, ruined, turns, early = means(attrgetter("completed", "ruined", "turns", "early"))
+    return ScenarioScore(
+        runs=len(runs),
+        episodes=sum(map(len, runs)),
+        completed=completed,
+        ruined=ruined,
+        turns=turns,
+        positive=tuple(means(lambda score: [counts.positive for counts in score.actions])),
+        negative=tuple(means(lambda score: [counts.negative for counts in score.actions])),
+        neutral=tuple(means(lambda score: [counts.neutral for counts in score.actions])),
+        shares=tuple(means(attrgetter("shares"))),
+        balance=means(lambda score: [score.balance or 0.0])[0] if len(runs[0][0].actions) > 1 else None,
+        early=early,
+    )
 
 
 def termination(scores: Iterable[RoundScore]) -> dict[int, tuple[int, int]]:
@@ -249,15 +242,7 @@ METRICS = MetricSet(
 
 
 def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
-    """Score records of this game, one result for every team and variant.
-
-    Args:
-        records: Episodes; those of one setting and seed form a run.
-        attribution: Condition for an action to be positive.
-
-    Raises:
-        ValueError: For an unknown attribution.
-    """
+    """Score records of this game, one result for every team and variant; those of one setting and seed form a run."""
     return [_result(group, attribution) for group in by_variant(records, variant=rush_variant)]
 
 

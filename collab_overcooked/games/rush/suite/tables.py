@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from collab_overcooked.games.rush.suite.scoring import (
@@ -21,12 +22,10 @@ from collab_overcooked.games.rush.suite.scoring import (
 )
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_text
-
-_RUNS, _BALANCE = Column("runs", "number"), Column("balance", "estimate", 3, ends=2)
 
 
 def scorecard(game: str, result: RushResult) -> Scorecard:
@@ -61,31 +60,36 @@ def _scored(runs: tuple[tuple[RoundScore, ...], ...]) -> ScenarioScore:
     return score_rounds(runs)
 
 
-def _mean(name: str) -> Column:
-    return Column(name, "estimate", 2)
+KINDS = ("A+", "A-", "A=")
+
+
+def _mean(name: str, field: str) -> Column:
+    return Column(name, "estimate", 2, value=lambda row: getattr(row[1], field))
+
+
+# Columns of rows of a name and a score
+_RUNS = Column("runs", "number", value=lambda row: row[1].runs)
+_MEANS = (_mean("CR", "completed"), _mean("RR", "ruined"), _mean("turns", "turns"))
+_BALANCE = Column("balance", "estimate", 3, ends=2, value=lambda row: row[1].balance)
 
 
 def group_table(result: RushResult) -> ResultTable:
     """Return CR, RR and turns of every setting, means over runs with intervals."""
     columns = (
-        Column("Setting"),
+        Column("Setting", value=itemgetter(0)),
         _RUNS,
-        Column("episodes", "number"),
-        *map(_mean, ("CR", "RR", "turns")),
-        Column("ended early %", "number", 0, scale=100.0),
+        Column("episodes", "number", value=lambda row: row[1].episodes),
+        *_MEANS,
+        Column("ended early %", "number", 0, scale=100.0, value=lambda row: row[1].early.value),
         _BALANCE,
     )
-    rows = []
-    for setting, runs in result.runs.items():
-        score = _scored(runs)
-        means = score.completed, score.ruined, score.turns
-        rows.append((names(result)[setting], score.runs, score.episodes, *means, score.early.value, score.balance))
-    return ResultTable(columns, tuple(rows), "Group: mean of a scenario's episodes")
+    rows = [(names(result)[setting], _scored(runs)) for setting, runs in result.runs.items()]
+    return table_of(columns, rows, "Group: mean of a scenario's episodes")
 
 
 def individual_table(result: RushResult) -> ResultTable:
     """Return the three kinds of actions of every agent, means over runs with intervals."""
-    means = map(_mean, ("A+", "A-", "A="))
+    means = (Column(kind, "estimate", 2) for kind in KINDS)
     share = Column("share %", "number", 0, scale=100.0)
     columns = (Column("Setting and agent"), *means, Column("all", "number", 2), share)
     rows: list[tuple[Cell, ...]] = []
@@ -102,17 +106,15 @@ def individual_table(result: RushResult) -> ResultTable:
 
 def episode_table(result: RushResult) -> ResultTable:
     """Return the group metrics of each episode of every setting."""
-    means = map(_mean, ("CR", "RR", "turns"))
-    columns = (Column("Setting and episode"), _RUNS, *means, Column("A+ of each"), _BALANCE)
-    rows: list[tuple[Cell, ...]] = []
+    useful = Column("A+ of each", value=lambda row: " + ".join(f"{mean.value:.1f}" for mean in row[1].positive))
+    columns = (Column("Setting and episode", value=itemgetter(0)), _RUNS, *_MEANS, useful, _BALANCE)
+    rows: list[tuple[str, ScenarioScore]] = []
     marks: dict[int, str] = {}
     for setting, runs in result.runs.items():
         marks |= {len(rows): "summary"} if rows else {}
-        for episode, score in enumerate(by_episode(runs)):
-            useful = " + ".join(f"{estimate.value:.1f}" for estimate in score.positive)
-            name = f"{names(result)[setting]}: episode {episode + 1}"
-            rows.append((name, score.runs, score.completed, score.ruined, score.turns, useful, score.balance))
-    return ResultTable(columns, tuple(rows), "Episodes", marks)
+        name = names(result)[setting]
+        rows += [(f"{name}: episode {number}", score) for number, score in enumerate(by_episode(runs), 1)]
+    return table_of(columns, rows, "Episodes", marks)
 
 
 def by_episode(runs: Sequence[Sequence[RoundScore]]) -> list[ScenarioScore]:
@@ -227,9 +229,6 @@ def _cross_play(pairs: Mapping[Pair, Estimate | None], name: str) -> ResultTable
     columns = (Column("agent_0 \\ agent_1"), *(Column(policy, "estimate", 2) for policy in second))
     rows: tuple[tuple[Cell, ...], ...] = tuple((one, *(pairs.get((one, other)) for other in second)) for one in first)
     return ResultTable(columns, rows, f"CR of pairs, {name}")
-
-
-KINDS = ("A+", "A-", "A=")
 
 
 def _kinds(runs: Sequence[Sequence[RoundScore]]) -> tuple[Estimate | None, ...]:

@@ -205,12 +205,7 @@ def scenario_text(scenario: Scenario) -> str:
 
 
 def recap(game: Any, record: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a recap.
-
-    Args:
-        game: The compiled game.
-        record: Record of the episode; recipes, areas and orders are omitted if it has no orders.
-    """
+    """Return the lines of a recap of a record; without recipes, areas and orders if it has no orders."""
     lines = []
     if "orders" in record:
         episode = game.scenario.episodes[record["round"]]

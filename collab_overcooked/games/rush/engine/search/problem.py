@@ -1,4 +1,4 @@
-"""Arrays of the search for the best play of a Rush episode, and the passing of time in it."""
+"""Arrays of the search for the best play of a Rush episode, the passing of time, and bounds on what can be done."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, Area, Clock
-from collab_overcooked.games.rush.engine.rules import act, end_slot
+from collab_overcooked.games.rush.engine.constants import (
+    NO_ACTION,
+    Area,
+    Clock,
+    Dish,
+    Kind,
+    Order,
+    Param,
+)
+from collab_overcooked.games.rush.engine.rules import act, end_slot, is_in_stock
 from collab_overcooked.kernels.jit import kernel
 
 Array = np.ndarray
@@ -83,3 +91,157 @@ def decisions_left(played, clock, slot):
         if seat >= clock[Clock.SEAT]:
             now += played[seat]
     return now + (slot - clock[Clock.T] - 1) * total
+
+
+@kernel
+def is_done(orders, targets):
+    """Return whether all target orders are finished."""
+    for o in range(orders.shape[0]):
+        if targets[o] == 1 and orders[o, Order.FINISHED] == 0:
+            return False
+    return True
+
+
+@kernel
+def actions_left(orders, dishes, targets, kind):
+    """Count the actions of a kind that the target orders still need."""
+    count = 0
+    for o in range(orders.shape[0]):
+        if targets[o] == 0:
+            continue
+        if kind == Kind.PANTRY:
+            count += 1 - orders[o, Order.INGREDIENTS]
+        elif kind == Kind.SPICEBAG:
+            count += 1 - orders[o, Order.SPICES]
+        else:
+            count += dishes[o, Dish.COOK_TIME] - orders[o, Order.COOKED]
+    return count
+
+
+@kernel
+def spaces_of(areas, spaces, kind):
+    """Return the action spaces of all areas of a kind: left in this turn, and in a new turn."""
+    left, fresh = 0, 0
+    for at in range(areas.shape[0]):
+        if areas[at, Area.KIND] == kind:
+            left += spaces[at]
+            fresh += areas[at, Area.SPACES]
+    return left, fresh
+
+
+@kernel
+def still_needs(orders, needs, targets, o, good, n_ingredients):
+    """Return the amount of a good that a target order has not collected yet."""
+    if targets[o] == 0:
+        return 0
+    if good < n_ingredients:
+        return needs[o, good] * (1 - orders[o, Order.INGREDIENTS])
+    return needs[o, good] * (1 - orders[o, Order.SPICES])
+
+
+@kernel
+def total_need(orders, needs, targets, good, n_ingredients):
+    """Return the amount of a good that all target orders have not collected yet."""
+    total = 0
+    for o in range(orders.shape[0]):
+        total += still_needs(orders, needs, targets, o, good, n_ingredients)
+    return total
+
+
+@kernel
+def serves(areas, at, good, n_ingredients):
+    """Return whether an area provides a good, if it is in stock."""
+    if areas[at, Area.SPACES] == 0:
+        return False
+    return areas[at, Area.KIND] == (Kind.PANTRY if good < n_ingredients else Kind.SPICEBAG)
+
+
+@kernel
+def time_suffices(problem, orders, spaces, clock, targets, end):
+    """Compare remaining work with workers, and each kind of action with its action spaces, up to a slot."""
+    played, areas, workers = problem.played, problem.areas, problem.params[Param.WORKERS]
+    next_turn = clock[Clock.T] + workers - clock[Clock.WORKER]
+    turns_after = max((end - next_turn + workers - 1) // workers, 0)
+    hands = decisions_left(played, clock, end)
+    hands_now = decisions_left(played, clock, min(end, next_turn))
+    work = 0
+    for kind in range(Kind.PANTRY + 0, Kind.STOVE + 1):
+        todo = actions_left(orders, problem.dishes, targets, kind)
+        left, fresh = spaces_of(areas, spaces, kind)
+        if todo > min(left, hands_now) + turns_after * fresh:
+            return False
+        work += todo
+    return work <= hands
+
+
+@kernel
+def stock_suffices(problem, orders, stock, targets, spare, placed):
+    """Compare stock with needs: of each good over all areas, and in each area for orders that have no choice.
+
+    Mutates: spare, placed.
+    """
+    areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
+    for good in range(needs.shape[1]):
+        total = total_need(orders, needs, targets, good, n_ingredients)
+        for at in range(areas.shape[0]):
+            spare[at, good] = stock[at, good]
+            if total > 0 and serves(areas, at, good, n_ingredients):
+                total -= stock[at, good]
+        if total > 0:
+            return False
+    for kind in range(Kind.PANTRY + 0, Kind.STOVE + 0):
+        column = Order.INGREDIENTS if kind == Kind.PANTRY else Order.SPICES
+        for o in range(orders.shape[0]):
+            placed[o] = 1 if targets[o] == 0 else orders[o, column]
+        if not can_be_placed(problem, kind, spare, placed):
+            return False
+    return True
+
+
+@kernel
+def can_be_placed(problem, kind, spare, placed):
+    """Repeatedly reserve goods for orders that only one area of a kind can serve; False if some order gets none.
+
+    Mutates: spare, placed.
+    """
+    needs, n_ingredients = problem.needs, problem.params[Param.N_INGREDIENTS]
+    first = 0 if kind == Kind.PANTRY else n_ingredients
+    end = n_ingredients if kind == Kind.PANTRY else needs.shape[1]
+    changed = True
+    while changed:
+        changed = False
+        for o in range(placed.shape[0]):
+            if placed[o] == 1:
+                continue
+            at, count = the_only_place(problem.areas, kind, spare, needs[o], first, end)
+            if count == 0:
+                return False
+            if count == 1:
+                for good in range(first, end):
+                    spare[at, good] -= needs[o, good]
+                placed[o] = 1
+                changed = True
+    return True
+
+
+@kernel
+def the_only_place(areas, kind, spare, need, first, end):
+    """Return an area of a kind that has all goods an order needs in a range, and the number of such areas."""
+    place, count = -1, 0
+    for at in range(areas.shape[0]):
+        if areas[at, Area.KIND] == kind and areas[at, Area.SPACES] > 0 and is_in_stock(spare[at], need, first, end):
+            place = at
+            count += 1
+    return place, count
+
+
+@kernel
+def spices_are_plenty(problem, orders, stock, targets):
+    """Return whether every spicebag has all that orders still need, so that the order of service does not matter."""
+    areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
+    for good in range(n_ingredients, needs.shape[1]):
+        total = total_need(orders, needs, targets, good, n_ingredients)
+        for at in range(areas.shape[0]):
+            if serves(areas, at, good, n_ingredients) and stock[at, good] < total:
+                return False
+    return True

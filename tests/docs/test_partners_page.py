@@ -65,11 +65,29 @@ def test_a_language_model_is_a_partner_whose_games_can_be_played_again(tmp_path,
     assert read_partner_pool("runs/model-best/model.yaml").partner("model").best is not None
 
 
-def test_people_rank_egos_that_take_the_places_of_partners(tmp_path, monkeypatch):
+def test_people_rank_egos_and_their_clone_is_a_partner_beside_all_other_kinds(tmp_path, monkeypatch):
+    """Study, records, clone, pool, scores, table; everybody's part is played by a bot."""
     pytest.importorskip("uvicorn", reason="needs the extra play")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
     shutil.copy(EXAMPLES / "studies" / "ranked_partners.yaml", tmp_path)
-    done = CliRunner().invoke(app, shlex.split(section("Language models and people")[3]))
-    assert done.exit_code == 0, done.output
+    shutil.copy(EXAMPLES / "partners" / "mixed.yaml", tmp_path)
+    with serving(lambda asked: Says('{"action": 1}')) as server:
+        for command in section("Language models and people")[3:]:
+            tiny = ["epochs=1"] if command.startswith("train") else []  # a value of --hyper
+            arguments = shlex.split(
+                command.replace(ADDRESS, server.url).replace(" --out", " ".join(["", *tiny, "--out"]))
+            )
+            done = CliRunner().invoke(app, arguments)
+            if "check" in arguments:
+                digest = re.findall(r"write (sha256: \w{64})", done.output)[-1]
+                pool = Path("mixed.yaml").read_text("utf-8")
+                Path("mixed.yaml").write_text(pool.replace("family: clone", f"family: clone, {digest}"))
+                done = CliRunner().invoke(app, arguments)
+            assert done.exit_code == 0, done.output
     answers = Path("runs/ranked/journal.jsonl").read_text("utf-8")
     assert answers.count('"best"') >= 2  # both bots have ranked
+    lines = [json.loads(line) for line in Path("runs/mixed/scores.jsonl").read_text("utf-8").splitlines()]
+    families = {line["family"] for line in lines if line["kind"] == "partner"}
+    assert families == {"selfplay", "scripted", "search", "noisy", "clone", "llm"}
+    assert "noisy:0.1" in Path("runs/mixed-table/partners.md").read_text("utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Clock,
     Event,
     Param,
+    Path,
     Player,
     Reason,
 )
@@ -58,6 +59,7 @@ class Overcooked(OvercookedManual):
     seat_view = LayoutView
     array_classes, reset_kernels = (State, Out), (reset_batch,)
     event_codes, events_are_bits = Event, True
+    max_cycles = HORIZON
     lesson = (
         ("take", r"\S+ take onion"),
         ("pot", r"\S+ put onion in pot"),
@@ -82,9 +84,9 @@ class Overcooked(OvercookedManual):
         self._directives = self.directive_texts if self.has_macros else ()
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
-        self.max_cycles = HORIZON
         self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
-        self.sizes = dict(zip("HW", self.compiled.tables.terrain.shape[1:], strict=True))
+        height, width = self.compiled.tables.terrain.shape[1:]
+        self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
         self._set_spaces(self.compiled.space)
 
     def reset_forms(self) -> dict[str, Form]:
@@ -93,7 +95,7 @@ class Overcooked(OvercookedManual):
     def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
         """Add the number of the layout that the options name, -1 where one is drawn."""
         name = options.get("layout", options.get("state", {}).get("layout"))
-        return -1 if name is None else self._index(name), limit
+        return -1 if name is None else self._index(name), *super()._reset_numbers(options, limit)
 
     def _index(self, name: str) -> int:
         return self.compiled.names.index(name)
@@ -194,7 +196,7 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: i
         return generate(read_wishes({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
-    if isinstance(source, (str, Path, Mapping)):
+    if isinstance(source, (str, PathLike, Mapping)):
         return [load_kitchen(source)]
     if not isinstance(source, Sequence) or not source:
         raise ValueError(

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
+from collab_overcooked.games.overcooked.engine.config import OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
     FIRST_ROWS,
     MAX_INGREDIENTS,
@@ -173,17 +173,14 @@ def _numbers(values: object) -> np.ndarray:
 
 
 def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    params[Param.AUTO_START] = config.dynamics == "auto"
-    params[Param.GATE_PAUSE] = config.gate_pause
-    params[Param.GATE_ANYONE] = config.gate_opener == "anyone"
-    params[Param.GATE_RESET] = config.gate_reset
-    params[Param.RANDOM_START] = config.random_start
-    params[Param.SHAPED] = config.reward == "shaped"
-    params[Param.HORIZON] = HORIZON
-    params[Param.MACROS] = MEDIUM in levels
-    params[Param.RULES] = Rules[config.text_rules.upper()]
-    return params
+    return config.pack(
+        Param,
+        auto_start=config.dynamics == "auto",
+        gate_anyone=config.gate_opener == "anyone",
+        shaped=config.reward == "shaped",
+        macros=MEDIUM in levels,
+        rules=Rules[config.text_rules.upper()],
+    )
 
 
 def _shaping(layout: Layout, config: OvercookedConfig) -> np.ndarray:

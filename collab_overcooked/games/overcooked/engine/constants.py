@@ -108,9 +108,8 @@ class Param(IntEnum):
     GATE_RESET = 3  # 1 where gates are closed at a reset
     RANDOM_START = 4
     SHAPED = 5  # 1 where the shaped reward is a part of the reward
-    HORIZON = 6
-    MACROS = 7  # 1 where some players choose directives instead of primitive actions
-    RULES = 8  # see Rules
+    MACROS = 6  # 1 where some players choose directives instead of primitive actions
+    RULES = 7  # see Rules
 
 
 class Shaping(IntEnum):
@@ -283,6 +282,7 @@ class Past(IntEnum):
 
 MEMORY = 5  # directives that a player remembers
 MACRO_COLUMNS = int(Past.LAST) + MEMORY
+NO_PAST = {Past.DIRECTIVE: WAIT, Past.MOVE: 0, Past.X: NOTHING, Past.AWAY: 0}  # at the start of an episode
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 
 

@@ -55,7 +55,6 @@ from collab_overcooked.kernels.macro_actions import (
     Level,
     Macro,
     Outcome,
-    clear_macros,
     end_macro,
     is_running,
     start_macro,
@@ -357,11 +356,3 @@ def record_step(seat, players, macro, before, move):
     macro[Past.X] = players[seat, Player.X]
     macro[Past.Y] = players[seat, Player.Y]
     macro[Past.FACING] = players[seat, Player.FACING]
-
-
-@kernel
-def clear_past(macros):
-    """Clear directives and memory at the start of an episode. Mutates: macros."""
-    clear_macros(macros)
-    macros[:, Past.DIRECTIVE] = WAIT
-    macros[:, Past.X : Past.FACING + 1] = NOTHING

@@ -6,12 +6,13 @@ from typing import Any
 
 from collab_overcooked.games.overcooked.engine.config import HORIZON
 from collab_overcooked.games.overcooked.engine.constants import Action, Reason
+from collab_overcooked.games.overcooked.engine.state import Out
 from collab_overcooked.games.overcooked.v2.engine import rules
 from collab_overcooked.games.overcooked.v2.engine.compile import compile_layout
 from collab_overcooked.games.overcooked.v2.engine.config import OvercookedV2Config
 from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Event, Param, Player
 from collab_overcooked.games.overcooked.v2.engine.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.v2.engine.state import Out, State
+from collab_overcooked.games.overcooked.v2.engine.state import State
 from collab_overcooked.games.overcooked.v2.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text
 from collab_overcooked.kernels.grid import cell_ahead
@@ -47,7 +48,7 @@ class OvercookedV2(OvercookedV2Text):
         self.compiled = compile_layout(load_kitchen(config.layout), config)
         height, width = self.compiled.tables.terrain.shape
         self.n_agents = len(self.layout.starts)
-        self.sizes = {"H": height, "W": width, "K": self.layout.kinds}
+        self.sizes = {"H": height, "W": width, "K": self.layout.kinds, "layers": 0}
         self._set_spaces(self.compiled.space)
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.games.overcooked.engine.constants import EventColumn, Reason
+from collab_overcooked.games.overcooked.engine.state import Out
 from collab_overcooked.games.overcooked.text.text import NAMES, PRIMITIVE_TEXTS
 from collab_overcooked.games.overcooked.v2.engine.constants import (
     BUTTON_PAYS,
@@ -21,7 +22,7 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     Param,
 )
 from collab_overcooked.games.overcooked.v2.engine.spec import Recipe, names_of
-from collab_overcooked.games.overcooked.v2.engine.state import Out, State
+from collab_overcooked.games.overcooked.v2.engine.state import State
 from collab_overcooked.games.overcooked.v2.text.scene import OvercookedV2Scenes
 
 THINGS = (

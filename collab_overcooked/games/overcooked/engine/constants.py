@@ -211,16 +211,7 @@ class Kind(IntEnum):
 
 
 LETTERS = "otpcdgsk"  # of Kind, in order
-TERRAINS = (
-    Terrain.ONIONS,
-    Terrain.TOMATOES,
-    Terrain.DISHES,
-    Terrain.POT,
-    Terrain.SERVING,
-    Terrain.GATE,
-    Terrain.COUNTER,
-    Terrain.COUNTER,
-)
+TERRAINS = tuple(Terrain.COUNTER if kind == Kind.SHARED else Terrain[kind.name] for kind in Kind)
 
 
 class Object(IntEnum):
@@ -256,16 +247,13 @@ class Row(IntEnum):
 
 FIRST_ROWS = ((Verb.CONTINUE, NOTHING), (Verb.WAIT, NOTHING), (Verb.AWAY, NOTHING))
 WAIT, AWAY = 1, 2
-VERBS = {
-    Kind.ONIONS: (Verb.TAKE,),
-    Kind.TOMATOES: (Verb.TAKE,),
-    Kind.DISHES: (Verb.TAKE,),
-    Kind.POT: (Verb.PUT, Verb.LOAD),
-    Kind.SERVING: (Verb.DELIVER,),
-    Kind.GATE: (Verb.OPEN,),
-    Kind.SHARED: (Verb.TAKE, Verb.PUT),
-    Kind.COUNTER: (Verb.TAKE, Verb.PUT),
-}
+VERBS = (  # of Kind, in order
+    *[(Verb.TAKE,)] * 3,
+    (Verb.PUT, Verb.LOAD),
+    (Verb.DELIVER,),
+    (Verb.OPEN,),
+    *[(Verb.TAKE, Verb.PUT)] * 2,
+)
 
 
 class Past(IntEnum):

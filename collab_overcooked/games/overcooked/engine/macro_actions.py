@@ -114,10 +114,8 @@ def start_directive(seat, action, objects, catalogue, times, players, macro, cel
     Returns:
         ``Reason``.
     """
-    if is_running(macro):
-        return Reason.OK if action == CONTINUE else Reason.RUNNING
-    reason = judge_action(seat, action, objects, catalogue, times, players, cells, params, paths)
-    if reason == Reason.OK:
+    reason = judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths)
+    if reason == Reason.OK and not is_running(macro):
         for column in range(MACRO_COLUMNS - 1, Past.LAST, -1):
             macro[column] = macro[column - 1]
         macro[Past.LAST] = action
@@ -126,8 +124,10 @@ def start_directive(seat, action, objects, catalogue, times, players, macro, cel
 
 
 @kernel
-def judge_action(seat, action, objects, catalogue, times, players, cells, params, paths):
-    """Decide whether an idle player can choose an action; its surroundings must be known to ``paths``."""
+def judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths):
+    """Decide whether a player can choose an action; its surroundings must be known to ``paths``."""
+    if is_running(macro):
+        return Reason.OK if action == CONTINUE else Reason.RUNNING
     if action >= catalogue.shape[0]:
         return Reason.NO_SUCH_ACTION
     if action < len(FIRST_ROWS):

@@ -58,13 +58,11 @@ class OvercookedV2(OvercookedV2Text):
         return layout
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        if action != Action.INTERACT:
-            return int(Reason.OK)
         tables, player = self.compiled.tables, state.players[i, seat]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
         recipe, explicit = state.clock[i, Clock.RECIPE], tables.params[Param.EXPLICIT]
         event = rules.judge_interact(player[Player.HAND], state.cells[i, y, x], tables.terrain[y, x], recipe, explicit)
-        return int(Reason.OK if event != Event.NONE else Reason.NO_EFFECT)
+        return int(Reason.NO_EFFECT if action == Action.INTERACT and event == Event.NONE else Reason.OK)
 
     def idle_action(self, seat: int = 0) -> int:
         return int(Action.STAY)

@@ -15,7 +15,6 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.collab_overcooked.engine.constants import EventColumn, Primitive
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.suite.collaboration import kitchen_vocabularies
-from collab_overcooked.games.collab_overcooked.suite.run_scores import references_by_agent
 from collab_overcooked.games.collab_overcooked.text.text import CALL
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.rng import draw_below, seed_states
@@ -536,7 +535,7 @@ def _close(what: str, ours: Any, recorded: Any) -> None:
 
 def replay_tes(recording: Recording, report: FileReport) -> None:
     """Compute every recorded TES, maximum over references, and ITES again."""
-    references = {name: references_by_agent(rows) for name, rows in _references().items()}
+    references = {name: original_evaluation.references_by_agent(rows) for name, rows in _references().items()}
     document = recording.first
     tables = (
         ("tes", lambda row: original_evaluation.score_original_tes_row(row, document["beta"])),
@@ -559,7 +558,7 @@ def _score(score: Callable[[Any], Mapping[str, Any]], row: Mapping[str, Any], re
 
 def replay_evaluation(recording: Recording, report: FileReport) -> None:
     """Score every recorded experiment log again."""
-    references = {name: references_by_agent(rows) for name, rows in _references().items()}
+    references = {name: original_evaluation.references_by_agent(rows) for name, rows in _references().items()}
     env = make("CollabOvercooked-v0")
     vocabularies = kitchen_vocabularies(_game(env).compiled.names.items[1:])
 

@@ -68,12 +68,3 @@ def tick_macro(macro, has_changed):
 def end_macro(macro):
     """The seat becomes idle and can choose again. Mutates: macro."""
     macro[Macro.ACTION] = NOTHING
-
-
-@kernel
-def clear_macros(macros):
-    """Every seat starts an episode idle. Mutates: macros (N, columns)."""
-    for i in range(macros.shape[0]):
-        for column in range(macros.shape[1]):
-            macros[i, column] = 0
-        macros[i, Macro.ACTION] = NOTHING

@@ -58,6 +58,19 @@ def numbers_around(answer: int, low: int, rng: np.random.Generator) -> tuple[tup
     return tuple(str(number) for number in range(start, start + NUMBERS)), answer - start
 
 
+def fact_items(
+    facts: Sequence[Sequence[Fact]],
+    scenes: Sequence[Scene],
+    seat: int,
+    part: str,
+    rng: np.random.Generator,
+    skills: tuple[str, ...] = (),
+) -> list[Item]:
+    """Draw a fact of one scene, or of two by preference one that differs between them, and return its items."""
+    drawn = draw_fact(facts[0], rng, *facts[1:])
+    return [fact.item(scene, seat, part, skills) for fact, scene in zip(drawn, scenes, strict=False) if fact]
+
+
 def draw_fact(facts: Sequence[Fact], rng: np.random.Generator, other: Sequence[Fact] = ()) -> tuple[Fact, Fact | None]:
     """Draw a skill, then a fact of it, preferably one whose answer differs in another state.
 

@@ -10,7 +10,18 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.questions.items import KINDS, LETTERS, PAPER, PARTS, Item, QuestionSet, Scene, correct_texts
+from collab_overcooked.questions.items import (
+    KINDS,
+    LETTERS,
+    OWN,
+    PAPER,
+    PARTNER,
+    PARTS,
+    Item,
+    QuestionSet,
+    Scene,
+    correct_texts,
+)
 from collab_overcooked.runner.episode import derive_seed
 
 OTHER = -1  # the action matches none of the choices
@@ -75,6 +86,12 @@ def games_with_questions() -> list[str]:
 def asked_seat(item: Item) -> int:
     """Return the seat whose action the item asks for."""
     return 1 - item.seat if item.kind == "partner" else item.seat
+
+
+def asked_of_both(seat: int, asks: str, asks_partner: str, **fields: Any) -> tuple[Item, Item]:
+    """Return the items about a seat's next action: one asks the seat itself, one its partner."""
+    mine = Item(id="", seat=seat, kind=OWN, question=asks, pair=OWN, **fields)
+    return mine, replace(mine, seat=1 - seat, kind=PARTNER, question=asks_partner, pair=PARTNER)
 
 
 def generate(seed: int, games: Sequence[str] | None = None) -> QuestionSet:

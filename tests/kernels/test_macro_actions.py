@@ -31,7 +31,8 @@ def test_clear_event_and_clear_events_know_counts_from_ids() -> None:
 
 def test_a_macro_action_starts_runs_and_ends() -> None:
     macros = np.full((2, 5), 7, np.int32)
-    macro_actions.clear_macros(macros)
+    for column, value in macro_actions.IDLE.items():
+        macros[:, column:] = value
     assert macros.tolist() == [[-1, 0, 0, 0, 0]] * 2 and not macro_actions.is_running(macros[0])
     macro_actions.start_macro(macros[0], 3, 10)
     for has_changed in (True, False, False):

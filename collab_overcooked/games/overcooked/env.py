@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import pathlib
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.compiled import KernelCall
+from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.overcooked.engine.compile import compile_layouts
 from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
-    HAND_END,
     WAIT,
     Action,
     Clock,
     Event,
-    Param,
-    Player,
+    Path,
     Reason,
+    Thing,
 )
 from collab_overcooked.games.overcooked.engine.generate import generate, read_wishes
 from collab_overcooked.games.overcooked.engine.observation_layout import check_view
-from collab_overcooked.games.overcooked.engine.rules import can_interact
+from collab_overcooked.games.overcooked.engine.observe import mask_primitive
+from collab_overcooked.games.overcooked.engine.rules import is_ready
 from collab_overcooked.games.overcooked.engine.spec import Layout, load_kitchen
 from collab_overcooked.games.overcooked.engine.state import Out, State
 from collab_overcooked.games.overcooked.engine.step import (
@@ -35,15 +37,39 @@ from collab_overcooked.games.overcooked.engine.step import (
     step_batch,
 )
 from collab_overcooked.games.overcooked.text import text
-from collab_overcooked.games.overcooked.text.manual import OvercookedManual
-from collab_overcooked.games.overcooked.text.seen import LayoutView
+from collab_overcooked.games.overcooked.text.manual import OvercookedManual, orders_text
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
-from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
 
 PROCEDURAL = "procedural"
+
+
+class LayoutView(SeatView):
+    """Knowledge of one player."""
+
+    public_actions = True
+
+    @property
+    def aim(self) -> str:
+        return self._say(orders_text(self._game.layouts[self._state.clock[0, Clock.LAYOUT]]))
+
+    @cached_property
+    def surroundings(self) -> str:
+        return self.text.partition(self._say(text.MENU))[0].rstrip()
+
+    @cached_property
+    def awaited(self) -> Hashable | None:  # type: ignore[override]
+        """Hands, pots, counters and gates, and what can be done with them; None for a seat with primitive actions."""
+        if self._game.levels[self._seat] != MEDIUM:
+            return None
+        seen = self._game.look(self._state, 0, self._seat)
+        times = self._game.compiled.tables.times[self._state.clock[0, Clock.LAYOUT]]
+        things = seen["objects"].items()
+        cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
+        possible = (one for one in seen["feasible"] if not one.startswith("put on k"))  # the nearest counter changes
+        return tuple(seen["holding"].values()), tuple(cells), tuple(possible)
 
 
 class Overcooked(OvercookedManual):
@@ -55,9 +81,10 @@ class Overcooked(OvercookedManual):
     id = "Overcooked-v0"
     exact_masks = True
     config_class = OvercookedConfig
-    seat_view = LayoutView
+    seat_view, things = LayoutView, text.THINGS
     array_classes, reset_kernels = (State, Out), (reset_batch,)
     event_codes, events_are_bits = Event, True
+    max_cycles = HORIZON
     lesson = (
         ("take", r"\S+ take onion"),
         ("pot", r"\S+ put onion in pot"),
@@ -69,7 +96,7 @@ class Overcooked(OvercookedManual):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedConfig.read(values, options)
         config = _with_size(config)
-        check_view(config.obs, config.axes, config.view_radius, config.size)
+        check_view(config)
         self.kwargs = config.to_dict()
         pool = load_pool(config.layout, config.generator, config.agents)
         if len(pool) > 1 and not config.gate_reset:
@@ -82,9 +109,9 @@ class Overcooked(OvercookedManual):
         self._directives = self.directive_texts if self.has_macros else ()
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
-        self.max_cycles = HORIZON
         self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
-        self.sizes = dict(zip("HW", self.compiled.tables.terrain.shape[1:], strict=True))
+        height, width = self.compiled.tables.terrain.shape[1:]
+        self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
         self._set_spaces(self.compiled.space)
 
     def reset_forms(self) -> dict[str, Form]:
@@ -93,7 +120,7 @@ class Overcooked(OvercookedManual):
     def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
         """Add the number of the layout that the options name, -1 where one is drawn."""
         name = options.get("layout", options.get("state", {}).get("layout"))
-        return -1 if name is None else self._index(name), limit
+        return -1 if name is None else self._index(name), *super()._reset_numbers(options, limit)
 
     def _index(self, name: str) -> int:
         return self.compiled.names.index(name)
@@ -118,9 +145,6 @@ class Overcooked(OvercookedManual):
     def display_names(self) -> tuple[str, ...]:
         return text.NAMES[: self.n_agents]
 
-    def names(self) -> list[str]:
-        return list(text.THINGS)
-
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         return list(self.directive_texts if self.levels[seat] == MEDIUM else text.PRIMITIVE_TEXTS)
 
@@ -135,22 +159,19 @@ class Overcooked(OvercookedManual):
     def idle_action(self, seat: int = 0) -> int:
         return WAIT if self.levels[seat] == MEDIUM else int(Action.STAY)
 
-    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         if self.levels[seat] == MEDIUM:
-            reason = self.judge(state, i, seat, action)
-            return Reason(reason).name, self.explain(state, i, seat, action, reason)
-        if action != Action.INTERACT:
-            known = Reason.OK if action < Action.INTERACT else Reason.NO_SUCH_ACTION
-            return known.name, text.REASONS[known]
-        tables, player = self.compiled.tables, state.players[i, seat]
-        k, (dx, dy) = state.clock[i, Clock.LAYOUT], OFFSETS[player[Player.FACING]]
-        x, y = player[Player.X] + dx, player[Player.Y] + dy
-        params, hand = tables.params, player[Player.HAND : HAND_END]
-        rules = tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]
-        if can_interact(hand, state.cells[i, y, x], tables.terrain[k, y, x], *rules):
-            return "OK", text.REASONS[Reason.OK]
-        refused = Reason.NO_EFFECT
-        return refused.name, self.explain(state, i, seat, action, refused, (int(x), int(y)))
+            return self.judge(state, i, seat, action)
+        if action > Action.INTERACT:
+            return int(Reason.NO_SUCH_ACTION)
+        tables, k, mask = self.compiled.tables, state.clock[i, Clock.LAYOUT], np.zeros(len(Action), np.int8)
+        kitchen = state.cells[i], tables.terrain[k], tables.times[k], tables.params
+        mask_primitive(state.players[i, seat], *kitchen, mask)
+        return int(Reason.OK if mask[action] else Reason.NO_EFFECT)
+
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+        reason = self.why_refused(state, i, seat, action)
+        return Reason(reason).name, self.explain(state, i, seat, action, reason)
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
@@ -178,23 +199,19 @@ class Overcooked(OvercookedManual):
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:
     """Return the config with the size of pictures of generated layouts, so that all pools of like wishes have it."""
     whole_maps = not config.obs.startswith("features") and config.view_radius is None
-    if config.size is not None or not whole_maps or not _is_procedural(config.layout):
+    if config.size is not None or not whole_maps or config.layout != PROCEDURAL:
         return config
     wishes = read_wishes(config.generator)
     return replace(config, size=[wishes.width[1], wishes.height[1]])
 
 
-def _is_procedural(source: Any) -> bool:
-    return isinstance(source, str) and source == PROCEDURAL
-
-
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: int | None = None) -> list[Layout]:
     """Read one layout or several, or generate them."""
-    if _is_procedural(source):
+    if source == PROCEDURAL:
         return generate(read_wishes({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
-    if isinstance(source, (str, Path, Mapping)):
+    if isinstance(source, (str, pathlib.Path, Mapping)):
         return [load_kitchen(source)]
     if not isinstance(source, Sequence) or not source:
         raise ValueError(

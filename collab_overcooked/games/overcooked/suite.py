@@ -28,6 +28,7 @@ from collab_overcooked.evaluation.suites import (
     mean_of,
     setting_column,
 )
+from collab_overcooked.games.overcooked.engine.config import HORIZON
 from collab_overcooked.games.overcooked.engine.generate import (
     Wishes,
     generate,
@@ -59,7 +60,6 @@ Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # policy that stands for people
-HORIZON = 400
 RECORD_FIELDS = RecordFields(event=event_of(event=schema.text, sparse=schema.number(), shaped=schema.number()))
 
 

@@ -474,10 +474,26 @@ def test_end_directive_that_runs_is_done_and_an_idle_player_has_none_to_end() ->
     assert event[EventColumn.ENDED] == Outcome.RUNNING
 
 
-def test_clear_past_leaves_nobody_with_a_directive_or_a_pose() -> None:
-    macros = np.full((2, MACRO_COLUMNS), 9, np.int32)
-    macro_actions.clear_past(macros)
-    assert macros[0].tolist() == [NOTHING, 0, 0, WAIT, 0, NOTHING, NOTHING, NOTHING, 0, 0, 0, 0, 0, 0]
+def test_an_episode_starts_without_directives_and_poses() -> None:
+    film = directed(ROOM)
+    film.state.macro_state[:] = 9
+    film.game.reset(film.state, film.out, np.ones(1, np.bool_))
+    assert film.state.macro_state[0, 0].tolist() == [
+        NOTHING,
+        0,
+        0,
+        WAIT,
+        0,
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_events_tell_how_directives_ended() -> None:

@@ -98,7 +98,7 @@ def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool
     return OrderPool(tasks, weights, many, dict.fromkeys(tasks, ORDERS_HORIZON) if many else limits)
 
 
-def steps_allowed(reference_time: int, gamma: float, rule: str) -> int:
+def steps_allowed(reference_time: int, gamma: float, rule: str = "strict") -> int:
     """Return floor(gamma * reference time), and one more if inclusive."""
     return int(gamma * reference_time) + (rule == "inclusive")
 

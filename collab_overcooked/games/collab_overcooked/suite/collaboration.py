@@ -119,17 +119,11 @@ _CALL = re.compile(r"(?<!\w)\w++\(")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Message of an agent: spoken text and plan.
+    """Message of an agent: spoken text and plan."""
 
-    Attributes:
-        agent: Seat of the speaker.
-        say: Spoken text; empty or "[NOTHING]" for silence.
-        plan: Plan text with actions and requests.
-    """
-
-    agent: int
-    say: str
-    plan: str
+    agent: int  # Seat of the speaker
+    say: str  # Spoken text; empty or "[NOTHING]" for silence
+    plan: str  # With actions and requests
 
     @property
     def spoken(self) -> bool:

@@ -161,23 +161,6 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
     )
 
 
-def references_by_agent(
-    trajectories: Sequence[Mapping[str, Any]], agents: int = 2
-) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Turn reference trajectories, each with one list per agent, into the form that the metrics read.
-
-    Args:
-        trajectories: Per reference a mapping with the keys ``agent_0``, ``agent_1``, ...; it may have
-            others.
-        agents: Number of agents.
-    """
-    for i, trajectory in enumerate(trajectories):
-        for k in range(agents):
-            if not trajectory.get(f"agent_{k}"):
-                raise ValueError(f"references[{i}].agent_{k}: is missing or empty; each agent needs actions")
-    return tuple(tuple(tuple(t[f"agent_{k}"]) for t in trajectories) for k in range(agents))
-
-
 def run_from_record(record: Mapping[str, Any]) -> Run:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 

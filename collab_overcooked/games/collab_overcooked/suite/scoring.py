@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA
+from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA, steps_allowed
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
     Initiation,
@@ -28,7 +28,6 @@ from collab_overcooked.games.collab_overcooked.suite.original_logs import (
     GAMMA,
     apply_time_limit,
     read_original_log,
-    time_limit,
 )
 from collab_overcooked.games.collab_overcooked.suite.run_scores import (
     LevelScore,
@@ -317,7 +316,7 @@ def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | 
     run, played = run_from_record(without_lexicon(record)), record["max_cycles"]
     if gamma is None:
         return run, played
-    limit = time_limit(known.tasks[record["task"]].reference_time, gamma)
+    limit = steps_allowed(known.tasks[record["task"]].reference_time, gamma)
     if limit + 1 > record.get("ends_after", played) and not run.success:
         raise ValueError(
             f"gamma {gamma:g}: {record['task']} was played for at most {played} timesteps, too few for {limit + 1}; "
@@ -436,7 +435,7 @@ def score_logs(
         run = read_original_log(log)
         if len(run.history) != len(known.display_names):
             raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(known.display_names)}")
-        limit = time_limit(known.tasks[name].reference_time, gamma)
+        limit = steps_allowed(known.tasks[name].reference_time, gamma)
         group.add(name, apply_time_limit(run, limit), limit)
         counts[name] = counts.get(name, 0) + 1
     note("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))

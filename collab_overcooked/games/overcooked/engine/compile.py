@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
+from collab_overcooked.games.overcooked.engine.config import OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
     FIRST_ROWS,
     MAX_INGREDIENTS,
@@ -106,8 +106,8 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     frames = np.stack([_frame(layout, config) for layout in layouts])
     times = np.stack([_times(layout) for layout in layouts])
-    view = config.obs, config.axes, config.view_radius, int(times.max()), int(frames[:, Frame.GATE_LIMIT].max())
-    seen = compile_view(symbols, terrain, floor, neighbours, n_players, *view, config.size)
+    highest = int(times.max()), int(frames[:, Frame.GATE_LIMIT].max())
+    seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, *highest)
     objects = number_objects(layouts, terrain)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(
@@ -124,16 +124,12 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         times=times,
         floor=floor,
         neighbours=neighbours,
-        views=seen.view,
-        holders=seen.holders,
-        template=seen.template,
-        nearest=seen.nearest,
-        ways=seen.ways,
+        **seen,
         objects=objects,
         catalogue=list_directives(objects, config.dynamics == "auto"),
         levels=_numbers([Level[level.upper()] for level in levels]),
     )
-    return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.space)
+    return Compiled(tuple(layouts), config, names, tables, n_players, levels, space)
 
 
 def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
@@ -173,17 +169,14 @@ def _numbers(values: object) -> np.ndarray:
 
 
 def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    params[Param.AUTO_START] = config.dynamics == "auto"
-    params[Param.GATE_PAUSE] = config.gate_pause
-    params[Param.GATE_ANYONE] = config.gate_opener == "anyone"
-    params[Param.GATE_RESET] = config.gate_reset
-    params[Param.RANDOM_START] = config.random_start
-    params[Param.SHAPED] = config.reward == "shaped"
-    params[Param.HORIZON] = HORIZON
-    params[Param.MACROS] = MEDIUM in levels
-    params[Param.RULES] = Rules[config.text_rules.upper()]
-    return params
+    return config.pack(
+        Param,
+        auto_start=config.dynamics == "auto",
+        gate_anyone=config.gate_opener == "anyone",
+        shaped=config.reward == "shaped",
+        macros=MEDIUM in levels,
+        rules=Rules[config.text_rules.upper()],
+    )
 
 
 def _shaping(layout: Layout, config: OvercookedConfig) -> np.ndarray:
@@ -236,15 +229,16 @@ def find_neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
     return neighbours
 
 
-def number_regions(terrain: np.ndarray) -> np.ndarray:
-    """Return the number of the floor that each cell belongs to, closed off by all but floor, or NOTHING; (H, W)."""
+def number_regions(terrain: np.ndarray, open_kinds: Sequence[int] = (Terrain.FLOOR,)) -> np.ndarray:
+    """Return the number of the floor that each cell of open kinds belongs to, or NOTHING; (H, W)."""
+    is_open = np.isin(terrain, open_kinds)
     regions = np.full(terrain.shape, NOTHING, np.int32)
 
     def beside(cell: tuple[int, int]) -> list[tuple[int, int]]:
         near = [(cell[0] + dy, cell[1] + dx) for dx, dy in OFFSETS]
-        return [place for place in near if terrain[place] == Terrain.FLOOR]
+        return [place for place in near if is_open[place]]
 
-    for start in map(tuple, np.argwhere(terrain == Terrain.FLOOR).tolist()):
+    for start in map(tuple, np.argwhere(is_open).tolist()):
         if regions[start] == NOTHING:
             regions[tuple(zip(*find_ways(start, beside), strict=True))] = regions.max() + 1
     return regions
@@ -253,7 +247,7 @@ def number_regions(terrain: np.ndarray) -> np.ndarray:
 def _values(layout: Layout) -> np.ndarray:
     values = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
     for soup in layout.orders:
-        values[soup] = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
+        values[soup] = layout.pays(soup)
     return values
 
 

@@ -108,9 +108,8 @@ class Param(IntEnum):
     GATE_RESET = 3  # 1 where gates are closed at a reset
     RANDOM_START = 4
     SHAPED = 5  # 1 where the shaped reward is a part of the reward
-    HORIZON = 6
-    MACROS = 7  # 1 where some players choose directives instead of primitive actions
-    RULES = 8  # see Rules
+    MACROS = 6  # 1 where some players choose directives instead of primitive actions
+    RULES = 7  # see Rules
 
 
 class Shaping(IntEnum):
@@ -212,16 +211,7 @@ class Kind(IntEnum):
 
 
 LETTERS = "otpcdgsk"  # of Kind, in order
-TERRAINS = (
-    Terrain.ONIONS,
-    Terrain.TOMATOES,
-    Terrain.DISHES,
-    Terrain.POT,
-    Terrain.SERVING,
-    Terrain.GATE,
-    Terrain.COUNTER,
-    Terrain.COUNTER,
-)
+TERRAINS = tuple(Terrain.COUNTER if kind == Kind.SHARED else Terrain[kind.name] for kind in Kind)
 
 
 class Object(IntEnum):
@@ -257,16 +247,13 @@ class Row(IntEnum):
 
 FIRST_ROWS = ((Verb.CONTINUE, NOTHING), (Verb.WAIT, NOTHING), (Verb.AWAY, NOTHING))
 WAIT, AWAY = 1, 2
-VERBS = {
-    Kind.ONIONS: (Verb.TAKE,),
-    Kind.TOMATOES: (Verb.TAKE,),
-    Kind.DISHES: (Verb.TAKE,),
-    Kind.POT: (Verb.PUT, Verb.LOAD),
-    Kind.SERVING: (Verb.DELIVER,),
-    Kind.GATE: (Verb.OPEN,),
-    Kind.SHARED: (Verb.TAKE, Verb.PUT),
-    Kind.COUNTER: (Verb.TAKE, Verb.PUT),
-}
+VERBS = (  # of Kind, in order
+    *[(Verb.TAKE,)] * 3,
+    (Verb.PUT, Verb.LOAD),
+    (Verb.DELIVER,),
+    (Verb.OPEN,),
+    *[(Verb.TAKE, Verb.PUT)] * 2,
+)
 
 
 class Past(IntEnum):
@@ -283,6 +270,7 @@ class Past(IntEnum):
 
 MEMORY = 5  # directives that a player remembers
 MACRO_COLUMNS = int(Past.LAST) + MEMORY
+NO_PAST = {Past.DIRECTIVE: WAIT, Past.MOVE: 0, Past.X: NOTHING, Past.AWAY: 0}  # at the start of an episode
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 
 

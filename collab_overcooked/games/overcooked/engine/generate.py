@@ -7,18 +7,18 @@ A layout is drawn at random, within what ``Wishes`` allow, and thrown away unles
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from collab_overcooked.games.overcooked.engine.compile import number_regions
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
-from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, neighbours, prove
+from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, prove
 from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup, load_kitchen
-from collab_overcooked.io.checks import near_matches, parse_integer, quote_value
+from collab_overcooked.io import schema
 from collab_overcooked.io.options import option
 from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.paths import find_ways
 
 MAX_SIDE = 40  # cells in a row or column
 MAX_LAYOUTS = 10_000  # of one pool
@@ -50,53 +50,33 @@ class Wishes:
 
 def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
     """Read options; a single number stands for a pair of it."""
-    if not isinstance(options or {}, Mapping):
-        raise ValueError(f"generator must be a mapping, not {quote_value(options)}")
-    options = dict(options or {})
-    names = [field.name for field in fields(Wishes)]
-    for name in options:
-        if name not in names:
-            raise ValueError(near_matches("generator option", name, names))
-    for name in ("seed", "count", "agents"):
-        if name in options:
-            most = {"agents": MAX_PLAYERS, "count": MAX_LAYOUTS}.get(name)
-            options[name] = parse_integer(name, options[name], 0 if name == "seed" else 1, most=most)
-    players = options.get("agents", Wishes.agents)
-    limits = {name: (low, MAX_SIDE) for name, low in MINIMA.items()} | {"rooms": (1, players)}
-    for name, (low, high) in limits.items():
-        if name in options:
-            options[name] = _pair(name, options[name], low, high)
-    if "counters" in options:
-        options["counters"] = _shares(options["counters"])
-    wishes = Wishes(**options)
+    agents = schema.integer(1, MAX_PLAYERS)
+    forms = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
+    forms |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
+    chosen = schema.record(forms | {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")})(options or {})
+    if "rooms" in chosen:
+        rooms = _pair_of(schema.integer(1, chosen.get("agents", Wishes.agents)), "a number")
+        chosen["rooms"] = schema.read(rooms, chosen["rooms"], "rooms")
+    wishes = Wishes(**chosen)
     if wishes.onions[1] + wishes.tomatoes[1] == 0:
         raise ValueError("onions and tomatoes are both 0; a soup needs one of them")
     return wishes
 
 
-def _ends(value: Any) -> tuple[Any, ...]:
-    ends = tuple(value) if isinstance(value, (list, tuple)) else (value,)
-    return ends * 2 if len(ends) == 1 else ends
+def _pair_of(form: schema.Form, what: str) -> schema.Form:
+    def read(value: Any) -> tuple[Any, ...]:
+        ends = tuple(map(form, value if isinstance(value, (list, tuple)) else [value] * 2))
+        if len(ends) != 2 or ends[0] > ends[1]:
+            raise schema.refuse(value, f"{what} or a pair [least, most]")
+        return ends
+
+    return read
 
 
-def _pair(name: str, value: Any, low: int, high: int) -> Range:
-    ends = _ends(value)
-    if len(ends) != 2:
-        raise ValueError(f"{name} must be a number or a pair [least, most], not {quote_value(value)}")
-    first, last = (parse_integer(name, end, low, most=high) for end in ends)
-    if first > last:
-        raise ValueError(f"{name} must be [least, most], not {quote_value(value)}")
-    return first, last
-
-
-def _shares(value: Any) -> tuple[float, float]:
-    ends = _ends(value)
-    good = len(ends) == 2 and all(type(end) in (int, float) and 0 <= end <= SHARE for end in ends)
-    if not good or ends[0] > ends[1]:
-        raise ValueError(
-            f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {quote_value(value)}"
-        )
-    return float(ends[0]), float(ends[1])
+def _share(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= SHARE:
+        raise schema.refuse(value, f"a share from 0 to {SHARE}")
+    return float(value)
 
 
 def generate(wishes: Wishes) -> list[Layout]:
@@ -201,13 +181,8 @@ def _divide(rng: np.random.Generator, floor: np.ndarray, rooms: int) -> bool:
 
 
 def _parts(floor: np.ndarray) -> list[list[Cell]]:
-    left, parts = {(x, y) for y, x in np.argwhere(floor).tolist()}, []
-    while left:
-        start = min(left, key=lambda cell: (cell[1], cell[0]))
-        part = find_ways(start, lambda cell: [near for near in neighbours(cell) if floor[near[1], near[0]]])
-        left -= part.keys()
-        parts.append(sorted(part, key=lambda cell: (cell[1], cell[0])))
-    return parts
+    regions = number_regions(floor, (True,))
+    return [[(x, y) for y, x in np.argwhere(regions == part).tolist()] for part in range(regions.max() + 1)]
 
 
 def _start_cells(rng: np.random.Generator, parts: Sequence[Sequence[Cell]], players: int) -> list[Cell]:

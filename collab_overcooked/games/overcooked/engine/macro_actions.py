@@ -55,7 +55,6 @@ from collab_overcooked.kernels.macro_actions import (
     Level,
     Macro,
     Outcome,
-    clear_macros,
     end_macro,
     is_running,
     start_macro,
@@ -115,10 +114,8 @@ def start_directive(seat, action, objects, catalogue, times, players, macro, cel
     Returns:
         ``Reason``.
     """
-    if is_running(macro):
-        return Reason.OK if action == CONTINUE else Reason.RUNNING
-    reason = judge_action(seat, action, objects, catalogue, times, players, cells, params, paths)
-    if reason == Reason.OK:
+    reason = judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths)
+    if reason == Reason.OK and not is_running(macro):
         for column in range(MACRO_COLUMNS - 1, Past.LAST, -1):
             macro[column] = macro[column - 1]
         macro[Past.LAST] = action
@@ -127,8 +124,10 @@ def start_directive(seat, action, objects, catalogue, times, players, macro, cel
 
 
 @kernel
-def judge_action(seat, action, objects, catalogue, times, players, cells, params, paths):
-    """Decide whether an idle player can choose an action; its surroundings must be known to ``paths``."""
+def judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths):
+    """Decide whether a player can choose an action; its surroundings must be known to ``paths``."""
+    if is_running(macro):
+        return Reason.OK if action == CONTINUE else Reason.RUNNING
     if action >= catalogue.shape[0]:
         return Reason.NO_SUCH_ACTION
     if action < len(FIRST_ROWS):
@@ -357,11 +356,3 @@ def record_step(seat, players, macro, before, move):
     macro[Past.X] = players[seat, Player.X]
     macro[Past.Y] = players[seat, Player.Y]
     macro[Past.FACING] = players[seat, Player.FACING]
-
-
-@kernel
-def clear_past(macros):
-    """Clear directives and memory at the start of an episode. Mutates: macros."""
-    clear_macros(macros)
-    macros[:, Past.DIRECTIVE] = WAIT
-    macros[:, Past.X : Past.FACING + 1] = NOTHING

@@ -6,7 +6,8 @@ Only numbers that never change during a game are worked out here; ``observe.py``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from enum import IntEnum
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -32,61 +33,32 @@ ENCODINGS = tuple(encoding.name.lower() for encoding in Encoding)
 AXES = {"whc": (0, 1, 2), "hwc": (1, 0, 2), "chw": (2, 1, 0)}  # the order of x, y and channel in memory
 CHANNEL_AXIS = 2  # in these orders
 MAX_NUMBER = 255  # of a picture; times and counts stop there
-PLAIN = {  # channel of each terrain, after those of the players
-    Terrain.COUNTER: Channel.COUNTERS,
-    Terrain.ONIONS: Channel.ONIONS,
-    Terrain.TOMATOES: Channel.TOMATOES,
-    Terrain.DISHES: Channel.DISHES,
-    Terrain.POT: Channel.POTS,
-    Terrain.SERVING: Channel.SERVINGS,
-    Terrain.WALL: Channel.WALLS,
-    Terrain.GATE: Channel.GATES,
-}
-GATED = {
-    Terrain.COUNTER: GateChannel.COUNTERS,
-    Terrain.ONIONS: GateChannel.ONIONS,
-    Terrain.DISHES: GateChannel.DISHES,
-    Terrain.POT: GateChannel.POTS,
-    Terrain.SERVING: GateChannel.SERVINGS,
-    Terrain.GATE: GateChannel.GATES,
-}
+
+
+def _channels_of(names: type[IntEnum]) -> dict[Terrain, int]:
+    """Return the channel of each kind of cell, which is its name in the plural."""
+    plurals = {kind: kind.name if kind.name.endswith("S") else f"{kind.name}S" for kind in Terrain}
+    return {kind: names[plural] for kind, plural in plurals.items() if plural in names.__members__}
+
+
+PLAIN, GATED = _channels_of(Channel), _channels_of(GateChannel)
 UNKNOWN = {  # what an encoding has no channel for
     "jaxmarl": {"T": "tomatoes", "W": "walls", "G": "gates"},
     "gates": {"T": "tomatoes"},
 }
 
 
-class Seen(NamedTuple):
-    """Arrays of the observation kernels beyond the tables of the game.
-
-    Attributes:
-        view: int32 (11,), see View.
-        holders: int32 (K, M, 2), cells (x, y) on which things can lie or gates stand, reading order; unused rows are 0.
-        template: uint8 (K, L), the map of each layout as pictures show it before anything moves, with a margin as
-            wide as the view radius; (K, 0) for features.
-        nearest: int32 (K, 4F, 6), flat cell of what is closest to each pose, see Closest; (K, 0, 6) for pictures.
-        ways: int32 (K, 4F, H * W), fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures.
-        space: Of one player's observation.
-    """
-
-    view: Array
-    holders: Array
-    template: Array
-    nearest: Array
-    ways: Array
-    space: gymnasium.spaces.Box[Any]
-
-
-def check_view(obs: Any, axes: Any, view_radius: Any, size: Any = None) -> None:
+def check_view(config: Any) -> None:
     """Reject incompatible options."""
-    if obs.startswith("features"):
-        for name, value in (("axes", axes), ("view_radius", view_radius), ("size", size)):
-            if value is not None:
-                raise ValueError(f"{name} is for pictures; obs {obs!r} is a row of numbers")
-    if obs == "jaxmarl" and axes not in (None, "hwc"):
-        raise ValueError(f"obs 'jaxmarl' has the axes of that port, 'hwc', not {axes!r}")
-    if view_radius is not None and size is not None:
-        raise ValueError(f"size is for whole maps; with view_radius={view_radius} a picture has the size of the window")
+    if config.obs.startswith("features"):
+        for name in ("axes", "view_radius", "size"):
+            if getattr(config, name) is not None:
+                raise ValueError(f"{name} is for pictures; obs {config.obs!r} is a row of numbers")
+    if config.obs == "jaxmarl" and config.axes not in (None, "hwc"):
+        raise ValueError(f"obs 'jaxmarl' has the axes of that port, 'hwc', not {config.axes!r}")
+    if config.view_radius is not None and config.size is not None:
+        picture = f"with view_radius={config.view_radius} a picture has the size of the window"
+        raise ValueError(f"size is for whole maps; {picture}")
 
 
 def fill_view(
@@ -104,33 +76,28 @@ def fill_view(
 
 
 def compile_view(
+    config: Any,
     symbols: set[str],
     terrain: Array,
     floor: Array,
     neighbours: Array,
     n_players: int,
-    obs: str,
-    axes: str | None = None,
-    view_radius: int | None = None,
-    cook_time: int = MAX_NUMBER,
-    gate_limit: int = MAX_NUMBER,
-    size: Sequence[int] | None = None,
-) -> Seen:
-    """Lay out the observations of a pool.
+    cook_time: int,
+    gate_limit: int,
+) -> tuple[dict[str, Array], gymnasium.spaces.Box[Any]]:
+    """Lay out the observations of a pool: the tables ``views`` to ``ways``, and the space of one player's observation.
 
     Args:
+        config: Options of the game.
         symbols: All that occur in the grids; ``terrain`` has walls around smaller layouts of a pool too.
-        terrain: int32 (K, H, W), see Terrain.
-        floor: int32 (K, H, W), numbers of floor cells.
-        neighbours: int32 (K, F, 4), of ``kernels.paths``.
+        terrain: See ``Tables``, as ``floor`` and ``neighbours``.
+        floor: Numbers of floor cells.
+        neighbours: Of floor cells.
         n_players: N.
-        obs: Name of an encoding.
-        axes: Order of the axes of a picture; the encoding's own if None: ``"hwc"`` for jaxmarl, else ``"whc"``.
-        view_radius: Cells that a player sees in each direction, all if None.
         cook_time: Longest cooking time of a soup in the pool.
         gate_limit: Highest count of an open gate in the pool.
-        size: Columns and rows of a picture, those of ``terrain`` if None.
     """
+    obs, view_radius = config.obs, config.view_radius
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
     view[View.ENCODING] = encoding
@@ -140,10 +107,11 @@ def compile_view(
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
         low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time)
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
-        return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, space)
+        template = np.zeros((len(terrain), 0), np.uint8)
+        return {"views": view, "holders": holders, "template": template, "nearest": nearest, "ways": ways}, space
     _refuse_unknown(symbols, n_players, obs)
-    terrain = _pad(terrain, size)
-    order = AXES[axes or ("hwc" if obs == "jaxmarl" else "whc")]
+    terrain = _pad(terrain, config.size)
+    order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     map_channels = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
     channels = PLAYER_CHANNELS * n_players + map_channels
@@ -151,9 +119,9 @@ def compile_view(
     template = _template(
         terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, map_channels, view_radius or 0, order
     )
-    none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
+    nearest, ways = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
     space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:map_channels])
-    return Seen(view, holders, template, *none, space)
+    return {"views": view, "holders": holders, "template": template, "nearest": nearest, "ways": ways}, space
 
 
 def _template(
@@ -186,17 +154,11 @@ def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gym
 
 
 def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:
-    if encoding == Encoding.GATES:
-        high = np.ones(len(GateChannel), np.uint8)
-        high[GateChannel.POT_ONIONS] = MAX_INGREDIENTS
-        high[GateChannel.POT_TICK] = np.clip(cook_time, 1, MAX_NUMBER)
-        high[GateChannel.GATE_COUNTER] = np.clip(gate_limit, 1, MAX_NUMBER)
-        return high
-    high = np.ones(len(Channel), np.uint8)
-    high[[Channel.POT_ONIONS, Channel.POT_TOMATOES, Channel.SOUP_ONIONS, Channel.SOUP_TOMATOES]] = MAX_INGREDIENTS
-    high[Channel.TIME_LEFT] = np.clip(cook_time, 1, MAX_NUMBER)
-    high[Channel.GATE_COUNTER] = np.clip(gate_limit, 1, MAX_NUMBER)
-    return high
+    names = GateChannel if encoding == Encoding.GATES else Channel
+    counts = ("POT_ONIONS", "POT_TOMATOES", "SOUP_ONIONS", "SOUP_TOMATOES")
+    high = dict.fromkeys(counts, MAX_INGREDIENTS) | {"POT_TICK": cook_time, "TIME_LEFT": cook_time}
+    high["GATE_COUNTER"] = gate_limit
+    return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 
 def _holders(terrain: Array) -> Array:

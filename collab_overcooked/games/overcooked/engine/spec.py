@@ -85,6 +85,10 @@ class Layout:
         # No list of orders at all means whatever can be made.
         return self.orders == SOUPS or all(sum(soup) == MAX_INGREDIENTS for soup in self.orders)
 
+    def pays(self, soup: Soup) -> int:
+        """Return the worth of an ordered soup, bonus included."""
+        return self.values[soup] * (self.order_bonus if soup in self.bonus_orders else 1)
+
     def cells(self, symbol: str) -> list[tuple[int, int]]:
         """Return the cells (x, y) of a symbol, row by row."""
         return [(x, y) for y, row in enumerate(self.grid) for x, cell in enumerate(row) if cell == symbol]

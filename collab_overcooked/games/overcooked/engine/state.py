@@ -10,8 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import MACRO_COLUMNS, Clock, EventColumn, Path, Player, Thing
+from collab_overcooked.games.overcooked.engine.constants import (
+    MACRO_COLUMNS,
+    NO_PAST,
+    Clock,
+    EventColumn,
+    Player,
+    Thing,
+)
 from collab_overcooked.kernels.arrays import array_of
+from collab_overcooked.kernels.macro_actions import IDLE
 from collab_overcooked.kernels.rng import Rng
 
 Array = np.ndarray
@@ -20,7 +28,7 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
-    params: Array  # (9,) see Param
+    params: Array  # (8,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
     frames: Array  # (K, 5) see Frame
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts
@@ -50,7 +58,7 @@ class State(NamedTuple):
     cells: Array = array_of("H", "W", Thing, fill=None)  # on counters and in pots; Item.OPEN: an open gate
     clock: Array = array_of(Clock)
     rng: Array = array_of(Rng)
-    macro_state: Array = array_of("N", MACRO_COLUMNS)  # see kernels.macro_actions.Macro and Past
+    macro_state: Array = array_of("N", MACRO_COLUMNS, fill=IDLE | NO_PAST)  # see kernels.macro_actions.Macro and Past
 
 
 class Out(NamedTuple):
@@ -61,9 +69,9 @@ class Out(NamedTuple):
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
     truncated: Array = array_of(dtype=np.bool_)
-    sparse: Array = array_of("N", dtype=np.float32)  # what each player's own deliveries paid
+    sparse: Array = array_of("N", dtype=np.float32)  # what each player's own deliveries and buttons paid
     shaped: Array = array_of("N", dtype=np.float32)  # each player's own shaped reward
     events: Array = array_of("N", EventColumn)
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
-    paths: Array = array_of(Path, "H", "W")  # scratch
-    moves: Array = array_of(2, "N")  # scratch: cells before the step, and target cells
+    paths: Array = array_of("layers", "H", "W", fill=None)  # scratch, see Path; no layers without directives
+    moves: Array = array_of(2, "N", fill=None)  # scratch: cells before the step, and target cells

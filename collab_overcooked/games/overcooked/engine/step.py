@@ -15,7 +15,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
 )
 from collab_overcooked.games.overcooked.engine.directives import mark_floor, mask_directives
-from collab_overcooked.games.overcooked.engine.macro_actions import clear_past, step_macro_actions
+from collab_overcooked.games.overcooked.engine.macro_actions import step_macro_actions
 from collab_overcooked.games.overcooked.engine.observe import observe_env
 from collab_overcooked.games.overcooked.engine.rules import (
     age_gate,
@@ -97,10 +97,8 @@ def reset_env(tables, players, cells, clock, rng, forced, limit):
     if forced == NOTHING and pool > 1:
         k = draw_below(rng, pool)
     clear_cells(cells, tables.terrain[k], params[Param.GATE_RESET])
-    clock[:] = 0
     clock[Clock.LAYOUT] = k
-    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.HORIZON]
-    players[:] = 0
+    clock[Clock.LIMIT] = limit
     for i in range(players.shape[0]):
         players[i, Player.X] = tables.starts[k, i, 0]
         players[i, Player.Y] = tables.starts[k, i, 1]
@@ -129,21 +127,11 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, forced, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    players, cells, clock, rng, macros = state.players, state.cells, state.clock, state.rng, state.macro_state
-    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
+    """Start new episodes in the environments selected by ``which``. Mutates: state."""
+    players, cells, clock, rng = state.players, state.cells, state.clock, state.rng
     for b in range(players.shape[0]):
-        fresh[b] = which[b]
-        if not which[b]:
-            continue
-        reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
-        clear_past(macros[b])
-        clear_events(events[b], FIRST_ID)
-        clear_pay(sparse[b], shaped[b])
-        rewards[b] = 0
-        terminated[b] = False
-        truncated[b] = False
+        if which[b]:
+            reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
 
 
 @kernel

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.games.overcooked.engine.compile import number_regions
 from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, Item, Player, Terrain, Thing
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.paths import find_ways
 
 Array = np.ndarray
 FAR = 1 << 12  # no way
@@ -110,10 +110,11 @@ def make_static_info(tables: Any) -> StaticInfo:
     n_stations, n_cells = max(len(static[0]) for static in layouts), tables.neighbours.shape[1]
     stations = np.full((len(layouts), n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((len(layouts), n_stations, 4), NOTHING, np.int32)
-    regions = np.stack([_number_regions(neighbours) for neighbours in tables.neighbours])
-    gates = np.full((len(layouts), n_cells), NOTHING, np.int32)
+    regions, gates = np.full((2, len(layouts), n_cells), NOTHING, np.int32)
     for k, (rows, sides) in enumerate(layouts):
         stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
+        floor = tables.floor[k] != NOTHING
+        regions[k, : floor.sum()] = number_regions(tables.terrain[k], (Terrain.FLOOR, Terrain.GATE))[floor]
         for s, (terrain, x, y) in enumerate(rows):
             if terrain == Terrain.GATE:
                 gates[k, tables.floor[k, y, x]] = s
@@ -132,15 +133,6 @@ def _layout_info(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int
             rows.append((int(terrain[y, x]), x, y))
             sides.append(stands)
     return rows, sides
-
-
-def _number_regions(neighbours: Array) -> Array:
-    regions = np.full(len(neighbours), NOTHING, np.int32)
-    for start in range(len(neighbours)):
-        if regions[start] == NOTHING:
-            part = find_ways(start, lambda cell: (other for other in neighbours[cell].tolist() if other != NOTHING))
-            regions[list(part)] = regions.max() + 1
-    return regions
 
 
 def make_scratch(static: StaticInfo, n_players: int) -> Scratch:

@@ -23,40 +23,30 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Frame,
     Item,
     Object,
-    Param,
     Player,
     Row,
     Terrain,
     Verb,
 )
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    DISH,
     FAR,
     GATE_COST,
     KIN,
-    ONION,
     PASSING,
-    SOUP,
-    TOMATO,
     Array,
     Goal,
     Scratch,
     StaticInfo,
     Station,
     Trust,
-    find_carries,
     make_scratch,
     make_static_info,
-    survey,
 )
 from collab_overcooked.games.overcooked.policies.joint_moves import (
-    count_loose,
     faces,
     find_barred,
-    list_needs,
-    send_carrier,
 )
-from collab_overcooked.games.overcooked.policies.task_assignment import assign_env, clear_hands, job_time
+from collab_overcooked.games.overcooked.policies.task_assignment import assign_env, clear_hands, job_time, take_stock
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
@@ -206,6 +196,15 @@ class Assigner:
             find_barred(*where, state.players[0], barred, scratch)
         return barred
 
+    def directives_at(self, state: Any, s: int, held: int) -> list[int]:
+        """Return the directives for what a player does at a station with what it holds."""
+        k, catalogue = self.layout(state), self.tables.catalogue
+        (terrain, x, y), objects = self.static.stations[k, s].tolist(), self.tables.objects[k]
+        slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
+        matching = (catalogue[:, Row.VERB] == verb_for(terrain, held)) & np.isin(catalogue[:, Row.SLOT], slots)
+        rows: list[int] = np.flatnonzero(matching).tolist()
+        return rows
+
     def layout(self, state: Any) -> int:
         """Return the number of the layout that environment 0 plays."""
         return int(state.clock[0, Clock.LAYOUT])
@@ -289,14 +288,9 @@ def directive_for(seen: Seen, state: Any, kitchen_assigner: Assigner) -> int:
     s = int(kitchen_assigner.scratch.goals[seen.seat, Goal.STATION])
     if s == NOTHING:
         return AWAY if kitchen_assigner.scratch.goals[:, Goal.STATION].max() != NOTHING else WAIT
-    k, catalogue = kitchen_assigner.layout(state), kitchen_assigner.tables.catalogue
-    terrain, x, y = kitchen_assigner.static.stations[k, s].tolist()
-    verb = verb_for(terrain, int(state.players[0, seen.seat, Player.HAND]))
-    objects = kitchen_assigner.tables.objects[k]
-    slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
-    rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots) & (seen.mask == 1))
-    if len(rows):
-        return int(rows[0])
+    rows = kitchen_assigner.directives_at(state, s, int(state.players[0, seen.seat, Player.HAND]))
+    if rows := [row for row in rows if seen.mask[row]]:
+        return rows[0]
     goals = kitchen_assigner.scratch.goals
     yields = goals[seen.seat, Goal.OPENED] == 1 or goals[seen.seat, Goal.RANK] < goals[:, Goal.RANK].max()
     return AWAY if yields and seen.timestep % 3 == 0 else WAIT  # not always, lest two keep making room for each other
@@ -339,7 +333,7 @@ class SoupLook:
         self.assigner = assigner(game)
         n = game.n_agents
         self.trust = np.full(n, KIN, np.int32)
-        self.rows: dict[tuple[int, int, int], list[int]] = {}  # by layout, station and verb: directives
+        self.rows: dict[tuple[int, int, int], list[int]] = {}  # by layout, station and hand: directives
         self.claimed = np.zeros(self.assigner.static.stations.shape[1], np.int32)
 
     def __call__(self, seen: Seen) -> PlanningView:
@@ -364,26 +358,15 @@ class SoupLook:
     def _survey(self, state: Any) -> None:
         kitchen_assigner, k = self.assigner, self.assigner.layout(state)
         tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
-        stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
         players, cells = state.players[0], state.cells[0]
         scratch.gate[0], scratch.barred[:] = GATE_COST, 0
-        survey(stations, stands, static.gates[k], tables.neighbours[k], floor, players, cells, self.trust, scratch)
-        find_carries(stations, stands, static.regions[k], floor, players, scratch)
-        values, times, auto_start = tables.values[k], tables.times[k], tables.params[Param.AUTO_START]
-        list_needs(stations, floor, players, cells, values, times, auto_start, scratch)
-        count_loose(stations, cells, self.claimed, scratch)
-        scratch.goals[:] = 0
-        scratch.goals[:, Goal.STATION] = NOTHING
-        for item in (SOUP, DISH, ONION, TOMATO):
-            for i in range(len(players)):
-                if players[i, Player.HAND] == item:
-                    cell = floor[players[i, Player.Y], players[i, Player.X]]
-                    send_carrier(i, item, cell, stations, stands, cells, scratch)
+        take_stock(tables, static, k, players, cells, self.trust, self.claimed, scratch)
         if np.all(players[:, Player.HAND] != Item.NONE):  # no player could fetch a dish
+            stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
             clear_hands(stations, stands, floor, players, cells, self.trust, scratch)
 
     def _jobs(self, state: Any, seat: int, seen: Seen) -> Iterator[SubPlan]:
-        kitchen_assigner, k = self.assigner, int(state.clock[0, Clock.LAYOUT])
+        kitchen_assigner, k = self.assigner, self.assigner.layout(state)
         tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         players, cells, stations = state.players[0], state.cells[0], static.stations[k]
         floor = tables.floor[k]
@@ -391,23 +374,20 @@ class SoupLook:
         if hand != Item.NONE:
             s = int(scratch.goals[seat, Goal.STATION])
             if s != NOTHING:
-                yield self._job(k, s, hand, float(scratch.fields[s, cell]), seat, seen)
+                yield self._job(state, s, hand, float(scratch.fields[s, cell]), seat, seen)
         limit = int(tables.frames[k, Frame.GATE_LIMIT])
         for s in range(len(stations)):
             steps, _ = job_time(s, seat, cell, limit, stations, static.stands[k], floor, players, cells, scratch)
             if steps < FAR:
-                job = self._job(k, s, Item.NONE, max(float(steps), 0.0), seat, seen)
+                job = self._job(state, s, Item.NONE, max(float(steps), 0.0), seat, seen)
                 yield job if hand == Item.NONE else replace(job, action=None)
 
-    def _job(self, k: int, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
-        terrain, x, y = self.assigner.static.stations[k, s].tolist()
-        verb = verb_for(terrain, hand)
-        rows = self.rows.get((k, s, verb))
+    def _job(self, state: Any, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
+        k = self.assigner.layout(state)
+        _, x, y = self.assigner.static.stations[k, s].tolist()
+        rows = self.rows.get((k, s, hand))
         if rows is None:
-            objects, catalogue = self.assigner.tables.objects[k], self.assigner.tables.catalogue
-            slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
-            matching = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
-            rows = self.rows[k, s, verb] = matching.tolist()
+            rows = self.rows[k, s, hand] = self.assigner.directives_at(state, s, hand)
         legal = [row for row in rows if seen.mask[row]]
         text = seen.view.action_texts[legal[0] if legal else rows[0]] if rows else f"wait for {x} {y}"
         action = legal[0] if legal else self._yielding(seen)

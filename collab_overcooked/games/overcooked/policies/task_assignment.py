@@ -281,6 +281,25 @@ def clear_hands(stations, stands, floor, players, cells, trust, scratch):
 
 
 @kernel
+def take_stock(tables, static, k, players, cells, trust, claimed, scratch):
+    """Find ways and needs of one kitchen, and send full hands to where their things go. Mutates: scratch."""
+    stations, stands, gates = static.stations[k], static.stands[k], static.gates[k]
+    floor, times, goals = tables.floor[k], tables.times[k], scratch.goals
+    survey(stations, stands, gates, tables.neighbours[k], floor, players, cells, trust, scratch)
+    find_carries(stations, stands, static.regions[k], floor, players, scratch)
+    list_needs(stations, floor, players, cells, tables.values[k], times, tables.params[Param.AUTO_START], scratch)
+    count_loose(stations, cells, claimed, scratch)
+    for i in range(players.shape[0]):
+        goals[i] = 0
+        goals[i, Goal.STATION] = NOTHING
+    for item in (SOUP, DISH, ONION, TOMATO):
+        for i in range(players.shape[0]):
+            if players[i, Player.HAND] == item:
+                cell = floor[players[i, Player.Y], players[i, Player.X]]
+                send_carrier(i, item, cell, stations, stands, cells, scratch)
+
+
+@kernel
 def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch, actions):
     """Decide for one kitchen. Mutates: scratch, actions (N,)."""
     stations, stands, gates = static.stations[k], static.stands[k], static.gates[k]
@@ -290,18 +309,7 @@ def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch,
     for i in range(n):
         helpers += trust[i] == KIN
     scratch.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
-    survey(stations, stands, gates, neighbours, floor, players, cells, trust, scratch)
-    find_carries(stations, stands, static.regions[k], floor, players, scratch)
-    list_needs(stations, floor, players, cells, tables.values[k], times, params[Param.AUTO_START], scratch)
-    count_loose(stations, cells, claimed, scratch)
-    for i in range(n):
-        goals[i] = 0
-        goals[i, Goal.STATION] = NOTHING
-    for item in (SOUP, DISH, ONION, TOMATO):
-        for i in range(n):
-            if players[i, Player.HAND] == item:
-                cell = floor[players[i, Player.Y], players[i, Player.X]]
-                send_carrier(i, item, cell, stations, stands, cells, scratch)
+    take_stock(tables, static, k, players, cells, trust, claimed, scratch)
     assign(tables.frames[k, Frame.GATE_LIMIT], stations, stands, gates, floor, players, cells, trust, scratch)
     clear_hands(stations, stands, floor, players, cells, trust, scratch)
     for i in range(n):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, Object, Row, Terrain
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Object, Terrain
 from collab_overcooked.games.overcooked.questions.search import First, JointSearch
 from collab_overcooked.games.overcooked.text.text import object_name
 from collab_overcooked.kernels.grid import OFFSETS, Direction
@@ -36,19 +36,12 @@ class Kitchen:
         self.terrain, self.regions = tables.terrain[0], tables.regions[0]
         self.floor_numbers, self.neighbours = tables.floor[0], tables.neighbours[0]
         self.width = self.terrain.shape[1]
-        self.faced_cells = np.array(
-            [
-                (y + dy) * self.width + x + dx
-                for y, x in np.argwhere(self.floor_numbers != NOTHING).tolist()
-                for dx, dy in OFFSETS
-            ]
-        )
         self.objects = {object_name(thing): thing for thing in tables.objects[0] if thing[Object.X] != NOTHING}
         texts = self.game.directive_texts
         self.cells = {
             texts[action]: self._number(tables.objects[0, slot])
             for action, (_, slot) in enumerate(tables.catalogue.tolist())
-            if slot != NOTHING and tables.catalogue[action, Row.SLOT] != NOTHING
+            if slot != NOTHING
         }
 
     @cached_property
@@ -89,7 +82,7 @@ class Kitchen:
             later: dict[int, int] = {}
             for pose, steps in poses.items():
                 distance = self._flood(pose, occupied)
-                for end in np.flatnonzero(self.faced_cells == self._number(self.objects[name])).tolist():
+                for end in np.flatnonzero(self.search.faced == self._number(self.objects[name])).tolist():
                     if distance[end] < UNREACHABLE:
                         later[end] = min(later.get(end, UNREACHABLE), steps + int(distance[end]) + 1)
             poses = later

@@ -14,9 +14,9 @@ from collab_overcooked.games.overcooked.questions import text
 from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
 from collab_overcooked.games.overcooked.questions.search import First, Goal, Solution, TooLarge
 from collab_overcooked.games.overcooked.text.text import NAMES
-from collab_overcooked.questions.facts import Fact, draw_fact, numbers_around
-from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
-from collab_overcooked.questions.source import OTHER, asked_seat
+from collab_overcooked.questions.facts import Fact, fact_items, numbers_around
+from collab_overcooked.questions.items import GENERATED, PAPER, Item, Scene
+from collab_overcooked.questions.source import OTHER, asked_of_both, asked_seat
 
 State = Mapping[str, Any]
 MIN_STEPS = 3  # of a route that is asked for; shorter ones can be seen at once
@@ -377,8 +377,8 @@ class OvercookedQuestions:
             state = draw_scene(kitchen, rng, like.hands, like.pot)
             judged = judge(kitchen, state, like.goal, seat)
             if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
-                fact, _ = draw_fact(facts(kitchen, state, seat, rng), rng)
-                items = [*_action_items(kitchen, judged, seat, PAPER), fact.item(_scene(kitchen, state), seat, PAPER)]
+                asked = fact_items([facts(kitchen, state, seat, rng)], [_scene(kitchen, state)], seat, PAPER, rng)
+                items = *_action_items(kitchen, judged, seat, PAPER), *asked
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
     def _pair(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
@@ -407,15 +407,10 @@ class OvercookedQuestions:
     def _items(
         self, kitchen: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        facts_of_first, facts_of_second = (facts(kitchen, judged.state, seat, rng) for judged in pair)
-        drawn = draw_fact(facts_of_first, rng, facts_of_second)
+        known = [facts(kitchen, judged.state, seat, rng) for judged in pair]
         items = [item for judged in pair for item in _action_items(kitchen, judged, seat, GENERATED)]
-        items += [
-            fact.item(_scene(kitchen, judged.state), seat, GENERATED)
-            for fact, judged in zip(drawn, pair, strict=True)
-            if fact is not None
-        ]
-        return tuple(items)
+        scenes = [_scene(kitchen, judged.state) for judged in pair]
+        return (*items, *fact_items(known, scenes, seat, GENERATED, rng))
 
 
 def _pose(state: State, seat: int) -> tuple[Any, Any]:
@@ -427,24 +422,21 @@ def _scene(kitchen: Kitchen, state: State) -> Scene:
     return Scene("", ENV_ID, {"layout": kitchen.layout}, state)
 
 
-def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str) -> Iterator[Item]:
+def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str) -> tuple[Item, Item]:
     evidence = {"method": METHOD, "goal": judged.goal.name.lower(), "best": judged.best, "values": list(judged.values)}
-    common: dict[str, Any] = {
-        "id": "",
-        "scene": _scene(kitchen, judged.state),
-        "part": part,
-        "partner": text.PARTNER,
-        "skills": tuple(sorted({_skill(text) for text in judged.answers})),
-        "choices": judged.choices,
-        "correct": judged.correct,
-        "margin": MARGIN,
-        "unit": "steps",
-        "evidence": evidence | {"worse": judged.best + MARGIN},
-    }
-    question = text.seat_question(judged.goal, judged.choices, seat)
-    yield Item(**common, seat=seat, kind=OWN, question=question, pair=OWN)
-    question = text.partner_question(judged.goal, judged.choices, 1 - seat)
-    yield Item(**common, seat=1 - seat, kind=PARTNER, question=question, pair=PARTNER)
+    return asked_of_both(
+        seat,
+        *text.questions(judged.goal, judged.choices, seat),
+        scene=_scene(kitchen, judged.state),
+        part=part,
+        partner=text.PARTNER,
+        skills=tuple(sorted({_skill(text) for text in judged.answers})),
+        choices=judged.choices,
+        correct=judged.correct,
+        margin=MARGIN,
+        unit="steps",
+        evidence=evidence | {"worse": judged.best + MARGIN},
+    )
 
 
 def _skill(text: str) -> str:

@@ -110,18 +110,11 @@ def gate_text(gate: Mapping[str, Any]) -> str:
     return f"open; it closes after {gate['limit'] - gate['counter'] + 1} more steps in which nobody stands in it"
 
 
-def seat_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
-    """Return the question for the seat's best action."""
+def questions(goal: Goal, choices: Sequence[str], seat: int) -> tuple[str, str]:
+    """Return the question for a seat's best action, and the one that its partner gets about it."""
+    aim, waiting = f"You both want {GOALS[goal]} as soon as possible.", WAITING if WAIT in choices else ""
+    me, other = NAMES[seat], NAMES[1 - seat]
     return (
-        f"You both want {GOALS[goal]} as soon as possible. {NAMES[1 - seat]} {PARTNER}. "
-        f"{WAITING if WAIT in choices else ''}What should you do next with your hands?"
-    )
-
-
-def partner_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
-    """Return the question for the partner's next action."""
-    other = NAMES[1 - seat]
-    return (
-        f"You both want {GOALS[goal]} as soon as possible. {other} {PARTNER}. "
-        f"{WAITING if WAIT in choices else ''}What will {other} do next with its hands?"
+        f"{aim} {other} {PARTNER}. {waiting}What should you do next with your hands?",
+        f"{aim} {me} {PARTNER}. {waiting}What will {me} do next with its hands?",
     )

@@ -18,7 +18,15 @@ from collab_overcooked.games.overcooked.engine.constants import (
 from collab_overcooked.games.overcooked.engine.solvability import FLOOR
 from collab_overcooked.games.overcooked.engine.spec import Layout
 from collab_overcooked.games.overcooked.engine.state import State
-from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, OvercookedText, object_name
+from collab_overcooked.games.overcooked.text.text import (
+    MOVES,
+    NAMES,
+    TITLES,
+    OvercookedText,
+    greeting,
+    object_name,
+    soup_text,
+)
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
 Array = np.ndarray
@@ -37,14 +45,7 @@ def _directives(strict: bool) -> list[str]:
 
 def orders_text(layout: Layout) -> str:
     """Return the soups that are on order in a layout, with their points."""
-    soups = []
-    for soup in layout.orders:
-        onions, tomatoes = soup
-        worth = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
-        onion = f"{onions} onion{'s' * (onions != 1)}" if onions else ""
-        tomato = f"{tomatoes} tomato{'es' * (tomatoes != 1)}" if tomatoes else ""
-        parts = [part for part in (onion, tomato) if part]
-        soups.append(f"{' and '.join(parts)} pay{'s' * (onions + tomatoes == 1)} {worth} points")
+    soups = [f"{soup_text(soup)} pay{'s' * (sum(soup) == 1)} {layout.pays(soup)} points" for soup in layout.orders]
     return f"Soups on order: {'; '.join(soups)}."
 
 
@@ -55,10 +56,8 @@ class OvercookedManual(OvercookedText):
         k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
         layout = self.compiled.layouts[k]
         objects = [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
-        others = [NAMES[j] for j in range(self.n_agents) if j != seat]
         lines = [
-            f"You are {NAMES[seat]}, a cook"
-            + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
+            greeting(seat, self.n_agents),
             f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
             *self._rules(layout, k),
             "",
@@ -100,8 +99,7 @@ class OvercookedManual(OvercookedText):
         legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
         legend += ["W walls"] if "W" in used else []
         return [
-            "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
-            "If the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
+            MOVES,
             "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on "
             "an empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
             f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "

@@ -1,14 +1,15 @@
-"""The scene model of a kitchen: what a picture shows of a scene."""
+"""The scene model of a kitchen: what a picture shows of a scene; parts of it are those of OvercookedV2 too."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.games.overcooked.engine.constants import IDLE
-from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup
+from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout
+from collab_overcooked.games.overcooked.text.text import soup_text
 from collab_overcooked.render.model import (
     FLOORS,
     GOOD,
@@ -21,6 +22,7 @@ from collab_overcooked.render.model import (
     Icon,
     Line,
     PanelColumn,
+    Point,
     Progress,
     Sheet,
     Text,
@@ -35,19 +37,27 @@ PANEL = 24  # width, font sizes
 SPRITES = {"X": "counter", "W": "wall", "G": "gate", "P": "pot", "D": "dishes", "S": "serving"}
 TEXTS = {"X": "##", "W": "%%"}
 CRATES = {"O": "onion", "T": "tomato"}
-FOODS = {"onion": "yellow_onion", "tomato": "tomato"}
+FOODS = {"onion": "yellow_onion"}  # sprites of another name
 
 Scene = Mapping[str, Any]
 Thing = Mapping[str, Any]
 
 
+def food_icons(names: Sequence[str]) -> tuple[Icon, ...]:
+    """Return what ingredients look like, one by one."""
+    return tuple(Icon(foods=(FOODS.get(name, name),)) for name in names)
+
+
 def icon_of(thing: Thing) -> Icon:
     """Return what an object looks like."""
-    if thing["item"] == "dish":
-        return Icon("dish")
-    if thing["item"] == "soup":
-        return Icon("soup", tuple(FOODS[name] for name in thing["ingredients"]), garnish=True)
-    return Icon(foods=(FOODS[thing["item"]],))
+    if "ingredients" in thing:
+        return Icon("soup", tuple(FOODS.get(name, name) for name in thing["ingredients"]), garnish=True)
+    return Icon("dish") if thing["item"] in ("dish", "plate") else food_icons([thing["item"]])[0]
+
+
+def crate(symbol: str, food: str) -> Cell:
+    """Return the cell of a dispenser of ingredients."""
+    return Cell("counter", symbol, food_icons([food]) * 3, front="crate")
 
 
 @lru_cache(maxsize=64)
@@ -55,24 +65,64 @@ def _plain_cell(symbol: str, shade: int) -> Cell:
     if symbol == " ":
         return Cell(FLOORS[shade], ".", walkable=True)
     if symbol in CRATES:
-        return Cell("counter", symbol, (Icon(foods=(FOODS[CRATES[symbol]],)),) * 3, front="crate")
+        return crate(symbol, CRATES[symbol])
     return Cell(SPRITES[symbol], TEXTS.get(symbol, symbol))
 
 
-def _object_cell(layout: Layout, thing: Thing, name: str) -> Cell:
-    x, y = thing["position"]
-    if layout.grid[y][x] != "P":
-        return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=(name,))
+def object_cell(thing: Thing, in_pot: bool, cooked: int | None, time: int, name: str = "") -> Cell:
+    """Return the cell of an object on a counter or in a pot, there with its steps of cooking, None before the first."""
+    labels = (name,) if name else ()
+    if not in_pot:
+        return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
     if thing["ready"]:
-        return Cell("pot", "P!", (icon_of(thing),), labels=(name,), ready=True)
-    contents = tuple(Icon(foods=(FOODS[name],)) for name in thing["ingredients"])
-    if thing["tick"] == IDLE:
-        return Cell("pot", f"P+{len(contents)}", contents, labels=(name,))
-    left = thing["time"] - thing["tick"]
-    return Cell("pot", f"P~{left}", contents, progress=Progress(thing["tick"], thing["time"], f"{left} left, {name}"))
+        return Cell("pot", "P!", (icon_of(thing),), labels=labels, ready=True)
+    contents = food_icons(thing["ingredients"])
+    if cooked is None:
+        return Cell("pot", f"P+{len(contents)}", contents, labels=labels)
+    left = time - cooked
+    return Cell("pot", f"P~{left}", contents, progress=Progress(cooked, time, ", ".join((f"{left} left", *labels))))
 
 
-def _board(layout: Layout, scene: Scene, cooks: Sequence[Cook], objects: Mapping[tuple[int, int], str]) -> Board:
+def seated(
+    players: Sequence[Any], names: Sequence[str], text_of: Callable[[Thing | None], str]
+) -> tuple[list[tuple[Point, Cook]], list[Card]]:
+    """Return the players that are in view, each with its cell, and the cards of all."""
+    letters, cards = initials(names), []
+    standing: list[tuple[Point, Cook]] = []
+    for seat, player in enumerate(players):
+        held = player and player["holding"]
+        icon, mark = (icon_of(held), held["item"][0]) if held else (None, "")
+        cook = Cook(seat, letters[seat], player["facing"] if player else "", chef=False, held=icon, mark=mark)
+        state = f"facing {player['facing']}" if player else "out of view"
+        cards.append(agent_card(cook, names[seat], state, *([held_spans(icon, text_of(held))] if player else [()])))
+        if player:
+            x, y = player["position"]
+            standing.append(((x, y), cook))
+    return standing, cards
+
+
+def list_card(title: str, lines: Sequence[str]) -> Card:
+    """Return a card of the orders or the recipe."""
+    return Card((Line((Text(title, GREY),)), *(Line((Text(line),)) for line in lines)), kind="order")
+
+
+def kitchen_sheet(
+    board: Board,
+    scene: Scene,
+    counts: Sequence[tuple[str, str]],
+    colour: str,
+    cards: Sequence[Card],
+    orders: Card,
+    listing: Sequence[str],
+) -> Sheet:
+    """Return the picture of a board with a column of cards: time and score, players, orders."""
+    score = f"Score {scene['score']} ({scene['served']} served)", colour
+    time = clock(f"Step {scene['timestep']} of {scene['limit']}", [*counts, score], scene["timestep"], scene["limit"])
+    lines = 2.5 + 2.5 * len(cards) + orders.height
+    return Sheet((board, PanelColumn((time, *cards, orders), PANEL, lines)), listing=tuple(listing))
+
+
+def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], Cell]:
     cells = {
         (x, y): _plain_cell(symbol, (x + y) % 2) for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)
     }
@@ -81,30 +131,11 @@ def _board(layout: Layout, scene: Scene, cooks: Sequence[Cook], objects: Mapping
         if gate["open"]:  # with the steps until it closes if no player stands in it
             label = f"{objects[tuple(gate['position'])]}, {gate['limit'] - gate['counter'] + 1} left"
             cells[tuple(gate["position"])] = Cell("open_gate", f"g{gate['counter']}", labels=(label,))
-    things = ((tuple(thing["position"]), thing) for thing in scene["objects"])
-    cells |= {spot: _object_cell(layout, thing, objects[spot]) for spot, thing in things}
-    standing = tuple((tuple(player["position"]), cook) for player, cook in zip(scene["players"], cooks, strict=True))
-    return Board((layout.width, layout.height), tuple(cells.items()), standing)
-
-
-def _cooks(scene: Scene, names: Sequence[str]) -> list[Cook]:
-    letters = initials(names)
-    cooks = []
-    for seat, player in enumerate(scene["players"]):
-        held = player["holding"]
-        icon, mark = (icon_of(held), held["item"][0]) if held else (None, "")
-        cooks.append(Cook(seat, letters[seat], player["facing"], chef=False, held=icon, mark=mark))
-    return cooks
-
-
-def soup_text(soup: Soup) -> str:
-    """Return the text of a soup's ingredients."""
-    parts = [
-        f"{count} {name}{'es' if name == 'tomato' and count > 1 else 's' if count > 1 else ''}"
-        for count, name in zip(soup, ("onion", "tomato"), strict=True)
-        if count
-    ]
-    return " and ".join(parts)
+    for thing in scene["objects"]:
+        x, y = thing["position"]
+        cooked = None if thing.get("tick", IDLE) == IDLE else thing["tick"]
+        cells[x, y] = object_cell(thing, layout.grid[y][x] == "P", cooked, thing.get("time", 0), objects[x, y])
+    return cells
 
 
 def held_text(thing: Thing | None) -> str:
@@ -119,20 +150,13 @@ def held_text(thing: Thing | None) -> str:
 
 def order_lines(layout: Layout) -> list[str]:
     """Return a line for each order with its points; one line if all soups pay the same."""
-    pays = {soup: layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1) for soup in SOUPS}
+    pays = {soup: layout.pays(soup) for soup in SOUPS}
     if layout.orders == SOUPS and len(set(pays.values())) == 1:
         return [f"any soup: {pays[SOUPS[0]]}"]
     return [
         f"{soup_text(soup)}: {pays[soup]}{' with bonus' if soup in layout.bonus_orders else ''}"
         for soup in layout.orders
     ]
-
-
-def _orders(layout: Layout) -> Card:
-    lines = order_lines(layout)
-    rest = len(lines) - SHOWN_ORDERS
-    texts = lines[:SHOWN_ORDERS] + ([f"and {rest} more"] if rest > 0 else [])
-    return Card((Line((Text("Orders", GREY),)), *(Line((Text(line),)) for line in texts)), kind="order")
 
 
 def _object_text(layout: Layout, thing: Thing) -> str:
@@ -148,18 +172,10 @@ def _object_text(layout: Layout, thing: Thing) -> str:
 
 def picture(layout: Layout, scene: Scene, names: Sequence[str], objects: Mapping[tuple[int, int], str]) -> Sheet:
     """Return the scene model of a state; objects have their names in texts, by position."""
-    cooks = _cooks(scene, names)
-    score = (f"Score {scene['score']} ({scene['served']} served)", GOOD if scene["score"] else INK)
-    time = clock(f"Step {scene['timestep']} of {scene['limit']}", [score], scene["timestep"], scene["limit"])
-    players = [
-        agent_card(cook, name, f"facing {player['facing']}", held_spans(cook.held, held_text(player["holding"])))
-        for cook, name, player in zip(cooks, names, scene["players"], strict=True)
-    ]
-    orders = _orders(layout)
-    lines = 2.5 + 2.5 * len(players) + orders.height
-    listing = [f"order: {line}" for line in order_lines(layout)[SHOWN_ORDERS:]]
-    listing += [_object_text(layout, thing) for thing in scene["objects"]]
-    return Sheet(
-        (_board(layout, scene, cooks, objects), PanelColumn((time, *players, orders), PANEL, lines)),
-        listing=tuple(listing),
-    )
+    standing, cards = seated(scene["players"], names, held_text)
+    board = Board((layout.width, layout.height), tuple(_cells(layout, scene, objects).items()), tuple(standing))
+    lines = order_lines(layout)
+    first, rest = lines[:SHOWN_ORDERS], lines[SHOWN_ORDERS:]
+    orders = list_card("Orders", [*first, *([f"and {len(rest)} more"] if rest else [])])
+    listing = [*(f"order: {line}" for line in rest), *(_object_text(layout, thing) for thing in scene["objects"])]
+    return kitchen_sheet(board, scene, [], GOOD if scene["score"] else INK, cards, orders, listing)

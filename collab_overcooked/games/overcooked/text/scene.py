@@ -23,10 +23,8 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Clock,
     Frame,
     Item,
-    Object,
     Past,
     Player,
-    Row,
     Terrain,
     Thing,
 )
@@ -122,6 +120,16 @@ def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool) -> None:
     if tick > time or (tick < time and not in_pot):
         where = "in a pot" if in_pot else "outside a pot"
         raise ValueError(f"{place}: tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
+
+
+def check_places(players: Sequence[Mapping[str, Any]], can_stand: np.ndarray, where: str) -> None:
+    """Refuse players that stand where none can, or where another one stands."""
+    places = [player["position"] for player in players]
+    for seat, (x, y) in enumerate(places):
+        if not can_stand[y, x]:
+            raise ValueError(f"state.players[{seat}]: no player can stand at {[x, y]}; players stand on {where}")
+        if [x, y] in places[:seat]:
+            raise ValueError(f"players {places.index([x, y])} and {seat} both stand at {[x, y]}")
 
 
 class OvercookedScenes(CompiledGame):
@@ -234,15 +242,11 @@ class OvercookedScenes(CompiledGame):
                 raise ValueError(f"state.gates[{k_gate}]: {allowed}, not {gate['counter']}")
         for place, thing, in_pot in self._things(k, scene):
             _check_soup(place, thing, in_pot)
-        self._check_places(k, scene)
-        for seat, player in enumerate(scene["players"]):
-            if player.get("directive") is not None:
-                self._check_running(k, scene, seat)
-        height, width = self.compiled.tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
-        for seat, past in enumerate(scene.get("memory", ())):
-            place = past and past["position"]
-            if place and not (place[0] < width and place[1] < height):
-                raise ValueError(f"state.memory[{seat}].position must lie in a grid of {width} x {height}, not {place}")
+        can_stand = self.compiled.tables.floor[k] != NOTHING
+        for gate in scene["gates"]:
+            x, y = gate["position"]
+            can_stand[y, x] = gate["open"]
+        check_places(scene["players"], can_stand, "floor or in open gates")
 
     def _things(self, k: int, scene: Scene) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
         for seat, player in enumerate(scene["players"]):
@@ -251,29 +255,6 @@ class OvercookedScenes(CompiledGame):
         for number, thing in enumerate(scene["objects"]):
             x, y = thing["position"]
             yield f"state.objects[{number}]", thing, self.compiled.tables.terrain[k, y, x] == Terrain.POT
-
-    def _check_places(self, k: int, scene: Scene) -> None:
-        closed = [gate["position"] for gate in scene["gates"] if not gate["open"]]
-        places = [player["position"] for player in scene["players"]]
-        for seat, place in enumerate(places):
-            if self.compiled.tables.floor[k, place[1], place[0]] == NOTHING or place in closed:
-                raise ValueError(
-                    f"state.players[{seat}]: no player can stand at {place}; players stand on floor or in open gates"
-                )
-            if place in places[:seat]:
-                raise ValueError(f"players {places.index(place)} and {seat} both stand at {place}")
-
-    def _check_running(self, k: int, scene: Scene, seat: int) -> None:
-        running, past = scene["players"][seat]["directive"], scene["memory"][seat]
-        slot = self.compiled.tables.catalogue[self._directives.index(running), Row.SLOT]
-        if self.compiled.tables.objects[k, slot, Object.X] == NOTHING:
-            raise ValueError(
-                f"state.players[{seat}].directive must be one for an object of {scene['layout']}, not {running!r}"
-            )
-        for key, least, most in (("timer", 0, past["timer"]), ("still", 0, PATIENCE)):
-            if not least <= past[key] <= most:
-                allowed = f"at least {least}" if key == "timer" else f"{least} to {most}"
-                raise ValueError(f"state.memory[{seat}].{key} of a running directive is {allowed}, not {past[key]}")
 
     def _complete(self, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
         clock = state.clock[i]

@@ -17,6 +17,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     BLOCKED,
     FIRST_ROWS,
     HAND_END,
+    INGREDIENTS,
     LETTERS,
     MAX_INGREDIENTS,
     MEMORY,
@@ -51,8 +52,8 @@ from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_i
 from collab_overcooked.games.overcooked.engine.solvability import FLOOR, flood, neighbours
 from collab_overcooked.games.overcooked.text.scene import OvercookedScenes
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.kernels.grid import Direction
-from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
+from collab_overcooked.kernels.grid import Direction, cell_ahead
+from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 Array = np.ndarray
 MENU = "You can:"  # before the directives that are possible
@@ -71,7 +72,10 @@ TITLES = {
 }
 THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
 DISTANCE_ORDER = (Kind.ONIONS, Kind.TOMATOES, Kind.DISHES, Kind.POT, Kind.SERVING, Kind.SHARED, Kind.GATE)
-
+MOVES = (
+    "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
+    "If the cell ahead is blocked, you turn to face it without moving. stay does nothing."
+)
 NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {example!r}."
 REASONS = {
     Reason.OK: "Accepted.",
@@ -183,6 +187,22 @@ def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[s
     }
 
 
+def greeting(seat: int, n_agents: int) -> str:
+    """Return the first sentence of a manual."""
+    others = " and ".join(NAMES[j] for j in range(n_agents) if j != seat)
+    return f"You are {NAMES[seat]}, a cook{f' in one kitchen with {others}' if others else ', alone'}."
+
+
+def counted(count: int, food: str) -> str:
+    """Return an ingredient with its count."""
+    return f"{count} {food}{'' if count == 1 else 'es' if food.endswith('o') else 's'}"
+
+
+def soup_text(soup: Sequence[int]) -> str:
+    """Return the text of a soup's onions and tomatoes."""
+    return " and ".join(counted(count, food) for count, food in zip(soup, INGREDIENTS, strict=True) if count)
+
+
 def thing_text(thing: Array) -> str:
     """Return the text of an object in a hand or on a counter."""
     item = Item(thing[Thing.ITEM])
@@ -283,33 +303,27 @@ class OvercookedText(OvercookedScenes):
             "F_WRONG_OBJECT", f"{text!r}: that is not possible with {call[2]}, one of the {TITLES[Kind(kind)]}."
         )
 
-    def explain(self, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)) -> str:
+    def explain(self, state: Any, i: int, seat: int, action: int, reason: int) -> str:
         """Return the message of a refused action."""
         tables, player = self.compiled.tables, state.players[i, seat]
         has_object = self.levels[seat] == MEDIUM and action < len(tables.catalogue)
         slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
         running = int(state.macro_state[i, seat, Macro.ACTION])
+        x, y = cell_ahead(*player[: Player.FACING + 1].tolist())
         return REASONS[Reason(reason)].format(
             me=NAMES[seat],
             current=self.directive_texts[running] if running != NOTHING else "",
             object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
             held=thing_text(player[Player.HAND : HAND_END]),
-            x=cell[0],
-            y=cell[1],
+            x=x,
+            y=y,
         )
 
-    def judge(self, state: Any, i: int, seat: int, action: int) -> int:
-        """Check a directive as a step would; return its ``constants.Reason``."""
-        running = state.macro_state[i, seat, Macro.ACTION] != NOTHING
-        if running or action == CONTINUE:
-            return int(
-                Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING
-            )
-        return self._judge_idle(state, i, seat, action, self.compiled.tables.params)
-
-    def _judge_idle(self, state: Any, i: int, seat: int, action: int, params: Array) -> int:
-        tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i], state.cells[i]
+    def judge(self, state: Any, i: int, seat: int, action: int, params: Array | None = None) -> int:
+        """Check a directive as a step would, or by other parameters; return its ``constants.Reason``."""
+        tables, k, macro = self.compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
+        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i], macro, state.cells[i]
+        params = tables.params if params is None else params
         return int(judge_action(seat, action, *kitchen, params, self._surroundings(state, i, seat)))
 
     def _surroundings(self, state: Any, i: int, seat: int) -> Array:
@@ -329,35 +343,26 @@ class OvercookedText(OvercookedScenes):
             (texts).
         """
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        objects = [thing for thing in tables.objects[k] if thing[Object.X] != NOTHING]
+        objects = {object_name(thing): thing for thing in tables.objects[k] if thing[Object.X] != NOTHING}
         texts = self.directive_texts
         seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
-        distances = {}
-        for j in seats:
-            paths = self._surroundings(state, i, j)
-            distances[j] = {object_name(thing): int(distance_to(thing, paths)) for thing in objects}
-        paths = self._surroundings(state, i, seat)
-        slot = nearest_counter(tables.objects[k], state.cells[i], paths)
+        ways = {j: self._surroundings(state, i, j) for j in seats}
+        slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
+        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
+        macro, mask = state.macro_state[i, seat], np.zeros(len(tables.catalogue), np.int8)
+        mask_directives(seat, *kitchen, macro, state.cells[i], tables.params, ways[seat], mask)
         return {
             "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
-            "distances": distances,
+            "distances": {
+                j: {name: int(distance_to(thing, ways[j])) for name, thing in objects.items()} for j in seats
+            },
             "objects": {
-                object_name(thing): state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for thing in objects
+                name: state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for name, thing in objects.items()
             },
             "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
-            "feasible": [texts[action] for action in np.flatnonzero(self._feasible(state, i, seat))],
+            "feasible": [texts[action] for action in np.flatnonzero(mask)],
         }
-
-    def _feasible(self, state: Any, i: int, seat: int) -> Array:
-        tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        mask = np.zeros(len(tables.catalogue), np.int8)
-        paths = self._surroundings(state, i, seat)
-        mark_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
-        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
-        macro, cells = state.macro_state[i, seat], state.cells[i]
-        mask_directives(seat, *kitchen, macro, cells, tables.params, paths, mask)
-        return mask
 
     def failure(self, state: Any, i: int, seat: int) -> str | None:
         """Return why a seat's last directive ended without effect; None if it had its effect, or is still running.
@@ -381,7 +386,7 @@ class OvercookedText(OvercookedScenes):
             return None
         strict = tables.params.copy()
         strict[Param.RULES] = Rules.STRICT
-        reason = self._judge_idle(state, i, seat, action, strict)
+        reason = self.judge(state, i, seat, action, strict)
         return "" if reason == Reason.OK else self.explain(state, i, seat, action, reason)
 
     def describe(self, state: Any, i: int, seat: int) -> str:

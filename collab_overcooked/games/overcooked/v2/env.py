@@ -6,12 +6,13 @@ from typing import Any
 
 from collab_overcooked.games.overcooked.engine.config import HORIZON
 from collab_overcooked.games.overcooked.engine.constants import Action, Reason
+from collab_overcooked.games.overcooked.engine.state import Out
 from collab_overcooked.games.overcooked.v2.engine import rules
 from collab_overcooked.games.overcooked.v2.engine.compile import compile_layout
 from collab_overcooked.games.overcooked.v2.engine.config import OvercookedV2Config
 from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Event, Param, Player
 from collab_overcooked.games.overcooked.v2.engine.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.v2.engine.state import Out, State
+from collab_overcooked.games.overcooked.v2.engine.state import State
 from collab_overcooked.games.overcooked.v2.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text
 from collab_overcooked.kernels.grid import cell_ahead
@@ -47,7 +48,7 @@ class OvercookedV2(OvercookedV2Text):
         self.compiled = compile_layout(load_kitchen(config.layout), config)
         height, width = self.compiled.tables.terrain.shape
         self.n_agents = len(self.layout.starts)
-        self.sizes = {"H": height, "W": width, "K": self.layout.kinds}
+        self.sizes = {"H": height, "W": width, "K": self.layout.kinds, "layers": 0}
         self._set_spaces(self.compiled.space)
 
     @property
@@ -57,13 +58,11 @@ class OvercookedV2(OvercookedV2Text):
         return layout
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        if action != Action.INTERACT:
-            return int(Reason.OK)
         tables, player = self.compiled.tables, state.players[i, seat]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
         recipe, explicit = state.clock[i, Clock.RECIPE], tables.params[Param.EXPLICIT]
         event = rules.judge_interact(player[Player.HAND], state.cells[i, y, x], tables.terrain[y, x], recipe, explicit)
-        return int(Reason.OK if event != Event.NONE else Reason.NO_EFFECT)
+        return int(Reason.NO_EFFECT if action == Action.INTERACT and event == Event.NONE else Reason.OK)
 
     def idle_action(self, seat: int = 0) -> int:
         return int(Action.STAY)

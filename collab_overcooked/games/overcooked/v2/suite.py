@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from collab_overcooked.evaluation.benchmark import Budget
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import load_checked
-from collab_overcooked.games.overcooked.suite import HORIZON, SoupSuite
+from collab_overcooked.games.overcooked.engine.config import HORIZON
+from collab_overcooked.games.overcooked.suite import SoupSuite
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.files import read_shipped_yaml

@@ -13,9 +13,9 @@ from collab_overcooked import registry
 from collab_overcooked.games.rooms.engine.solver import Solution, solve
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.questions.facts import facts
-from collab_overcooked.questions.facts import draw_fact
-from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
-from collab_overcooked.questions.source import OTHER, asked_seat
+from collab_overcooked.questions.facts import fact_items
+from collab_overcooked.questions.items import GENERATED, PAPER, Item, Scene
+from collab_overcooked.questions.source import OTHER, asked_of_both, asked_seat
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 SceneState = Mapping[str, Any]
@@ -316,15 +316,10 @@ class RoomQuestions:
     def _items(
         self, variant: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        first, second = (facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng) for judged in pair)
-        drawn = draw_fact(first, rng, second)
+        known = [facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng) for judged in pair]
         items = [item for judged in pair for item in self._action_items(variant, judged, seat, GENERATED, ())]
-        items += [
-            fact.item(self._scene(variant, judged.scene), seat, GENERATED)
-            for fact, judged in zip(drawn, pair, strict=True)
-            if fact is not None
-        ]
-        return tuple(items)
+        scenes = [self._scene(variant, judged.scene) for judged in pair]
+        return (*items, *fact_items(known, scenes, seat, GENERATED, rng))
 
     def _scene(self, variant: Rooms, scene: SceneState) -> Scene:
         return Scene("", self.env_id, variant.options, scene)
@@ -362,36 +357,34 @@ class RoomQuestions:
     def _of_situation(
         self, variant: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        questions = facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng)
-        fact = draw_fact(questions, rng)[0].item(self._scene(variant, judged.scene), seat, PAPER, (name,))
-        return (*self._action_items(variant, judged, seat, PAPER, (name,)), fact)
+        known, scene = facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng), judged.scene
+        asked = fact_items([known], [self._scene(variant, scene)], seat, PAPER, rng, (name,))
+        return (*self._action_items(variant, judged, seat, PAPER, (name,)), *asked)
 
     def _action_items(
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
-    ) -> Iterator[Item]:
+    ) -> tuple[Item, Item]:
         texts, names = variant.game.action_texts(), variant.game.display_names
+        aim = f"You both want to {GOALS[self.env_id]}."
         evidence = {
             "method": METHOD,
             "states": len(variant.solution.keys),
             "values": [f"success {success:.4g}, {_turns(turns)} turns" for success, turns in judged.values],
         }
-        common: dict[str, Any] = {
-            "id": "",
-            "scene": self._scene(variant, judged.scene),
-            "part": part,
-            "partner": PARTNERS,
-            "skills": (*skills, *sorted(_goes(variant, judged))),
-            "choices": tuple(texts[action] for action in judged.actions),
-            "correct": judged.correct,
-            "margin": judged.margin,
-            "unit": judged.unit,
-            "evidence": evidence,
-        }
-        goal = GOALS[self.env_id]
-        asked = f"You both want to {goal}. {names[1 - seat]} {PARTNERS}. What should you do in this turn?"
-        yield Item(**common, seat=seat, kind=OWN, question=asked, pair=OWN)
-        asked = f"You both want to {goal}. {names[seat]} {PARTNERS}. What will {names[seat]} do in this turn?"
-        yield Item(**common, seat=1 - seat, kind=PARTNER, question=asked, pair=PARTNER)
+        return asked_of_both(
+            seat,
+            f"{aim} {names[1 - seat]} {PARTNERS}. What should you do in this turn?",
+            f"{aim} {names[seat]} {PARTNERS}. What will {names[seat]} do in this turn?",
+            scene=self._scene(variant, judged.scene),
+            part=part,
+            partner=PARTNERS,
+            skills=(*skills, *sorted(_goes(variant, judged))),
+            choices=tuple(texts[action] for action in judged.actions),
+            correct=judged.correct,
+            margin=judged.margin,
+            unit=judged.unit,
+            evidence=evidence,
+        )
 
 
 def _answers(judged: Judged) -> set[int]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import References
-from collab_overcooked.games.collab_overcooked.suite.run_scores import references_by_agent
+from parity.original_evaluation import references_by_agent
 
 SHARED = Path(__file__).resolve().parents[5] / "shared"
 GOLDEN = SHARED / "golden" / "collab_overcooked"

@@ -14,13 +14,13 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     kitchen_vocabularies,
 )
 from collab_overcooked.games.collab_overcooked.suite.run_scores import (
-    references_by_agent,
     run_from_record,
     score_level,
     score_run,
     score_runs,
 )
 from collab_overcooked.metrics import Estimate, mean_of_ratios, mean_of_shares
+from parity.original_evaluation import references_by_agent
 
 REFERENCES = ([["a()", "b()"]], [["c()", "d()"]])
 RECORD: dict[str, Any] = {

@@ -54,18 +54,18 @@ def kinds_of(content: int) -> list[int]:
 def compile_layout(layout: Layout, config: OvercookedV2Config) -> Compiled:
     """Compile a layout with its options."""
     terrain = np.array([[_kind(symbol) for symbol in row] for row in layout.grid], np.int32)
-    params, views = np.zeros(len(Param), np.int32), np.full(len(View), NOTHING, np.int32)
-    highest = _highest(layout.kinds, config)
-    params[Param.EXPLICIT] = config.dynamics == "explicit"
-    params[Param.WRONG_PAYS] = WRONG_PAYS if config.negative_rewards else 0
-    params[Param.REDRAW] = config.redraw_recipe
-    params[Param.RANDOM_START] = config.random_start or config.random_state
-    params[Param.RANDOM_STATE] = config.random_state
-    params[Param.SHAPED] = config.reward == "shaped"
-    params[Param.LIGHT] = config.delivery_light
-    params[Param.KINDS] = layout.kinds
-    params[Param.CHANNELS] = len(highest)
-    params[Param.RADIUS] = NOTHING if config.view_radius is None else config.view_radius
+    highest, views = _highest(layout.kinds, config), np.full(len(View), NOTHING, np.int32)
+    params = config.pack(
+        Param,
+        explicit=config.dynamics == "explicit",
+        wrong_pays=WRONG_PAYS if config.negative_rewards else 0,
+        redraw=config.redraw_recipe,
+        random_start=config.random_start or config.random_state,
+        shaped=config.reward == "shaped",
+        light=config.delivery_light,
+        kinds=layout.kinds,
+        radius=config.view_radius,
+    )
     height, width = terrain.shape
     shape = fill_view(views, height, width, len(highest), AXES["hwc"], config.view_radius)
     tables = Tables(

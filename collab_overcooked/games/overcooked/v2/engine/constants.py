@@ -84,8 +84,7 @@ class Param(IntEnum):
     SHAPED = 5
     LIGHT = 6
     KINDS = 7
-    CHANNELS = 8  # of an observation
-    RADIUS = 9  # of the view, NOTHING for the whole map
+    RADIUS = 8  # of the view, NOTHING for the whole map
 
 
 class Event(IntEnum):

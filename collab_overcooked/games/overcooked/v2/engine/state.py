@@ -1,4 +1,4 @@
-"""The arrays of a batch of environments; outputs are those of Overcooked."""
+"""The tables and the state of a batch of environments; outputs are those of Overcooked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import EventColumn
 from collab_overcooked.games.overcooked.v2.engine.constants import Cell, Clock, Player
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.rng import Rng
@@ -17,7 +16,7 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled layout: read-only int32 arrays (template uint8)."""
 
-    params: Array  # (10,) see Param
+    params: Array  # (9,) see Param
     terrain: Array  # (H, W) see Terrain
     starts: Array  # (N, 2) x, y
     regions: Array  # (H, W) number of the floor that a cell belongs to, or NOTHING
@@ -37,18 +36,3 @@ class State(NamedTuple):
     clock: Array = array_of(Clock)
     channels: Array = array_of("N", "K")  # ingredient that each player sees in place of each
     rng: Array = array_of(Rng)
-
-
-class Out(NamedTuple):
-    """Outputs of a step, with leading axis B."""
-
-    observations: Array = array_of("N", "numbers", dtype=np.uint8)
-    masks: Array = array_of("N", "A", dtype=np.int8)
-    rewards: Array = array_of("N", dtype=np.float32)
-    terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
-    truncated: Array = array_of(dtype=np.bool_)
-    sparse: Array = array_of("N", dtype=np.float32)  # points of each player's own deliveries and buttons
-    shaped: Array = array_of("N", dtype=np.float32)  # each player's own shaped reward
-    events: Array = array_of("N", EventColumn)
-    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
-    moves: Array = array_of(2, "N")  # scratch: cells before the step, and target cells

@@ -66,9 +66,6 @@ def reset_env(tables, players, cells, clock, channels, rng, limit):
     Mutates: all but tables.
     """
     params = tables.params
-    cells[:] = 0
-    clock[:] = 0
-    players[:] = 0
     clock[Clock.LIMIT] = limit
     clock[Clock.RECIPE] = draw_recipe(tables.recipes, rng)
     for i in range(players.shape[0]):
@@ -103,20 +100,11 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state."""
     players, cells, clock, channels, rng = state.players, state.cells, state.clock, state.channels, state.rng
-    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
     for b in range(players.shape[0]):
-        fresh[b] = which[b]
-        if not which[b]:
-            continue
-        reset_env(tables, players[b], cells[b], clock[b], channels[b], rng[b], limit)
-        clear_events(events[b], FIRST_ID)
-        clear_pay(sparse[b], shaped[b])
-        rewards[b] = 0
-        terminated[b] = False
-        truncated[b] = False
+        if which[b]:
+            reset_env(tables, players[b], cells[b], clock[b], channels[b], rng[b], limit)
 
 
 @kernel

@@ -13,6 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.overcooked.engine.constants import NOTHING
+from collab_overcooked.games.overcooked.text.scene import check_places
 from collab_overcooked.games.overcooked.v2.engine.compile import bits_of, kinds_of
 from collab_overcooked.games.overcooked.v2.engine.constants import (
     BUTTON_TIME,
@@ -201,13 +202,9 @@ class OvercookedV2Scenes(CompiledGame):
         return Part(list_of(form, 0, len(cells), "buttons"), read, write)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
-        places = [player["position"] for player in scene["players"]]
-        for seat, (x, y) in enumerate(places):
-            if self.compiled.tables.terrain[y, x] != Terrain.FLOOR:
-                raise ValueError(f"state.players[{seat}]: no player can stand at {[x, y]}; players stand on floor")
-            if [x, y] in places[:seat]:
-                raise ValueError(f"players {places.index([x, y])} and {seat} both stand at {[x, y]}")
-            _check_thing(f"state.players[{seat}].holding", scene["players"][seat]["holding"])
+        check_places(scene["players"], self.compiled.tables.terrain == Terrain.FLOOR, "floor")
+        for seat, player in enumerate(scene["players"]):
+            _check_thing(f"state.players[{seat}].holding", player["holding"])
         for number, thing in enumerate(scene["objects"]):
             _check_thing(f"state.objects[{number}]", thing)
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.games.overcooked.engine.constants import EventColumn, Reason
-from collab_overcooked.games.overcooked.text.text import NAMES, PRIMITIVE_TEXTS
+from collab_overcooked.games.overcooked.engine.state import Out
+from collab_overcooked.games.overcooked.text.text import MOVES, NAMES, PRIMITIVE_TEXTS, counted, greeting
 from collab_overcooked.games.overcooked.v2.engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
@@ -21,7 +22,7 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     Param,
 )
 from collab_overcooked.games.overcooked.v2.engine.spec import Recipe, names_of
-from collab_overcooked.games.overcooked.v2.engine.state import Out, State
+from collab_overcooked.games.overcooked.v2.engine.state import State
 from collab_overcooked.games.overcooked.v2.text.scene import OvercookedV2Scenes
 
 THINGS = (
@@ -72,9 +73,7 @@ def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | 
 
 def recipe_text(names: Sequence[str]) -> str:
     """Return the text of ingredients with their counts."""
-    counts = {name: names.count(name) for name in names}
-    plurals = {name: "" if count == 1 else "es" if name.endswith("o") else "s" for name, count in counts.items()}
-    return ", ".join(f"{count} {name}{plurals[name]}" for name, count in counts.items())
+    return ", ".join(counted(names.count(name), name) for name in dict.fromkeys(names))
 
 
 def thing_text(thing: Mapping[str, Any] | None) -> str:
@@ -153,10 +152,8 @@ class OvercookedV2Text(OvercookedV2Scenes):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         steps = self.max_cycles if state is None else state.clock[i, Clock.LIMIT]
         layout, config = self.compiled.layout, self.compiled.config
-        others = [NAMES[j] for j in range(len(layout.starts)) if j != seat]
         lines = [
-            f"You are {NAMES[seat]}, a cook"
-            + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
+            greeting(seat, self.n_agents),
             f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} "
             "points.",
             f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
@@ -167,8 +164,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
             *self._stations(),
             "",
-            "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
-            "If the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
+            MOVES,
             "interact works on the cell that you face: it takes from a pile or a counter, puts what you hold on an "
             "empty counter or into a pot, loads ready soup on the plate in your hand, delivers soup, and presses "
             "buttons.",

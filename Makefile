@@ -21,7 +21,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers docs pictures lint format clean
+.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -137,6 +137,11 @@ bench-against: $(STAMP)
 	$(BIN)/python benchmarks/against.py $(COMMIT) --only "$(ONLY)"
 
 include benchmarks/training.mk
+
+# Batches that may use two threads beside batches of one.
+bench-threads: $(STAMP)
+	$(BIN)/python benchmarks/threads.py
+	$(BIN)/python benchmarks/make_tables.py
 
 # Each peer is installed into an environment of its own below .cache/peers, once.
 bench-peers: $(STAMP)

@@ -19,14 +19,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "steps.json"
 PEERS = RESULTS.with_name("peers.json")
+THREADS = RESULTS.with_name("threads.json")
 SCORES = RESULTS.with_name("time_to_score.json")
-PEER_NAMES = {"jaxmarl_cpu": "JaxMARL on CPU, all cores", "overcooked_ai": "overcooked_ai (numpy-2 fork `overcooked`)"}
+PEER_NAMES = {
+    "jaxmarl_cpu": "JaxMARL on CPU",
+    "overcooked_ai": "overcooked_ai (numpy-2 fork `overcooked`)",
+    "cogrid_cpu": "CoGrid",
+}
 SIDES = {  # of the time to a score: who learns, from what
     "ours": ("PPO, built-in configuration", "96 features"),
     "ours_lossless": ("PPO, the same with pictures", "lossless pictures"),
     "jaxmarl": ("JaxMARL's IPPO, its own configuration", "lossless pictures"),
 }
 PAGE = ROOT / "docs" / "benchmarks.md"
+README = ROOT / "README.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "stepping", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
 OPTIONS += ("rooms", "items", "preset", "sight")
@@ -142,15 +148,18 @@ def search_table(data: dict[str, Any]) -> str:
 
 
 def peer_table(data: dict[str, Any]) -> str:
-    """Return the Markdown table of our Overcooked beside others'."""
-    lines = ["| layout | this package | steps/s | peer | steps/s | ratio |", "|---|---|---:|---|---:|---:|"]
+    """Return the Markdown table of our Overcooked and OvercookedV2 beside others'."""
+    lines = [
+        "| layout | cores | this package | steps/s | peer | steps/s | ratio |",
+        "|---|---:|---|---:|---|---:|---:|",
+    ]
     for row in data["ratios"]:
-        actual, reference = row["ours"], row["theirs"]
-        how = "ParallelEnv" if actual["how"] == "ParallelEnv" else f"batch of {actual['batch']:,}, 1 thread"
-        batch = f", batch of {reference['batch']:,}" if reference["batch"] > 1 else ""
+        ours, peer = row["ours"], row["theirs"]
+        how = f"batch of {ours['batch']:,}" if ours["how"] == "batch" else ours["how"]
+        other = f"batch of {peer['batch']:,}" if peer["how"] == "compiled loop" else peer["how"]
         lines.append(
-            f"| `{row['layout']}` | {how} | {actual['rate']:,.0f} | {PEER_NAMES[row['peer']]}{batch} | "
-            f"{reference['rate']:,.0f} | {row['ratio']:,.1f}x |"
+            f"| `{row['layout']}` | {ours['cores']} | {how} | {ours['rate']:,.0f} | {PEER_NAMES[row['peer']]}, {other} "
+            f"| {peer['rate']:,.0f} | {row['ratio']:,.1f}x |"
         )
     return "\n".join(lines)
 
@@ -158,12 +167,49 @@ def peer_table(data: dict[str, Any]) -> str:
 def peers_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that compares Overcooked with its peers."""
     return [
-        "Overcooked against its peers, measured in one run (`make bench-peers`): random actions, lossless observations",
-        "of both players, resets included; the best batch size of each. Ours writes action masks too.",
+        "Overcooked and OvercookedV2 against their peers, measured in one run (`make bench-peers`) on",
+        f"{data['machine']['date']}, each program on as many cores as the column says, with the best batch size of",
+        "each: random actions, lossless observations of both players, resets included. Ours writes action masks",
+        "too; CoGrid writes features of its own, and its batches do not reset. `grounded_coord_simple` is a layout of",
+        "OvercookedV2, with the options of its paper.",
         "",
         peer_table(data),
         "",
         measured_on(data["machine"], *(program["versions"] for program in data["programs"].values())),
+        "",
+    ]
+
+
+def sentence(data: dict[str, Any]) -> str:
+    """Return the README's sentence on the ratios to peers on one core."""
+    ratios: dict[str, list[float]] = {}
+    for row in data["ratios"]:
+        if row["ours"]["cores"] == 1 and row["ours"]["how"] == "batch":
+            ratios.setdefault(row["peer"], []).append(row["ratio"])
+    spans = {
+        name: f"{min(found):,.0f}" + (f" to {max(found):,.0f}" if round(max(found)) > round(min(found)) else "")
+        for name, found in ratios.items()
+    }
+    jaxmarl, cogrid = (spans[name] for name in ("jaxmarl_cpu", "cogrid_cpu"))
+    return (
+        f"On one core, batches of Overcooked and OvercookedV2 take {jaxmarl} times as many steps a second as JaxMARL's"
+        f"\nand {cogrid} times as many as CoGrid's ([benchmarks](docs/benchmarks.md))."
+    )
+
+
+def threads_part(data: dict[str, Any]) -> list[str]:
+    """Return the part of the page that says what a second thread does to batches."""
+    rows = {(row["env"], row["batch"]): row["ratio"] for row in data["rows"]}
+    sizes = sorted({size for _, size in rows})
+    lines = [f"| game | {' | '.join(f'{size:,}' for size in sizes)} |", f"|---|{'---:|' * len(sizes)}"]
+    for env_id in dict.fromkeys(env_id for env_id, _ in rows):
+        ratios = (f"{rows[env_id, size]:.2f}" if (env_id, size) in rows else "" for size in sizes)
+        lines.append(f"| `{env_id}` | {' | '.join(ratios)} |")
+    return [
+        f"Rate of a batch with `num_threads=2` over that with 1, by size of the batch, on {data['cores']} cores",
+        f"({data['date']}, `make bench-threads`). Batches use the second thread where they measure that it is faster:",
+        "",
+        *lines,
         "",
     ]
 
@@ -208,7 +254,7 @@ def measured_on(machine: dict[str, Any], *versions: dict[str, str]) -> str:
     return f"Measured on {machine['cores']} cores{cpu}, Python {machine['python']}, {numbers}."
 
 
-def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) -> str:
+def page(data: dict[str, Any], threads: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) -> str:
     """Return the whole generated part of a page."""
     results = data["results"]
     tes = next(r for r in results if r["kind"] == "TES")
@@ -225,6 +271,7 @@ def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) ->
             "Random legal actions; observations, masks and resets included.",
             "",
             *parts,
+            *threads_part(threads),
             *peers_part(peers),
             *score_part(scores),
             f"TES: {tes['pairs'] / tes['median_seconds'] / 1e6:.1f} million history-reference pairs per second.",
@@ -248,8 +295,8 @@ def main(arguments: list[str]) -> int:
             new = condense(json.loads(Path(name).read_text()))
             result = added(json.loads(RESULTS.read_text()), new) if "--add" in arguments else new
             RESULTS.write_text(json.dumps(result, indent=1) + "\n")
-    data, peers, scores = (json.loads(path.read_text()) for path in (RESULTS, PEERS, SCORES))
-    contents = {PAGE: page(data, peers, scores)}
+    data, threads, peers, scores = (json.loads(path.read_text()) for path in (RESULTS, THREADS, PEERS, SCORES))
+    contents = {PAGE: page(data, threads, peers, scores), README: sentence(peers)}
     stale = [path for path, content in contents.items() if rewritten(path.read_text(), content) != path.read_text()]
     for path in stale:
         print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")

@@ -1,8 +1,9 @@
-"""Time JaxMARL's Overcooked on the CPU; runs in the environment of its own that `run.py` makes, prints one JSON line.
+"""Time JaxMARL's Overcooked and OvercookedV2 on the CPU; runs where `run.py` says, prints one JSON line.
 
 Many steps are one compiled loop, as trainers do it; the observations are part of what the loop carries, so that they
 cannot be optimised away. (One compiled call a step was slower at every batch size.) Actions and random keys are drawn
-beforehand and not timed; resets at the end of an episode are JaxMARL's own and are. JAX may use all cores.
+beforehand and not timed; resets at the end of an episode are JaxMARL's own and are. JAX may use all cores that the
+process has.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ LAYOUTS = {  # its names of our layouts
     "forced_coordination": "forced_coord",
     "counter_circuit": "counter_circuit",
 }
+V2 = {  # layouts of OvercookedV2, with the options of its paper
+    "grounded_coord_simple": {
+        "agent_view_size": 2,
+        "negative_rewards": True,
+        "sample_recipe_on_delivery": True,
+        "random_agent_positions": True,
+    }
+}
 STEPS = 100  # of one timed call
 
 
@@ -49,7 +58,10 @@ def measure(layout: str, batch: int, seconds: float) -> float:
     """Return the rate of a batch."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        env = jaxmarl.make("overcooked", layout=overcooked_layouts[LAYOUTS[layout]])
+        if layout in V2:
+            env = jaxmarl.make("overcooked_v2", layout=layout, **V2[layout])
+        else:
+            env = jaxmarl.make("overcooked", layout=overcooked_layouts[LAYOUTS[layout]])
     key = jax.random.PRNGKey(0)
     observations, states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, batch))
     keys = jax.random.split(key, STEPS * batch).reshape(STEPS, batch, 2)

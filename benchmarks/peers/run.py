@@ -1,4 +1,4 @@
-"""Time our Overcooked against its peers in one run, and write `results/peers.json`.
+"""Time our Overcooked and OvercookedV2 against their peers in one run, on equal cores, and write `results/peers.json`.
 
 python benchmarks/peers/run.py                   # what `make bench-peers` does
 python benchmarks/peers/run.py --seconds 1       # shorter, rougher
@@ -16,6 +16,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,13 @@ RESULTS = HERE.parent / "results" / "peers.json"
 PEERS = {  # program -> requirement
     "overcooked_ai": "overcooked==0.2.1",
     "jaxmarl_cpu": "jaxmarl==0.2.0",
+    "cogrid_cpu": "cogrid[jax]==0.3.2",
 }
-LAYOUTS = ["cramped_room", "counter_circuit"]
-BATCHES = {"ours": [1, 64, 1024, 4096], "jaxmarl_cpu": [1, 64, 1024, 4096, 16384]}
+CLASSIC, V2 = ["cramped_room", "counter_circuit"], ["grounded_coord_simple"]
+LAYOUTS = {"ours": CLASSIC + V2, "overcooked_ai": CLASSIC, "jaxmarl_cpu": CLASSIC + V2, "cogrid_cpu": CLASSIC}
+BATCHES = {"ours": [1024, 4096], "jaxmarl_cpu": [1024, 4096], "cogrid_cpu": [1024]}
+CORES = sorted({1, os.cpu_count() or 1})  # that the batches of all programs may use
+ALONE = ("ParallelEnv", "one environment", "step and encode")  # measurements of a single environment
 CACHES = {  # what the compilers of ours and of JAX keep between the rounds
     "NUMBA_CACHE_DIR": str(CACHE / "numba"),
     "JAX_COMPILATION_CACHE_DIR": str(CACHE / "jax"),
@@ -54,15 +59,25 @@ def interpreter(program: str) -> Path:
     return python
 
 
-def run(program: str, seconds: float) -> dict[str, Any]:
-    """Run a program and return the JSON of its last line."""
-    options = {"layouts": LAYOUTS, "seconds": seconds}
+def run(program: str, cores: int, seconds: float) -> dict[str, Any]:
+    """Run a program on some cores and return the JSON of its last line, each rate with the cores."""
+    options: dict[str, Any] = {"layouts": LAYOUTS[program], "seconds": seconds}
     if program in BATCHES:
         options["batches"] = BATCHES[program]
+    if program == "ours":
+        options["cores"] = cores
     command = [interpreter(program), HERE / f"{program}.py", json.dumps(options)]
     environment = os.environ | CACHES | {"JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, range(cores)),  # Linux; libraries count these cores only
+    )
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return {**result, "rates": [{"cores": cores, **rate} for rate in result["rates"]]}
 
 
 def median(rounds: list[dict[str, Any]]) -> dict[str, Any]:
@@ -74,22 +89,27 @@ def median(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     return {"versions": rounds[0]["versions"], "rates": rates}
 
 
-def best(results: dict[str, Any], program: str, layout: str, how: str | None = None) -> dict[str, Any]:
-    """Return a program's fastest measurement on a layout."""
-    problems = [rate for rate in results[program]["rates"] if rate["layout"] == layout and how in (None, rate["how"])]
-    return max(problems, key=lambda rate: rate["rate"])
+def best(results: dict[str, Any], program: str, layout: str, cores: int, alone: bool) -> dict[str, Any] | None:
+    """Return a program's fastest measurement of batches, or of an environment alone; None if it has none."""
+    found = [
+        rate
+        for rate in results[program]["rates"]
+        if (rate["layout"], rate["cores"], rate["how"] in ALONE) == (layout, cores, alone)
+    ]
+    return max(found, key=lambda rate: float(rate["rate"]), default=None)
 
 
 def compare(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return how many times faster our best is than each peer's, by layout."""
+    """Return how many times faster our best is than each peer's, on equal cores: batches, then one environment."""
     ratios = []
-    for layout in LAYOUTS:
-        for how in ("batch", "ParallelEnv"):
-            actual = best(results, "ours", layout, how)
-            for program in PEERS if how == "batch" else ("overcooked_ai",):  # one environment against one environment
-                peer = best(results, program, layout)
-                ratios.append({"layout": layout, "ours": actual, "peer": program, "theirs": peer})
-                ratios[-1]["ratio"] = actual["rate"] / peer["rate"]
+    for layout in LAYOUTS["ours"]:
+        for cores, alone in [*((cores, False) for cores in CORES), (1, True)]:
+            actual = best(results, "ours", layout, cores, alone)
+            for program in PEERS:
+                peer = best(results, program, layout, cores, alone)
+                if actual and peer:
+                    ratio = actual["rate"] / peer["rate"]
+                    ratios.append({"layout": layout, "ours": actual, "peer": program, "theirs": peer, "ratio": ratio})
     return ratios
 
 
@@ -100,6 +120,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
     }
 
 
@@ -109,14 +130,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    programs = ["ours", *PEERS]
     CACHE.mkdir(parents=True, exist_ok=True)
-    problems: dict[str, list[dict[str, Any]]] = {program: [] for program in programs}
+    measured: dict[str, list[dict[str, Any]]] = {program: [] for program in ("ours", *PEERS)}
     for number in range(options.rounds):
-        for program in programs:
-            print(f"round {number + 1} of {options.rounds}: {program}", flush=True)
-            problems[program].append(run(program, options.seconds))
-    results = {program: median(rounds) for program, rounds in problems.items()}
+        for program, rounds in measured.items():
+            rates = []
+            for cores in CORES if program in BATCHES else [1]:
+                print(f"round {number + 1} of {options.rounds}: {program} on {cores} of the cores", flush=True)
+                result = run(program, cores, options.seconds)
+                rates += result["rates"]
+            rounds.append({**result, "rates": rates})
+    results = {program: median(rounds) for program, rounds in measured.items()}
     text = json.dumps({"machine": machine(), "ratios": compare(results), "programs": results}, indent=1)
     RESULTS.write_text(text + "\n")
     print(f"written: {RESULTS.relative_to(ROOT)}")

@@ -391,7 +391,12 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
 
     http, websocket = limited_protocols(limits or ConnectionLimits())
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listening = socket.create_server((address.strip("[]"), port), family=family)
+    try:
+        listening = socket.create_server((address.strip("[]"), port), family=family)
+    except OSError as error:
+        raise ValueError(
+            f"port: {port} of {address} cannot be listened on: {error.strerror}; try another, or 0"
+        ) from None
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:

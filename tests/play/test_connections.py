@@ -42,6 +42,11 @@ def serving(session=None, result=None, **limits) -> Iterator[int]:
     thread.join(PATIENCE)
 
 
+def test_a_port_in_use_is_named() -> None:
+    with serving() as port, pytest.raises(ValueError, match=rf"port: {port} of 127.0.0.1 cannot be listened on: .*try"):
+        server.make_server(None, "127.0.0.1", port, lambda number: None)
+
+
 def half_open(port: int, data: bytes) -> socket.socket:
     created = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     created.sendall(data)

@@ -154,12 +154,12 @@ def peer_table(data: dict[str, Any]) -> str:
         "|---|---:|---|---:|---|---:|---:|",
     ]
     for row in data["ratios"]:
-        ours, peer = row["ours"], row["theirs"]
-        how = f"batch of {ours['batch']:,}" if ours["how"] == "batch" else ours["how"]
+        package, peer = row["ours"], row["theirs"]
+        how = f"batch of {package['batch']:,}" if package["how"] == "batch" else package["how"]
         other = f"batch of {peer['batch']:,}" if peer["how"] == "compiled loop" else peer["how"]
         lines.append(
-            f"| `{row['layout']}` | {ours['cores']} | {how} | {ours['rate']:,.0f} | {PEER_NAMES[row['peer']]}, {other} "
-            f"| {peer['rate']:,.0f} | {row['ratio']:,.1f}x |"
+            f"| `{row['layout']}` | {package['cores']} | {how} | {package['rate']:,.0f} "
+            f"| {PEER_NAMES[row['peer']]}, {other} | {peer['rate']:,.0f} | {row['ratio']:,.1f}x |"
         )
     return "\n".join(lines)
 
@@ -187,8 +187,8 @@ def sentence(data: dict[str, Any]) -> str:
         if row["ours"]["cores"] == 1 and row["ours"]["how"] == "batch":
             ratios.setdefault(row["peer"], []).append(row["ratio"])
     spans = {
-        name: f"{min(found):,.0f}" + (f" to {max(found):,.0f}" if round(max(found)) > round(min(found)) else "")
-        for name, found in ratios.items()
+        name: f"{min(values):,.0f}" + (f" to {max(values):,.0f}" if round(max(values)) > round(min(values)) else "")
+        for name, values in ratios.items()
     }
     jaxmarl, cogrid = (spans[name] for name in ("jaxmarl_cpu", "cogrid_cpu"))
     return (

@@ -47,8 +47,8 @@ def measure(env_id: str, size: int, seconds: float) -> dict[str, Any]:
     steps = max(1, round(seconds / PASSES / (settled[0] / SETTLED)))
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(PASSES):
-        for env, found in zip(envs, times, strict=True):
-            found.append(play(env, actions, steps))
+        for env, passes in zip(envs, times, strict=True):
+            passes.append(play(env, actions, steps))
     one, two = map(statistics.median, times)
     return {"env": env_id, "batch": size, "rate": size * steps / one, "ratio": one / two}
 

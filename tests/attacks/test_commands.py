@@ -85,7 +85,7 @@ def run(text, places):
 def is_refused(done):
     assert done.exit_code == 2, done.output
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("error: ") or "Usage" in done.output, done.output
+    assert "Usage" in done.output or lines[0].startswith("error: "), done.output
     assert len(lines) == 1 or "Usage" in done.output
     assert "Traceback" not in done.output and "\x1b" not in done.output and len(done.stderr) < 3000
     assert not done.stdout.strip() or "Usage" in done.stdout

@@ -14,7 +14,7 @@ import pytest
 from covers import first
 
 ROOT = Path(__file__).resolve().parents[2]
-TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
+TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2], "cores": 1}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     "benchmarks/make_tables.py": ["--check"],
@@ -26,11 +26,14 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/people.py": ["1", "1"],
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],
     "benchmarks/peers/ours.py": [json.dumps(TINY)],
+    "benchmarks/threads.py": "--games Overcooked-v0 --sizes 1 2 --seconds 0.01 --out OUT".split(),
+    "benchmarks/v2_results.py": "--layout demo_cook_wide --method sp fcp --seeds 1 --steps 200 --out FOLDER".split(),
     "benchmarks/time_to_score.py": ["--seeds", "1", "--steps", "256", "--out", "OUT"],
     "docs/trainers/sb3_supersuit.py": ["256"],
 }
 ELSEWHERE = {  # scripts that other tests or targets run
     "benchmarks/against.py": "make bench-against",
+    "benchmarks/peers/cogrid_cpu.py": "make bench-peers",
     "benchmarks/peers/jaxmarl_cpu.py": "make bench-peers",
     "benchmarks/peers/overcooked_ai.py": "make bench-peers",
     "benchmarks/peers/run.py": "make bench-peers",
@@ -43,7 +46,13 @@ ELSEWHERE = {  # scripts that other tests or targets run
 }
 IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  # measured runs, by hand
 TRAINERS = ("agilerl_ippo", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
-LONG = ("baselines", "memory-results", "partner-results", "train-")  # targets that train for minutes to hours
+LONG = (
+    "baselines",
+    "memory-results",
+    "partner-results",
+    "train-",
+    "v2-results",
+)  # targets that train for minutes to hours
 
 MAKEFILE = "".join((ROOT / name).read_text("utf-8") for name in ("Makefile", "benchmarks/training.mk"))
 TARGETS = sorted(

@@ -68,6 +68,12 @@ partner-results: $(STAMP)
 memory-results: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/memory_results.py $(BRIEFLY)
 
+# Baselines with memory in layouts of OvercookedV2, three seeds each, and every seed beside every other; stopped ones go on.
+# BRIEFLY="--steps 25600" tries it, BRIEFLY="--layout demo_cook_wide --method sp" runs a stage.
+.PHONY: v2-results
+v2-results: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/v2_results.py $(BRIEFLY)
+
 # Cross-environment training: self-play in generated kitchens, then every seed beside every other in 100 kitchens of another
 # seed and on the five layouts of Carroll et al.; stopped ones go on. BRIEFLY="--steps 512" CROSS_EPISODES=2 tries it.
 CLASSIC := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit

@@ -3,7 +3,8 @@
     python docs/examples/level_replay.py --out runs/level_replay              # --uniform draws all kitchens alike
 
 After each update, kitchens on which the values were too low are drawn more often, as are those that have not been
-played for long. Prints returns in training and, at the end, on kitchens of another seed.
+played for long. The log of the folder has returns in training and, every tenth update, on kitchens of another seed:
+``collab-overcooked plot runs/level_replay-* --column eval_return`` draws them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
+from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.baselines.training import Training, finish
-from collab_overcooked.policies.policy_file import read_policy
 
 HELD_OUT = {"seed": 1_000_000, "count": 100}  # kitchens of a seed that no training uses
 
@@ -63,23 +65,36 @@ class LevelReplay:
         return weights
 
 
-def train(settings: TrainingSettings, uniform: bool) -> Training:
+def train(settings: TrainingSettings, uniform: bool, folder: Path) -> Training:
     """Train, with new weights of the kitchens after each update unless they stay uniform."""
     training = Training(settings)
-    rollouts = training.rollouts
+    rollouts, unseen = training.rollouts, unseen_kitchens(settings)
     replay = LevelReplay(len(rollouts.batch.layout_names))
-    while not training.over:
-        entry = training.update()
-        advantages = training.learners[0].rollout_buffer.advantages.reshape(*rollouts.layouts.shape, -1)  # by agent
-        replay.add(rollouts.layouts, advantages.mean(-1))
-        weights = replay.weights()
-        if not uniform:
-            rollouts.batch.set_layout_weights(weights)
-        if training.updates % 10 == 0 or training.over:
-            spread = np.exp(-(weights * np.log(np.maximum(weights, 1e-12))).sum())
-            mean = "none" if entry["return"] is None else f"{entry['return']:.1f}"
-            print(f"{entry['steps']:,} steps: return {mean}, weights spread over {spread:.0f} kitchens", flush=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with TrainLogger(folder, settings.steps) as log:
+        while not training.over:
+            entry = training.update() | {"eval_return": None}
+            advantages = training.learners[0].rollout_buffer.advantages.reshape(*rollouts.layouts.shape, -1)  # by agent
+            replay.add(rollouts.layouts, advantages.mean(-1))
+            weights = replay.weights()
+            if not uniform:
+                rollouts.batch.set_layout_weights(weights)
+            if training.updates % 10 == 0 or training.over:
+                entry["eval_return"] = score(unseen, [training.export("")[0]] * unseen.n_agents)["return"]
+                spread = np.exp(-(weights * np.log(np.maximum(weights, 1e-12))).sum())
+                print(
+                    f"{entry['steps']:,} steps: {entry['eval_return']:.1f} in {HELD_OUT['count']} kitchens never seen, "
+                    f"weights spread over {spread:.0f} kitchens",
+                    flush=True,
+                )
+            log.write(entry)
     return training
+
+
+def unseen_kitchens(settings: TrainingSettings) -> Any:
+    """Return the game with kitchens of a seed that no training uses."""
+    generator = {**settings.options["generator"], **HELD_OUT}
+    return registry.load_game(settings.env, **{**settings.options, "generator": generator})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -98,10 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     values |= {"options": values["options"] | {"generator": generator}, "seed": chosen.seed, "memory": ""}
     values |= {"steps": chosen.steps, "environments": chosen.environments, "shaping_steps": chosen.steps * 4 // 5}
     settings = settings_from(TrainingSettings, values)
-    paths = finish(train(settings, chosen.uniform), chosen.out, "python docs/examples/level_replay.py").policies
-    options = {**settings.options, "generator": {**generator, **HELD_OUT}}
-    unseen = registry.load_game(settings.env, **options)
-    print(f"{HELD_OUT['count']} kitchens never seen:", score(unseen, [read_policy(paths[0])] * unseen.n_agents))
+    trained = train(settings, chosen.uniform, chosen.out)
+    finish(trained, chosen.out, "python docs/examples/level_replay.py")
 
 
 if __name__ == "__main__":

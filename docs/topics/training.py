@@ -48,6 +48,13 @@ def memory_results() -> str:
     return text
 
 
+def v2_training_results() -> str:
+    """Return the table of baselines with memory in OvercookedV2."""
+    lines = [json.loads(line) for line in (RESULTS / "v2_training.jsonl").read_text("utf-8").splitlines()]
+    text: str = runpy.run_path(str(RESULTS.parents[1] / "benchmarks" / "v2_results.py"))["table"](lines)
+    return text
+
+
 def trained_policies() -> str:
     """List the policies that come with the package."""
     rows = []
@@ -64,4 +71,4 @@ def trained_policies() -> str:
     return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
 
 
-FACTS = (training_settings, training_configs, training_results, memory_results, trained_policies)
+FACTS = (training_settings, training_configs, training_results, memory_results, v2_training_results, trained_policies)

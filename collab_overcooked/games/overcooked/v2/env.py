@@ -73,4 +73,4 @@ class OvercookedV2(OvercookedV2Text):
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.overcooked.v2.text.picture import picture
 
-        return picture(self.compiled, scene, self.display_names, seat)
+        return picture(self, scene, seat)

@@ -13,10 +13,9 @@ from collab_overcooked.games.overcooked.text.picture import (
     object_cell,
     seated,
 )
-from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
 from collab_overcooked.games.overcooked.v2.engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
 from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
-from collab_overcooked.games.overcooked.v2.text.text import recipe_text, thing_text, unknown_text
+from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text, recipe_text, thing_text, unknown_text
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, Cell, Progress, Sheet
 
 SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"}
@@ -39,9 +38,9 @@ def _recipe_cell(cell: Cell, recipe: Sequence[str], left: int | None) -> Cell:
     return Cell(cell.sprite, text, food_icons(recipe), labels=cell.labels, progress=bar)
 
 
-def _cells(compiled: Compiled, scene: Scene, seat: int | None) -> dict[tuple[int, int], Cell]:
-    layout, players = compiled.layout, scene["players"]
-    visible = [cells_in_view(compiled.tables, *players[seat]["position"])] if seat is not None else []
+def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple[int, int], Cell]:
+    layout, players = game.compiled.layout, scene["players"]
+    visible = [cells_in_view(game.compiled.tables, *players[seat]["position"])] if seat is not None else []
     cells = {
         (x, y): _plain_cell(symbol, (x + y) % 2, all(seen[y, x] for seen in visible))
         for y, row in enumerate(layout.grid)
@@ -57,12 +56,12 @@ def _cells(compiled: Compiled, scene: Scene, seat: int | None) -> dict[tuple[int
     return cells
 
 
-def picture(compiled: Compiled, scene: Scene, names: Sequence[str], seat: int | None) -> Sheet:
+def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Sheet:
     """Return the scene model of a state, or of a seat's knowledge of it."""
-    standing, cards = seated(scene["players"], names, thing_text)
-    height, width = compiled.tables.terrain.shape
-    board = Board((width, height), tuple(_cells(compiled, scene, seat).items()), tuple(standing))
+    standing, cards = seated(scene["players"], game.display_names, thing_text)
+    height, width = game.compiled.tables.terrain.shape
+    board = Board((width, height), tuple(_cells(game, scene, seat).items()), tuple(standing))
     recipe = list_card("Recipe", ["unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])])
-    listing = [] if scene["recipe"] else [f"recipe: {unknown_text(compiled.layout.recipes)}"]
+    listing = [] if scene["recipe"] else [f"recipe: {unknown_text(game.compiled.layout.recipes)}"]
     light = [("delivered", GOOD)] if scene["delivered"] else []
     return kitchen_sheet(board, scene, light, BAD if scene["score"] < 0 else INK, cards, recipe, listing)

@@ -65,10 +65,10 @@ def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
 
 def _pair_of(form: schema.Form, what: str) -> schema.Form:
     def read(value: Any) -> tuple[Any, ...]:
-        ends = tuple(map(form, value if isinstance(value, (list, tuple)) else [value] * 2))
-        if len(ends) != 2 or ends[0] > ends[1]:
+        ends = tuple(map(form, value if isinstance(value, (list, tuple)) else [value]))
+        if len(ends) not in (1, 2) or ends[0] > ends[-1]:
             raise schema.refuse(value, f"{what} or a pair [least, most]")
-        return ends
+        return ends[0], ends[-1]
 
     return read
 

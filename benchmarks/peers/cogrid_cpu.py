@@ -8,10 +8,7 @@ themselves, so batches are timed without resets. JAX may use all cores that the 
 from __future__ import annotations
 
 import json
-import statistics
 import sys
-import time
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -20,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from cogrid.backend._dispatch import _reset_backend_for_testing as forget_backend  # two backends in one process
 from cogrid.envs import registry
+from jax_timing import median_rate
 
 LAYOUTS = {  # its names of our layouts
     "cramped_room": "Overcooked-CrampedRoom-V0",
@@ -27,18 +25,6 @@ LAYOUTS = {  # its names of our layouts
 }
 STEPS = 100  # of one timed call
 ACTIONS = 7
-
-
-def median_rate(call: Callable[[], object], steps: int, seconds: float) -> float:
-    """Return environment steps per second of a call that does so many, compiled beforehand."""
-    jax.block_until_ready(call())
-    rates: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rates) < 3:
-        start = time.perf_counter()
-        jax.block_until_ready(call())
-        rates.append(steps / (time.perf_counter() - start))
-    return statistics.median(rates)
 
 
 def make(layout: str, backend: str) -> Any:

@@ -9,15 +9,13 @@ process has.
 from __future__ import annotations
 
 import json
-import statistics
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from importlib.metadata import version
 
 import jax
 import jax.numpy as jnp
+from jax_timing import median_rate
 
 warnings.simplefilter("ignore")  # JaxMARL advertises its second version
 
@@ -40,18 +38,6 @@ V2 = {  # layouts of OvercookedV2, with the options of its paper
     }
 }
 STEPS = 100  # of one timed call
-
-
-def median_rate(call: Callable[[], object], steps: int, seconds: float) -> float:
-    """Return environment steps per second of a call that does so many, compiled beforehand."""
-    jax.block_until_ready(call())
-    rates: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rates) < 3:
-        start = time.perf_counter()
-        jax.block_until_ready(call())
-        rates.append(steps / (time.perf_counter() - start))
-    return statistics.median(rates)
 
 
 def measure(layout: str, batch: int, seconds: float) -> float:

@@ -87,7 +87,7 @@ class Choices:
 
     def sequences(self) -> list[Array]:
         """Return the rows of each seat's choices in an episode."""
-        _, numbers = np.unique(np.stack([self.episodes, self.seats]), axis=1, return_inverse=True)
+        _, numbers = np.unique(self.episodes * (self.seats.max() + 1) + self.seats, return_inverse=True)
         order = numbers.argsort(kind="stable")
         return np.split(order, np.bincount(numbers).cumsum()[:-1])
 

@@ -65,9 +65,7 @@ class SeatAssignment:
         self.first[which] = rng.integers(self.n_agents, size=count)
         if self.n_partners:
             roles = (count, self.n_agents - self.n_learners)
-            others = (
-                self.n_partners if self._copy_share is None else self.n_partners - 1
-            )  # the copy is the last partner
+            others = self.n_partners - (self._copy_share is not None)  # the copy is the last partner
             if self._priority:
                 partner = rng.choice(others, roles, p=self.probabilities(others))
             else:

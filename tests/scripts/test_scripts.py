@@ -34,6 +34,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
 ELSEWHERE = {  # scripts that other tests or targets run
     "benchmarks/against.py": "make bench-against",
     "benchmarks/peers/cogrid_cpu.py": "make bench-peers",
+    "benchmarks/peers/jax_timing.py": "make bench-peers",
     "benchmarks/peers/jaxmarl_cpu.py": "make bench-peers",
     "benchmarks/peers/overcooked_ai.py": "make bench-peers",
     "benchmarks/peers/run.py": "make bench-peers",

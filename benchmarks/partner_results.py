@@ -45,8 +45,10 @@ CONFIGS = {
     "kitchen_rush": "kitchen_rush_easy",
 }  # where it is not the pool's name
 PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
-METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru")
+METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone")
+MEMORY = "memory=gru:64"
 REMEMBERED = 20  # steps at most through which gradients of a memory go back
+CLONED = "noisy:0.2,greedy"
 HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
 APART = 7  # seed of the partners that no ego may meet
@@ -115,10 +117,10 @@ class Study:
         hyper = ["weights=own", f"members={members}", f"chosen={chosen}", f"grid={grid}"]
         return self.train("population", out, self.steps * 2 // 3, hyper, ["--method", "hsp", "--seed", seed])
 
-    def ego(self, out: str, *populations: str, memory: bool = False) -> list[str]:
+    def ego(self, out: str, *populations: str, memory: bool = False, start: str = "") -> list[str]:
         """Return the command that trains egos beside populations, or beside copies of themselves if there are none.
 
-        Egos with memory play three in ten episodes with a copy of themselves.
+        Egos with memory play three in ten episodes with a copy of themselves; they may start from a clone.
         """
         more = [] if not populations else ["--pool", *(self.out / name / POOL for name in populations)]
         seeds = ["--seeds", *range(self.seeds), "--workers", 1]
@@ -127,8 +129,19 @@ class Study:
             config = read_config(self.config)
             common = math.gcd(config.integer("rollout"), config.integer("batch_size"))
             steps = next(number for number in range(REMEMBERED, 0, -1) if common % number == 0)
-            hyper = ["memory=gru:64", f"sequence={steps}", "copy_rate=1", "copy_share=0.3"]
+            hyper = [MEMORY, f"sequence={steps}", "copy_rate=1", "copy_share=0.3"]
+            hyper += [f"start={self.out / start}/policy.npz"] if start else []
         return self.train("ego" if populations else "e3t", out, None, hyper, [*more, *seeds])
+
+    def clone(self) -> list[list[str]]:
+        """Return the commands that clone the scripted policy, which errs in a fifth of its decisions, with memory."""
+        config, games = read_config(self.config), self.out / "clone_games"
+        sizes = [MEMORY, *(f"{name}={config[name]}".replace(" ", "") for name in ("trunk", "heads"))]
+        options = [f"{name}={value}" for name, value in config.mapping("options").items()]
+        play = ["evaluate", "overcooked", "--layouts", self.pool.env_kwargs["layout"], "--team", f"all={CLONED}"]
+        train = ["train", "bc", self.pool.env_id, "--set", *options, "--data", games, "--hyper", *sizes]
+        commands = [[*play, "--episodes", 100, "--no-report", "--out", games], [*train, "--out", self.out / "clone"]]
+        return [list(map(str, command)) for command in commands]
 
     def score(self, families: str, folder: str, egos: Sequence[str], games: int) -> list[str]:
         """Return the command that scores egos beside some families of partners."""
@@ -161,8 +174,11 @@ class Study:
         yield "e3t", [self.ego("e3t")]
         yield "sa", [self.train("sa", "sa", None, [f"seeds={self.seeds}"])]
         yield "fcp", [self.ego("fcp", "population")]
-        yield "hsp", [] if alone else [self.ego("hsp", "population", "preferences")]
+        both = ("population", "preferences")
+        yield "hsp", [] if alone else [self.ego("hsp", *both)]
         yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
+        yield "clone", self.clone() if self.has_preferences else []
+        yield "fcp_clone", [self.ego("fcp_clone", *both, memory=True, start="clone")] if self.has_preferences else []
         yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]

@@ -140,15 +140,12 @@ class Scores:
 
     def improvements(self) -> ResultTable:
         """Return the probability that a seed of the row's method scores higher than one of the column's."""
-        games = {method: self.games(method, share) for method in self.methods}
-        columns = (Column("higher than"), *(Column(method, "estimate", 2, key=f"than {method}") for method in games))
-        rows: list[tuple[Cell, ...]] = []
-        for one, first in games.items():
-            others = [
-                None if one == other else robust.improvement_interval(first, second, self.resamples)
-                for other, second in games.items()
-            ]
-            rows.append((one, *others))
+        columns = (Column("higher than"), *(Column(name, "estimate", 2, key=f"than {name}") for name in self.methods))
+        intervals = robust.improvement_intervals([self.games(name, share) for name in self.methods], self.resamples)
+        rows: list[tuple[Cell, ...]] = [
+            (one, *(None if other == one else estimate for other, estimate in zip(self.methods, row, strict=True)))
+            for one, row in zip(self.methods, intervals, strict=True)
+        ]
         return ResultTable(columns, tuple(rows), "Probability of improvement")
 
     @property

@@ -78,15 +78,25 @@ def cell_means(games: Games) -> Array:
 
 
 def resampled(games: Games, rng: np.random.Generator, columns: Array) -> Array:
-    """Return the mean scores of one resample, (S, P): seeds first, then the games of each cell.
+    """Return the mean scores of R resamples, float64 (R, S, P'): seeds first, then the games of each cell.
+
+    The games of a cell are resampled R times in all, and each resample takes any of these means.
 
     Args:
         games: Scores of all games.
-        rng: Source of the resample.
-        columns: Numbers of the partners that were drawn; the same ones for all seeds.
+        rng: Source of the resamples.
+        columns: (R, P'), numbers of the partners that were drawn; the same ones for all seeds of a resample.
     """
-    rows = rng.integers(len(games), size=len(games))
-    return np.array([[rng.choice(games[s][p], len(games[s][p])).mean() for p in columns] for s in rows])
+    count, seeds = len(columns), len(games)
+    means = np.array([[rng.choice(cell, (count, len(cell))).mean(1) for cell in row] for row in games])
+    rows = rng.integers(seeds, size=(count, seeds))
+    which = rng.integers(count, size=(count, seeds, columns.shape[1]))
+    return np.asarray(means[rows[:, :, None], columns[:, None, :], which])
+
+
+def _draw_partners(games: Games, resamples: int) -> tuple[np.random.Generator, Array]:
+    rng = np.random.default_rng(_SEED)
+    return rng, rng.integers(len(games[0]), size=(resamples, len(games[0])))
 
 
 def nested_intervals(
@@ -103,27 +113,28 @@ def nested_intervals(
         statistics: Functions of the mean scores (S, P) and the numbers of their partners (P,).
         resamples: Number of resamples.
     """
-    rng = np.random.default_rng(_SEED)
-    size = len(games[0])
-    draws: dict[str, list[float]] = {name: [] for name in statistics}
-    for _ in range(resamples):
-        columns = rng.integers(size, size=size)
-        scores = resampled(games, rng, columns)
-        for name, statistic in statistics.items():
-            draws[name].append(statistic(scores, columns))
-    scores, everyone = cell_means(games), np.arange(size)
-    return {name: _estimate(statistic(scores, everyone), draws[name]) for name, statistic in statistics.items()}
+    scores, everyone = cell_means(games), np.arange(len(games[0]))
+    rng, columns = _draw_partners(games, resamples)
+    drawn = list(zip(resampled(games, rng, columns), columns, strict=True))
+    return {
+        name: _estimate(statistic(scores, everyone), [statistic(*one) for one in drawn])
+        for name, statistic in statistics.items()
+    }
 
 
-def improvement_interval(first: Games, second: Games, resamples: int = RESAMPLES) -> Estimate:
-    """Return the probability of improvement with its interval; both methods meet the same resampled partners."""
-    rng = np.random.default_rng(_SEED)
-    size = len(first[0])
-    draws = []
-    for _ in range(resamples):
-        columns = rng.integers(size, size=size)
-        draws.append(improvement(resampled(first, rng, columns), resampled(second, rng, columns)))
-    return _estimate(improvement(cell_means(first), cell_means(second)), draws)
+def improvement_intervals(games: Sequence[Games], resamples: int = RESAMPLES) -> list[list[Estimate]]:
+    """Return the probabilities of improvement of each method over each, with intervals.
+
+    Args:
+        games: Scores of all games of each method, with the same partners, which are resampled for all alike.
+        resamples: Number of resamples.
+    """
+    rng, columns = _draw_partners(games[0], resamples)
+    methods = [(cell_means(method), resampled(method, rng, columns)) for method in games]
+    return [
+        [_estimate(improvement(one, other), list(map(improvement, first, second))) for other, second in methods]
+        for one, first in methods
+    ]
 
 
 def _estimate(value: float, draws: Sequence[float]) -> Estimate:

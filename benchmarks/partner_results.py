@@ -34,7 +34,7 @@ from collab_overcooked.evaluation.partner_pool import (
     read_partner_pool,
     write_partner_pool,
 )
-from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, Line, best_responses, key_of
+from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, best_responses
 from collab_overcooked.evaluation.partner_table import read_scores
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, find_policy, halved, read_policy
@@ -183,8 +183,11 @@ class Study:
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]
         yield "fill", [self.fill]
-        lines = sorted(map(str, self.out.glob(f"scores*/*/{FILE}")))
-        yield "table", [["partners", "table", *lines, "--out", str(self.out / "table")]]
+        yield "table", [["partners", "table", *map(str, self.files()), "--out", str(self.out / "table")]]
+
+    def files(self) -> list[Path]:
+        """Return the files of scores; each has games of its egos among themselves."""
+        return sorted(self.out.glob(f"scores*/*/{FILE}"))
 
     def egos(self) -> list[str]:
         """Return the egos that are trained so far, as ``--ego`` takes them."""
@@ -221,18 +224,11 @@ class Study:
             best = best_of(np.concatenate([one.returns for one in games]), "itself")
         return make_partner(name, f"ppo:{PARTNERS}/{path.stem}", partner.family, best=best)
 
-    def _lines(self) -> list[Line]:
-        """Return all scores, with names of files below the folder; every folder has games of egos among themselves."""
-        lines: dict[tuple[object, ...], Line] = {}
-        for path in sorted(self.out.glob(f"scores*/*/{FILE}")):  # networks first, of which there are the most games
-            for line in read_scores([path]):
-                short = json.loads(json.dumps(line).replace(f"{self.out}/", ""))
-                lines.setdefault(key_of(short), short)
-        return list(lines.values())
-
     def fill(self) -> None:
         """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
-        lines = self._lines()
+        lines = json.loads(
+            json.dumps(read_scores(self.files())).replace(f"{self.out}/", "")
+        )  # names without the folder
         pool = replace(self.pool, partners=tuple(map(_without_few_games, self.pool.partners)))
         partners = tuple(map(_shortened, best_responses(pool, lines)))
         write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=partners))

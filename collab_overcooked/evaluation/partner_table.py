@@ -22,7 +22,7 @@ TABLE, PROFILE, HEAT_MAP = "partners", "profile", "partners_by_method"
 
 
 def read_scores(paths: Sequence[Path]) -> list[Line]:
-    """Read results of ``partners score``; repeated lines count once.
+    """Read results of ``partners score``; of repeated lines the one with the most games counts.
 
     Args:
         paths: Folders with ``scores.jsonl``, or files of such lines.
@@ -31,8 +31,9 @@ def read_scores(paths: Sequence[Path]) -> list[Line]:
     for path in paths:
         file = path / FILE if path.is_dir() else path
         for line in JournalFile(file, LINE, missing_ok=False).read():
-            first = lines.setdefault(key_of(line), line)
-            if first["returns"] != line["returns"]:
+            fewer, more = sorted((lines.get(key_of(line), line), line), key=lambda one: len(one["returns"]))
+            lines[key_of(line)] = more
+            if more["returns"][: len(fewer["returns"])] != fewer["returns"]:
                 raise ValueError(
                     f"{file}: {line['method']} with {line['partner']} in seat {line['seat']} contradicts another line "
                     "about the same games; delete one of them"

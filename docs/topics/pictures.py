@@ -19,9 +19,10 @@ from PIL import Image
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE
 from collab_overcooked.reporting.video import write_video
 from collab_overcooked.runner.replay import replay
-from topics import cuisineworld
+from topics import cuisineworld, partners
 from topics.writing import DOCS, EXAMPLES
 
 FOLDER = DOCS / "pictures"
@@ -101,6 +102,14 @@ def draw_curve() -> None:
     run("plot", str(RUNS / "cramped_room"), "--title", "cramped_room", "--out", str(FOLDER / "curve.svg"))
 
 
+def draw_partners() -> None:
+    """Draw the performance profile and the heat map of each pool that has results."""
+    for pool in partners.POOLS:
+        partners.scores(pool).write(RUNS / pool)
+        for name in (PROFILE, HEAT_MAP):
+            shutil.copyfile(RUNS / pool / f"{name}.svg", FOLDER / f"{name}_{pool}.svg")
+
+
 @contextmanager
 def opened(address: str, width: int, height: int) -> Iterator[Any]:
     """Open a page in the Chromium on the PATH."""
@@ -173,6 +182,7 @@ PICTURES: dict[str, Callable[[], None]] = {
     "cuisineworld": cuisineworld.draw_pictures,
     "curve": draw_curve,
     "leaderboard": draw_leaderboard,
+    "partners": draw_partners,
     "play": draw_play,
     "study": draw_study,
 }

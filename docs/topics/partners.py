@@ -1,0 +1,100 @@
+"""Facts about agents beside partners that they never met, from the lines of ``benchmarks/partner_results.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+
+from collab_overcooked.evaluation.partner_pool import pool_names, read_partner_pool
+from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE, Scores, read_scores
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.result_table import ResultTable
+
+from .writing import RESULTS, code, table
+
+NAMES = {
+    "sp": "self-play",
+    "sa": "state-augmented",
+    "e3t": "E3T without prediction",
+    "fcp": "FCP",
+    "hsp": "HSP's pool",
+    "fcp_gru": "FCP and itself, GRU",
+    "fcp_clone": "the same from a clone",
+}
+SHOWN = ("method", "seeds", "mean", "worst tenth", "lowest family", "self-play", "other seeds")
+HEADS = {"method": "ego", "mean": "mean share", "self-play": "with itself", "other seeds": "with other seeds"}
+POOLS = tuple(name for name in pool_names() if (RESULTS / f"partners_{name}.jsonl").exists())
+
+
+def named(text: str) -> str:
+    """Return the title of a method; programs are written as specs."""
+    return NAMES.get(text, code(text))
+
+
+@cache
+def scores(pool: str) -> Scores:
+    """Return the committed results of a pool."""
+    return Scores(read_scores([RESULTS / f"partners_{pool}.jsonl"]))
+
+
+@cache
+def whole_table(pool: str) -> ResultTable:
+    """Return the table that ``partners table`` prints."""
+    return scores(pool).table()
+
+
+def results(pool: str) -> str:
+    """Return the table of a pool without the columns that few ask for, and the notes below it."""
+    wide = whole_table(pool)
+    families = dict.fromkeys(scores(pool).families.values())
+    chosen = [i for i, column in enumerate(wide.columns) if column.name in SHOWN or column.name in families]
+    columns = tuple(
+        replace(wide.columns[i], name=HEADS.get(wide.columns[i].name, wide.columns[i].name)) for i in chosen
+    )
+    rows = ((named(str(row[0])), *(row[i] for i in chosen[1:])) for row in wide.rows)
+    notes = "\n".join(f"- {note}" for note in scores(pool).notes())
+    shown = ResultTable(columns, tuple(rows)).markdown().replace("\\`", "`")
+    pictures = (
+        f"![Share of the best response by method and partner](pictures/{HEAT_MAP}_{pool}.svg)",
+        f"![Share of partners with more than a share of the best response](pictures/{PROFILE}_{pool}.svg)",
+    )
+    return "\n\n".join((shown, notes, *pictures))
+
+
+def partner_summary() -> str:
+    """Return the mean share and the lowest family of each method by pool."""
+    cells: dict[str, dict[str, str]] = {}
+    for pool in POOLS:
+        wide = whole_table(pool)
+        keys = {column.name: i for i, column in enumerate(wide.columns)}
+        for row in wide.rows:
+            mean, lowest = row[keys["mean"]], row[keys["lowest family"]]
+            assert isinstance(mean, Estimate) and isinstance(lowest, Estimate)
+            shown = f"{wide.columns[keys['mean']].text(mean)[0]} ({lowest.value:.2f})"
+            cells.setdefault(str(row[0]), {})[pool] = shown
+    methods = [name for name in (*NAMES, *cells) if name in cells]
+    rows = [(named(name), *(cells[name].get(pool, "") for pool in POOLS)) for name in dict.fromkeys(methods)]
+    return table(("ego", *map(code, POOLS)), rows, range(1, 1 + len(POOLS)))
+
+
+def best_responses() -> str:
+    """Return how the best responses of the built-in pools were measured."""
+    rows = []
+    for name in pool_names():
+        partners = read_partner_pool(name).partners
+        best = [partner.best for partner in partners if partner.best]
+        games = sorted({one.games for one in best})
+        by = dict.fromkeys(one.by.split("/")[0].removeprefix("ppo:") for one in best)
+        span = "" if not games else f"{games[0]}" + (f" to {games[-1]}" if len(games) > 1 else "")
+        rows.append((code(name), len(partners), len(best), span, ", ".join(map(code, by))))
+    return table(("pool", "partners", "with best response", "games of each", "egos that are one"), rows, (1, 2, 3))
+
+
+def _fact(pool: str) -> Callable[[], str]:
+    fact = partial(results, pool)
+    fact.__name__ = f"partners_{pool}"  # type: ignore[attr-defined]
+    return fact
+
+
+FACTS = (partner_summary, best_responses, *map(_fact, POOLS))

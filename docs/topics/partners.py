@@ -9,7 +9,7 @@ from functools import cache, partial
 from collab_overcooked.evaluation.partner_pool import pool_names, read_partner_pool
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE, Scores, read_scores
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.reporting.result_table import ResultTable
+from collab_overcooked.reporting.result_table import Column, ResultTable
 
 from .writing import RESULTS, code, table
 
@@ -24,6 +24,11 @@ NAMES = {
 }
 SHOWN = ("method", "seeds", "mean", "worst tenth", "lowest family", "self-play", "other seeds")
 HEADS = {"method": "ego", "mean": "mean share", "self-play": "with itself", "other seeds": "with other seeds"}
+ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), largest pools; random0, random1 and random3 are its names of the layouts
+    "forced_coordination": {"sp": 0.85, "e3t": 0.83, "fcp": 0.86, "hsp": 0.81},
+    "coordination_ring": {"sp": 0.27, "e3t": 0.60, "fcp": 0.69, "hsp": 0.66},
+    "counter_circuit": {"sp": 0.09, "e3t": 0.51, "fcp": 0.59, "hsp": 0.55},
+}
 POOLS = tuple(name for name in pool_names() if (RESULTS / f"partners_{name}.jsonl").exists())
 
 
@@ -45,16 +50,20 @@ def whole_table(pool: str) -> ResultTable:
 
 
 def results(pool: str) -> str:
-    """Return the table of a pool without the columns that few ask for, and the notes below it."""
+    """Return the table of a pool without the columns that few ask for, the notes below it, and its pictures."""
     wide = whole_table(pool)
     families = dict.fromkeys(scores(pool).families.values())
     chosen = [i for i, column in enumerate(wide.columns) if column.name in SHOWN or column.name in families]
-    columns = tuple(
-        replace(wide.columns[i], name=HEADS.get(wide.columns[i].name, wide.columns[i].name)) for i in chosen
-    )
-    rows = ((named(str(row[0])), *(row[i] for i in chosen[1:])) for row in wide.rows)
+    columns = [replace(wide.columns[i], name=HEADS.get(wide.columns[i].name, wide.columns[i].name)) for i in chosen]
+    columns.append(Column("higher than `greedy`", "estimate", 2))
+    improvements = scores(pool).improvements()
+    over_greedy = [column.name for column in improvements.columns].index("greedy")
+    rows = [
+        (named(str(row[0])), *(row[i] for i in chosen[1:]), improvement[over_greedy])
+        for row, improvement in zip(wide.rows, improvements.rows, strict=True)
+    ]
+    shown = ResultTable(tuple(columns), tuple(rows)).markdown().replace("\\`", "`")
     notes = "\n".join(f"- {note}" for note in scores(pool).notes())
-    shown = ResultTable(columns, tuple(rows)).markdown().replace("\\`", "`")
     pictures = (
         f"![Share of the best response by method and partner](pictures/{HEAT_MAP}_{pool}.svg)",
         f"![Share of partners with more than a share of the best response](pictures/{PROFILE}_{pool}.svg)",
@@ -78,6 +87,19 @@ def partner_summary() -> str:
     return table(("ego", *map(code, POOLS)), rows, range(1, 1 + len(POOLS)))
 
 
+def beside_zsc_eval() -> str:
+    """Return BR-Prox here, with its interval, and that of ZSC-Eval."""
+    rows = []
+    for pool in filter(ZSC_EVAL.get, POOLS):
+        wide = whole_table(pool)
+        (i,) = (i for i, column in enumerate(wide.columns) if column.name == "BR-Prox")
+        for row in wide.rows:
+            if row[0] in ZSC_EVAL[pool]:
+                here = "{} ({})".format(*wide.columns[i].text(row[i]))
+                rows.append((code(pool), named(str(row[0])), here, f"{ZSC_EVAL[pool][str(row[0])]:.2f}"))
+    return table(("layout", "ego", "BR-Prox here", "ZSC-Eval, its partners"), rows, (2, 3))
+
+
 def best_responses() -> str:
     """Return how the best responses of the built-in pools were measured."""
     rows = []
@@ -97,4 +119,4 @@ def _fact(pool: str) -> Callable[[], str]:
     return fact
 
 
-FACTS = (partner_summary, best_responses, *map(_fact, POOLS))
+FACTS = (partner_summary, beside_zsc_eval, best_responses, *map(_fact, POOLS))

@@ -45,7 +45,7 @@ CONFIGS = {
     "kitchen_rush": "kitchen_rush_easy",
 }  # where it is not the pool's name
 PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
-METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone")
+METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone", "clone")
 MEMORY = "memory=gru:64"
 REMEMBERED = 20  # steps at most through which gradients of a memory go back
 CLONED = "noisy:0.2,greedy"
@@ -174,11 +174,10 @@ class Study:
         yield "e3t", [self.ego("e3t")]
         yield "sa", [self.train("sa", "sa", None, [f"seeds={self.seeds}"])]
         yield "fcp", [self.ego("fcp", "population")]
-        both = ("population", "preferences")
-        yield "hsp", [] if alone else [self.ego("hsp", *both)]
+        yield "hsp", [] if alone else [self.ego("hsp", "population", "preferences")]
         yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
         yield "clone", self.clone() if self.has_preferences else []
-        yield "fcp_clone", [self.ego("fcp_clone", *both, memory=True, start="clone")] if self.has_preferences else []
+        yield "fcp_clone", [self.ego("fcp_clone", "population", memory=True, start="clone")] if self.has_preferences else []
         yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]
@@ -191,7 +190,7 @@ class Study:
 
     def egos(self) -> list[str]:
         """Return the egos that are trained so far, as ``--ego`` takes them."""
-        folders = {"sp": "population/member_*", "sa": "sa/member_*"}
+        folders = {"sp": "population/member_*", "sa": "sa/member_*", "clone": "clone"}
         patterns = {method: f"{folders.get(method, f'{method}/seed_*')}/policy.npz" for method in METHODS}
         return [f"{method}={self.out}/{text}" for method, text in patterns.items() if any(self.out.glob(text))]
 
@@ -275,15 +274,18 @@ def main() -> None:
     if unknown:
         parser.error(f"stage: {', '.join(unknown)}; allowed: {', '.join(names)}")
     chosen = options.stage or [name for name in names if name not in CHANGING]
+    failed = []
     for name, commands in study.stages():  # one after the other, as later commands name what earlier ones trained
         for command in commands if name in chosen else ():
             print("$", shlex.join(["collab-overcooked", *command]) if isinstance(command, list) else name, flush=True)
             if options.print:
                 continue
-            if isinstance(command, list):
-                subprocess.run([sys.executable, "-m", "collab_overcooked", *command], check=True)
-            else:
+            if not isinstance(command, list):
                 command()
+            elif subprocess.run([sys.executable, "-m", "collab_overcooked", *command], check=False).returncode:
+                failed.append(name)  # pairs with preferences may earn nothing; the other stages do not need them
+    if failed:
+        sys.exit(f"failed: {', '.join(dict.fromkeys(failed))}; the other stages are done")
 
 
 if __name__ == "__main__":

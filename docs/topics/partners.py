@@ -21,6 +21,7 @@ NAMES = {
     "hsp": "HSP's pool",
     "fcp_gru": "FCP and itself, GRU",
     "fcp_clone": "the same from a clone",
+    "clone": "that clone alone",
 }
 SHOWN = ("method", "seeds", "mean", "worst tenth", "lowest family", "self-play", "other seeds")
 HEADS = {"method": "ego", "mean": "mean share", "self-play": "with itself", "other seeds": "with other seeds"}

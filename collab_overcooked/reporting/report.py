@@ -283,7 +283,7 @@ def event_text(event: Mapping[str, Any]) -> str:
     if "reason" in event:  # games that also report refused actions
         ends = [name for name in ("finished", "ruined") if event.get(name)]
         reason = str(event["reason"])
-        refused = [] if reason == "OK" else [f"refused, {reason.lower().replace('_', ' ')}"]
+        refused = [] if reason == "OK" else [f"refused, {reason.removeprefix('F_').lower().replace('_', ' ')}"]
         return ": ".join([event["label"], *ends, *refused])
     item = f" {event['item']}" if event.get("item") else ""
     place = f" ({event['place']})" if event.get("place") else ""

@@ -140,7 +140,8 @@ class Study:
         options = [f"{name}={value}" for name, value in config.mapping("options").items()]
         play = ["evaluate", "overcooked", "--layouts", self.pool.env_kwargs["layout"], "--team", f"all={CLONED}"]
         train = ["train", "bc", self.pool.env_id, "--set", *options, "--data", games, "--hyper", *sizes]
-        commands = [[*play, "--episodes", 100, "--no-report", "--out", games], [*train, "--out", self.out / "clone"]]
+        episodes = ("--episodes", self.games["networks"], "--no-report")
+        commands = [[*play, *episodes, "--out", games], [*train, "--out", self.out / "clone"]]
         return [list(map(str, command)) for command in commands]
 
     def score(self, families: str, folder: str, egos: Sequence[str], games: int) -> list[str]:
@@ -177,7 +178,10 @@ class Study:
         yield "hsp", [] if alone else [self.ego("hsp", "population", "preferences")]
         yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
         yield "clone", self.clone() if self.has_preferences else []
-        yield "fcp_clone", [self.ego("fcp_clone", "population", memory=True, start="clone")] if self.has_preferences else []
+        yield (
+            "fcp_clone",
+            [self.ego("fcp_clone", "population", memory=True, start="clone")] if self.has_preferences else [],
+        )
         yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]

@@ -62,12 +62,17 @@ def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPa
             partners.append(read_partner(pool, pool.partner(entry), settings.partner_noise))
             check_partner(name, partners[-1].file, game)
             continue
-        path = find_policy(name)
-        file = read_policy(path)
-        family = "clone" if file.meta.get("algorithm") == "bc" else "selfplay"
-        partners.append(TrainingPartner(file, settings.partner_noise, Met(name, file_digest(path), family)))
+        file, met = read_trained(name)
+        partners.append(TrainingPartner(file, settings.partner_noise, met))
         check_partner(name, file, game)
     return partners
+
+
+def read_trained(name: str) -> tuple[PolicyFile, Met]:
+    """Read a policy file, and how files of policies that have met it name it."""
+    path = find_policy(name)
+    file = read_policy(path)
+    return file, Met(name, file_digest(path), "clone" if file.meta.get("algorithm") == "bc" else "selfplay")
 
 
 def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:

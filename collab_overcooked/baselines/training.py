@@ -24,6 +24,7 @@ from collab_overcooked.baselines.partners import (
     network_arrays,
     network_from,
     read_partners,
+    read_trained,
 )
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
@@ -32,7 +33,7 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger, check_services
 from collab_overcooked.envs.api import clone
 from collab_overcooked.io.files import MAX_MODEL, draft, open_file, read_text, write_atomic
-from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy, with_met
+from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read_policy, with_met
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
 MAY_CHANGE = {"target_return", "checkpoint_every", "steps", "evaluate_every", "evaluation_games"}  # in a continued run
@@ -68,8 +69,12 @@ class Training:
         scale = observation_scale(self.game, settings.seed, bool(settings.convolutions))
         rows_of_learners = learner_rows(settings, self.game.n_agents)
         self.learners = [make_learner(settings, self.game, rows, scale) for rows in rows_of_learners]
-        for learner in self.learners if settings.start else ():
-            load_weights(learner.policy, read_policy(find_policy(settings.start)).network, settings.activation)
+        self._known: list[Met] = []  # what the policy that the training starts from has met, and that policy
+        if settings.start:
+            file, met = read_trained(settings.start)
+            self._known = [*file.met, met]
+            for learner in self.learners:
+                load_weights(learner.policy, file.network, settings.activation)
         if settings.copy_rate:
             copy = policy_file(self.learners[0].policy, settings, self.game, settings.learner, "", 0)
             self.partners.append(TrainingPartner(copy, settings.partner_noise))
@@ -226,7 +231,7 @@ class Training:
             policy_file(learner.policy, settings, self.game, settings.learner, command, steps)
             for learner in self.learners
         ]
-        met = met_partners(self.partners)
+        met = self._known + met_partners(self.partners)
         return [with_met(file, met) for file in files] if met else files
 
 

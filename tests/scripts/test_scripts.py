@@ -96,6 +96,21 @@ def test_script(script: str, tmp_path: Path):
         assert json.loads((tmp_path / "out.json").read_text())
 
 
+@pytest.mark.slow
+def test_egos_start_from_a_clone_and_a_stage_that_fails_is_named(tmp_path: Path):
+    tiny = ["--steps", "52000", "--seeds", "1", "--games", "1", "1", "1", "--out", tmp_path]
+    command = [sys.executable, ROOT / "benchmarks/partner_results.py", "forced_coordination", *tiny, "--stage"]
+    run(*command, "population", "clone", "fcp_clone")
+    settings = json.loads((tmp_path / "fcp_clone" / "seed_0" / "settings.json").read_text())
+    assert settings["start"] == f"{tmp_path}/clone/policy.npz" and (settings["memory"], settings["copy_rate"]) == (
+        "gru:64",
+        1,
+    )
+    failed = subprocess.run([*command, "hsp", "clone"], cwd=ROOT, capture_output=True, text=True)
+    assert failed.returncode == 1 and "failed: hsp; the other stages are done" in failed.stderr
+    assert failed.stdout.count("$ collab-overcooked train bc") == 1
+
+
 @pytest.mark.nightly
 def test_benchmarks_run_once_each():
     printed = run(sys.executable, "-m", "pytest", "benchmarks", "-q", "--benchmark-disable", "-p", "no:cacheprovider")

@@ -96,7 +96,7 @@ def test_script(script: str, tmp_path: Path):
         assert json.loads((tmp_path / "out.json").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_egos_start_from_a_clone_and_a_stage_that_fails_is_named(tmp_path: Path):
     tiny = ["--steps", "52000", "--seeds", "1", "--games", "1", "1", "1", "--out", tmp_path]
     command = [sys.executable, ROOT / "benchmarks/partner_results.py", "forced_coordination", *tiny, "--stage"]

@@ -53,7 +53,7 @@ HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
 APART = 7  # seed of the partners that no ego may meet
 CHANGING = ("apart", "members", "fill")  # stages that rebuild the pool
-FEW = 10  # games; best responses of fewer are measured anew
+FEW = 50  # games; best responses of fewer are measured anew
 FAMILIES = {"networks": "selfplay,preference,clone", "programs": "scripted,noisy", "search": "search"}
 Words = Sequence[object]
 

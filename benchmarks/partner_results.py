@@ -17,6 +17,7 @@ import math
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,7 +35,7 @@ from collab_overcooked.evaluation.partner_pool import (
     read_partner_pool,
     write_partner_pool,
 )
-from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, best_responses
+from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, Line, best_responses
 from collab_overcooked.evaluation.partner_table import read_scores
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, find_policy, halved, read_policy
@@ -233,7 +234,9 @@ class Study:
             json.dumps(read_scores(self.files())).replace(f"{self.out}/", "")
         )  # names without the folder
         pool = replace(self.pool, partners=tuple(map(_without_few_games, self.pool.partners)))
-        partners = tuple(map(_shortened, best_responses(pool, lines)))
+        sure = best_responses(pool, _with_enough_games(lines))
+        every = zip(sure, best_responses(pool, lines), strict=True)
+        partners = tuple(_shortened(one if one.best else other) for one, other in every)
         write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=partners))
         best = {one.name: {"best": one.best and one.best.to_dict(), "lower": one.lower} for one in partners}
         kept = [
@@ -242,6 +245,13 @@ class Study:
             if line["method"] != "random"
         ]
         write_atomic(self.out / FILE, "".join(json.dumps(line) + "\n" for line in kept).encode())
+
+
+def _with_enough_games(lines: Sequence[Line]) -> list[Line]:
+    games: Counter[tuple[str, str, str]] = Counter()
+    for line in lines:
+        games[line["method"], line["ego"], line["partner"]] += len(line["returns"])
+    return [line for line in lines if games[line["method"], line["ego"], line["partner"]] >= FEW]
 
 
 def _without_few_games(partner: Partner) -> Partner:

@@ -15,17 +15,17 @@ from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
-from collab_overcooked.games.craft.engine.compile import PACES
+from collab_overcooked.games.craft.engine.compile import INTERVALS, PACES
 from collab_overcooked.games.craft.engine.constants import Reason
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.games.craft.suite import (
-    arithmetic,
     published,
     score_record,
     score_records,
     upper_bounds,
 )
 from collab_overcooked.games.craft.text import text
+from collab_overcooked.metrics.orders import Cell
 
 from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
 
@@ -115,22 +115,26 @@ def craft_bounds() -> str:
     return table(("level", "agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(1, 8))
 
 
-def craft_arithmetic() -> str:
-    """List what the published shares allow."""
-    rows = [
-        (
-            row["pace"],
-            f"{row['share']:.3f}",
-            len(row["fitting"]),
-            row["interval"],
-            row["idle failures"],
-            row["orders"],
-            ", ".join(row["expected"]) or "none",
-        )
-        for row in arithmetic()
+def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:
+    """Return all fractions with denominators up to ``most`` that round to a share."""
+    return [
+        Cell(done, resolved)
+        for resolved in range(1, most + 1)
+        for done in range(resolved + 1)
+        if round(done / resolved, digits) == share
     ]
+
+
+def craft_arithmetic() -> str:
+    """List fractions that round to the published shares, and those between an idle team's failures and all orders."""
+    rows, episodes, steps = [], 3, 60
+    for interval, share in zip(INTERVALS, published()["shares"], strict=True):
+        starts, fitting = range(0, steps, interval), fitting_fractions(share)
+        failed, come = episodes * sum(t + int(1.5 * interval) <= steps for t in starts), episodes * len(starts)
+        expected = [str(cell) for cell in fitting if failed <= cell.resolved <= come]
+        rows.append((f"{share:.3f}", len(fitting), interval, failed, come, ", ".join(expected) or "none"))
     heads = ("pace", "published", "fractions that fit", "interval", "idle failures", "orders", "fitting between")
-    return table(heads, rows, right=range(6))
+    return table(heads, ((pace, *row) for pace, row in zip(PACES, rows, strict=True)), right=range(6))
 
 
 def craft_results() -> str:

@@ -18,7 +18,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference,
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record
-from collab_overcooked.games.craft.engine.compile import INTERVALS, PACES, Compiled, CraftConfig, compile_level
+from collab_overcooked.games.craft.engine.compile import PACES, Compiled, CraftConfig, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item, Param, Place, Role
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
 from collab_overcooked.io import schema
@@ -28,7 +28,7 @@ from collab_overcooked.io.files import read_shipped_yaml, write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import ORDERS, Cell, served_share, tally_record
+from collab_overcooked.metrics.orders import ORDERS, served_share, tally_record
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -46,43 +46,6 @@ RECORD_FIELDS = RecordFields(
 def published() -> Mapping[str, Any]:
     """Read the paper's figures, and the fractions that fit them."""
     return read_shipped_yaml("games/craft/published.yaml")
-
-
-def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:
-    """Return all fractions with denominators up to ``most`` that round to a share."""
-    return [
-        Cell(done, resolved)
-        for resolved in range(1, most + 1)
-        for done in range(resolved + 1)
-        if round(done / resolved, digits) == share
-    ]
-
-
-def idle_failures(interval: int, episodes: int = 3, steps: int = 60, alpha: float = 1.5) -> tuple[int, int]:
-    """Return the orders that an idle team fails in a number of episodes, and the orders that come."""
-    lifetime = int(alpha * interval)
-    starts = range(0, steps, interval)
-    return episodes * sum(t + lifetime <= steps for t in starts), episodes * len(starts)
-
-
-def arithmetic() -> list[dict[str, Any]]:
-    """Return, by pace, the fractions that round to the published share, and those with a plausible denominator."""
-    rows = []
-    for pace, share in zip(PACES, published()["shares"], strict=True):
-        failed, come = idle_failures(INTERVALS[pace - 1])
-        fitting = fitting_fractions(share)
-        rows.append(
-            {
-                "pace": pace,
-                "interval": INTERVALS[pace - 1],
-                "share": share,
-                "idle failures": failed,
-                "orders": come,
-                "fitting": [str(cell) for cell in fitting],
-                "expected": [str(cell) for cell in fitting if failed <= cell.resolved <= come],
-            }
-        )
-    return rows
 
 
 KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # bit flags of a spot: what can be done from there

@@ -156,8 +156,9 @@ class Scores:
 
     def notes(self) -> list[str]:
         """Return what a reader of the tables must know."""
-        games = [len(line["returns"]) for line in self.lines if line["kind"] == PARTNER]
-        met = {line["seen"] for line in self.lines if line["kind"] == PARTNER} - {ITSELF}
+        counted = [line for line in self.lines if line["kind"] == PARTNER and line["partner"] in self.families]
+        games = [len(line["returns"]) for line in counted]
+        met = {line["seen"] for line in counted} - {ITSELF}
         modes = sorted({line["mode"] for line in self.lines if line["mode"]})
         notes = [
             f"{min(games)} games per partner and seat" + ("" if min(games) == max(games) else " at least"),

@@ -20,8 +20,8 @@ NAMES = {
     "fcp": "FCP",
     "hsp": "HSP's pool",
     "fcp_gru": "FCP and itself, GRU",
-    "fcp_clone": "the same from a clone",
-    "clone": "that clone alone",
+    "fcp_clone": "FCP and itself, GRU, from a clone",
+    "clone": "the clone alone",
 }
 SHOWN = ("method", "seeds", "mean", "worst tenth", "lowest family", "self-play", "other seeds")
 HEADS = {"method": "ego", "mean": "mean share", "self-play": "with itself", "other seeds": "with other seeds"}

@@ -84,7 +84,8 @@ def test_a_central_critic_reads_the_state_and_not_the_observation(tmp_path):
     training = collected(COOKING.with_values({"critic": "central", "memory": ""}))
     buffer = training.learners[0].rollout_buffer
     values = buffer.values.reshape(*buffer.central.shape[:2], -1)
-    assert np.array_equal(values[..., 0], values[..., 1]) and values.std() > 0.01
+    # equal but for the order of sums, which a matrix product may choose by row
+    assert np.allclose(values[..., 0], values[..., 1], rtol=0, atol=1e-5) and values.std() > 0.01
     local = Training(COOKING.with_values({"memory": ""})).export()[0].network
     shapes = [weight.shape for _, weight, _ in training.export()[0].network.layers]
     assert shapes == [weight.shape for _, weight, _ in local.layers]

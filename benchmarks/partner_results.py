@@ -49,7 +49,7 @@ PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
 METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone", "clone")
 MEMORY = "memory=gru:64"
 REMEMBERED = 20  # steps at most through which gradients of a memory go back
-CLONED = "noisy:0.2,greedy"
+CLONED = "noisy:0.2,greedy"  # whose games an ego may start from
 HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
 APART = 7  # seed of the partners that no ego may meet
@@ -178,11 +178,8 @@ class Study:
         yield "fcp", [self.ego("fcp", "population")]
         yield "hsp", [] if alone else [self.ego("hsp", "population", "preferences")]
         yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
-        yield "clone", self.clone() if self.has_preferences else []
-        yield (
-            "fcp_clone",
-            [self.ego("fcp_clone", "population", memory=True, start="clone")] if self.has_preferences else [],
-        )
+        yield "clone", [] if alone else self.clone()
+        yield "fcp_clone", [] if alone else [self.ego("fcp_clone", "population", memory=True, start="clone")]
         yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]
@@ -230,9 +227,7 @@ class Study:
 
     def fill(self) -> None:
         """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
-        lines = json.loads(
-            json.dumps(read_scores(self.files())).replace(f"{self.out}/", "")
-        )  # names without the folder
+        lines = json.loads(json.dumps(read_scores(self.files())).replace(f"{self.out}/", ""))  # names below the folder
         pool = replace(self.pool, partners=tuple(map(_without_few_games, self.pool.partners)))
         sure = best_responses(pool, _with_enough_games(lines))
         every = zip(sure, best_responses(pool, lines), strict=True)

@@ -34,8 +34,8 @@ POOLS = tuple(name for name in pool_names() if (RESULTS / f"partners_{name}.json
 
 
 def named(text: str) -> str:
-    """Return the title of a method; programs are written as specs."""
-    return NAMES.get(text, code(text))
+    """Return the title of a method; programs are their own."""
+    return NAMES.get(text, text)
 
 
 @cache
@@ -56,14 +56,14 @@ def results(pool: str) -> str:
     families = dict.fromkeys(scores(pool).families.values())
     chosen = [i for i, column in enumerate(wide.columns) if column.name in SHOWN or column.name in families]
     columns = [replace(wide.columns[i], name=HEADS.get(wide.columns[i].name, wide.columns[i].name)) for i in chosen]
-    columns.append(Column("higher than `greedy`", "estimate", 2))
+    columns.append(Column("higher than greedy", "estimate", 2))
     improvements = scores(pool).improvements()
     over_greedy = [column.name for column in improvements.columns].index("greedy")
     rows = [
         (named(str(row[0])), *(row[i] for i in chosen[1:]), improvement[over_greedy])
         for row, improvement in zip(wide.rows, improvements.rows, strict=True)
     ]
-    shown = ResultTable(tuple(columns), tuple(rows)).markdown().replace("\\`", "`")
+    shown = ResultTable(tuple(columns), tuple(rows)).markdown()
     notes = "\n".join(f"- {note}" for note in scores(pool).notes())
     pictures = (
         f"![Share of the best response by method and partner](pictures/{HEAT_MAP}_{pool}.svg)",
@@ -111,7 +111,7 @@ def best_responses() -> str:
         by = dict.fromkeys(one.by.split("/")[0].removeprefix("ppo:") for one in best)
         span = "" if not games else f"{games[0]}" + (f" to {games[-1]}" if len(games) > 1 else "")
         rows.append((code(name), len(partners), len(best), span, ", ".join(map(code, by))))
-    return table(("pool", "partners", "with best response", "games of each", "egos that are one"), rows, (1, 2, 3))
+    return table(("pool", "partners", "with best response", "games of each", "best egos"), rows, (1, 2, 3))
 
 
 def _fact(pool: str) -> Callable[[], str]:

@@ -102,7 +102,7 @@ SWITCHES: Mapping[str, Switch] = {
         {PARTNER: "steps"},
         "word",
         "Form of the recipe: cooking steps, the same with the first one split into actions, single actions of both "
-        "agents, or these with the due action first.",
+        "agents, or split with the actions rotated until the due one comes first.",
         ("steps", "split", "actions", "rearranged"),
     ),
     "patience": Switch({CHOOSE: PATIENCE}, "count", "Offer to wait until something changes, for so many steps at most, "

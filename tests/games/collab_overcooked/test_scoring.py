@@ -63,7 +63,7 @@ def test_the_log_of_the_original_preset_caps_tes_in_levels_5_and_6(tmp_path, pre
 
 def test_conversations_can_be_counted_in_other_ways(talks):
     (table,) = score_records(talks, CollaborationOptions(denominator="required"))
-    assert table.levels[0].ic.value == 0.5  # one right request for two required actions
+    assert table.levels[0].ic.value == 1.0  # both required actions, requested in one conversation
     (table,) = score_records(talks, CollaborationOptions(response="executed"))
     assert table.levels[0].rc.value == 1.0
 

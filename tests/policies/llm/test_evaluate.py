@@ -202,8 +202,8 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
         done = run(*texts, *team, "--base-url", server.url, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
     asked = [asked["messages"][-1]["content"] for asked in server.asked]  # side by side, so in any order
-    first, second = sorted(asked, key=lambda text: "1. Alice: pickup(egg,ingredient_dispenser)" not in text)
-    assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
+    first, second = sorted(asked, key=lambda text: "1. Pick up egg from ingredient_dispenser." not in text)
+    assert "1. Pick up egg from ingredient_dispenser." in first and "1. Place it on a counter." in second
     limit = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
     assert all(f" of {limit}" in message for message in asked)
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]

@@ -11,7 +11,7 @@ from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-from collab_overcooked.games.collab_overcooked.policies.instructions import due_step, step_recipe
+from collab_overcooked.games.collab_overcooked.policies.instructions import due_step, split_recipe, step_recipe
 
 CHEF = "pickup(egg,counter); put_obj_in_utensil(pot0); cook(pot0); wait(2); pickup(boiled_egg,pot0); deliver()"
 HELP = "pickup(egg,ingredient_dispenser); place_obj_on_counter()"
@@ -177,7 +177,7 @@ def test_agents_made_for_a_game_do_not_play_others(play_team):
 
 def test_recipes_as_single_actions():
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
-    assert step_recipe(game, "boiled_egg", 0) == (
+    assert step_recipe(game, "boiled_egg") == (
         "Recipe: Boiled Egg\n"
         "1. Alice: pickup(egg,ingredient_dispenser)\n"
         "2. Alice: place_obj_on_counter()\n"
@@ -195,16 +195,23 @@ def test_what_is_due_is_put_first():
     assert due_step(steps, 0, ((), ((1, "a"), (2, "x")))) == 1
     assert due_step(steps, 0, (((5, "c"),), ((1, "a"), (2, "b")))) == 3
     assert due_step(steps, 0, ((), ((1, "a"), (2, "b"), (3, "d")))) is None
-    game = load_game("CollabOvercooked-v0", task="boiled_egg")
-    done = ((), ((3, "pickup(egg,ingredient_dispenser)"),))
-    assert step_recipe(game, "boiled_egg", 0, done).splitlines()[1:3] == [
-        "1. Alice: place_obj_on_counter()",
-        "2. Alice: pickup(egg,ingredient_dispenser)",
-    ]
+
+
+def test_the_rearranged_recipe_is_the_split_one_rotated_to_the_due_action():
+    """Experiment C differs from B in the order of the split actions alone: 2, 3, 4, 5, 1 when the second is due."""
+    order = "baked_bell_pepper_soup"
+    game = load_game("CollabOvercooked-v0", task=order)
+    split = [line.partition(". ")[2] for line in split_recipe(game, order).splitlines()]
+    actions = game.kitchen.tasks[order].references[0][1]
+    for done in range(6):
+        history = ((), tuple(enumerate(actions[:done])))
+        rearranged = [line.partition(". ")[2] for line in split_recipe(game, order, 0, history).splitlines()]
+        turn = done % 5
+        assert rearranged == [*split[:2], *split[2 + turn : 7], *split[2 : 2 + turn], *split[7:]], done
 
 
 @pytest.mark.parametrize(
-    ("form", "first"), [("actions", "1. Alice: pickup"), ("rearranged", "1. Alice: pickup"), ("steps", "1. Cook egg")]
+    ("form", "first"), [("actions", "1. Alice: pickup"), ("split", "1. Pick up"), ("rearranged", "1. Pick up"), ("steps", "1. Cook egg")]
 )
 def test_the_recipe_is_shown_in_the_form_that_is_asked_for(play_team, form, first):
     _, client = play_team(f"llm:m?recipe={form}", lambda request: {"plan": "wait(5)"}, max_cycles=1)

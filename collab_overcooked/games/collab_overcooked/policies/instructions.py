@@ -18,14 +18,12 @@ Step = tuple[int, str]
 """Seat and action."""
 
 
-def step_recipe(game: Game, order: str, seat: int, history: History = ()) -> str:
+def step_recipe(game: Game, order: str) -> str:
     """Write a recipe with one action of one agent in each step, in the order of the first reference trajectory.
 
     Args:
         game: Compiled kitchen.
         order: Name of the task.
-        seat: Seat that reads it.
-        history: Actions of each seat; if not empty, the first step that a teammate still has to do is put first.
 
     Returns:
         Title and numbered steps; the default recipe for an order without reference trajectories.
@@ -34,15 +32,12 @@ def step_recipe(game: Game, order: str, seat: int, history: History = ()) -> str
     task = kitchen.tasks.get(order)
     if task is None or not task.references:
         return recipe_text(kitchen, order)
-    steps = list(_steps(cast(Any, game), order))
-    due = due_step(steps, seat, history) if history else None
-    if due is not None:
-        steps.insert(0, steps.pop(due))
-    lines = [f"{number}. {kitchen.agents[who].name}: {action}" for number, (who, action) in enumerate(steps, start=1)]
+    steps = enumerate(_steps(cast(Any, game), order), start=1)
+    lines = [f"{number}. {kitchen.agents[who].name}: {action}" for number, (who, action) in steps]
     return "\n".join([f"Recipe: {task.title}", *lines])
 
 
-def split_recipe(game: Game, order: str) -> str:
+def split_recipe(game: Game, order: str, seat: int = 0, history: History = ()) -> str:
     """Write a recipe in prose whose first step alone is split into single actions.
 
     These are the actions of the first reference trajectory until the first product is handed on.
@@ -50,6 +45,9 @@ def split_recipe(game: Game, order: str) -> str:
     Args:
         game: Compiled kitchen.
         order: Name of the task.
+        seat: Seat that reads it.
+        history: Actions of each seat; if not empty, the actions are rotated: the first one that a teammate still has to
+            do comes first, those before it follow the last one.
 
     Returns:
         Title, ingredients and numbered steps; the default recipe for an order without reference trajectories.
@@ -59,22 +57,24 @@ def split_recipe(game: Game, order: str) -> str:
     task = kitchen.tasks.get(order)
     if task is None or not task.references:
         return "\n".join(recipe)
-    first = [_sentence(action) for action in _first_step(_steps(cast(Any, game), order))]
+    steps = _first_step(_steps(cast(Any, game), order))
+    due = (due_step(steps, seat, history) if history else None) or 0
+    first = [_sentence(action) for _, action in steps[due:] + steps[:due]]
     head, rest = recipe[:2], [line.partition(". ")[2] for line in recipe[3:]]
     return "\n".join([*head, *(f"{number}. {step}" for number, step in enumerate([*first, *rest], start=1))])
 
 
-def _first_step(steps: tuple[Step, ...]) -> list[str]:
+def _first_step(steps: tuple[Step, ...]) -> list[Step]:
     start = next(index for index, (_, action) in enumerate(steps) if _verb(action) not in _CARRYING)
-    cook, actions = steps[start][0], [action for _, action in steps[: start + 1]]
+    cook, first = steps[start][0], [*steps[: start + 1]]
     for who, action in steps[start + 1 :]:
         if who != cook or _verb(action) not in _CARRYING:
             continue
         if _verb(action) != "deliver":  # which is a step of its own in every recipe
-            actions.append(action)
+            first.append((who, action))
         if _verb(action) not in ("pickup", "fill_dish_with_food"):
             break
-    return actions
+    return first
 
 
 _CARRYING = {
@@ -152,10 +152,10 @@ class Instructions:
         if form == "steps" or recipe is None:
             return text
         order = seen.view.orders[0]
-        if form == "split":
-            return text.replace(recipe, split_recipe(self._game, order))
+        if form == "actions":
+            return text.replace(recipe, step_recipe(self._game, order))
         history = seen.history if form == "rearranged" else ()
-        return text.replace(recipe, step_recipe(self._game, order, seen.seat, history))
+        return text.replace(recipe, split_recipe(self._game, order, seen.seat, history))
 
     def example(self, seen: Seen) -> dict[str, str]:
         """Return an example of a ``plan`` and of a ``request``, which reveal nothing about the present order.

@@ -157,8 +157,8 @@ class Run:
 class CollaborationOptions:
     """Options of how IC and RC are counted; the defaults are those of the original code and the published numbers."""
 
-    # "conversations" divides by the number of events (code); "required" by the number of collaborative actions that the
-    # task needs, per run (paper eq. 5 and 6).
+    # "conversations": share of the events (code); "required": share of the collaborative actions that the task needs,
+    # counted action by action, per run (paper eq. 5 and 6).
     denominator: Denominator = option(
         "conversations", "IC and RC per: conversations or required.", allowed=get_args(Denominator)
     )
@@ -334,10 +334,43 @@ def collaboration_events(
 def required_collaborations(references: References) -> int:
     """Return the number of collaborative actions of a task: those of all agents except the chef.
 
-    Source: the paper's Table 3 counts them per level; its code's references give 2, 5, 7, 9, 14 and 19. The
-    first reference of each agent is counted.
+    Source: the references of the paper's code, 2, 5, 7, 9, 14 and 19 by level. Table 3 prints 12 and 17 for levels 5
+    and 6, with which a play of the reference would score 14/12 and 19/17. The first reference of each agent is counted.
     """
     return sum(len(actions[0]) for actions in references[1:])
+
+
+def required_initiated(events: Iterable[CollaborationEvent], references: References, beta: float = BETA) -> int:
+    """Return how many collaborative actions of the task were requested when they were due (paper eq. 5)."""
+    return _required(((event, event.requested) for event in events), references, beta)
+
+
+def required_responded(events: Iterable[CollaborationEvent], references: References, beta: float = BETA) -> int:
+    """Return how many collaborative actions of the task were answered when they were due (paper eq. 6)."""
+    return _required(((event, event.response) for event in events), references, beta)
+
+
+def _required(
+    answers: Iterable[tuple[CollaborationEvent, Sequence[str]]], references: References, beta: float
+) -> int:
+    # Each action is judged alone, after the useful ones before it, done or not: how they are grouped has no influence.
+    useful: dict[int, list[str]] = {}
+    reached: set[tuple[int, int]] = set()
+    for event, actions in answers:
+        seat = event.responder
+        if seat == _CHEF:
+            continue
+        lists, due = _of_agent(references, seat), useful.setdefault(seat, [])
+        undone = Counter(due) - Counter(event.history)  # of equal actions, the latest are still to be done
+        pending = [action for i, action in enumerate(due) if due[i:].count(action) <= undone[action]]
+        history = [*event.history, *pending]
+        for action in actions:
+            before, after = tes(history, lists, beta), tes([*history, action], lists, beta)
+            history.append(action)
+            if after.value > before.value:
+                due.append(action)
+                reached.add((seat, round(after.completeness * len(lists[after.reference]))))
+    return len(reached)
 
 
 def _scored_conversations(

@@ -21,6 +21,8 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     collaboration_events,
     keep_known,
     required_collaborations,
+    required_initiated,
+    required_responded,
 )
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
@@ -37,18 +39,10 @@ class RunScore:
     success: bool  # Whether the order was delivered in time
     timesteps: int  # Environment steps taken
     codes: tuple[int, ...]  # Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither
+    initiated: int  # Right initiations: conversations, or required actions that were requested
+    responded: int  # Right responses: conversations, or required actions that were answered
     opportunities: int  # What this run adds to the denominator of IC and RC
     rouge_l: tuple[float, ...]  # ROUGE-L of each agent, of all its actions, known or not
-
-    @property
-    def initiated(self) -> int:
-        """Number of right initiations."""
-        return sum(code in (0, 1) for code in self.codes)
-
-    @property
-    def responded(self) -> int:
-        """Number of right responses."""
-        return sum(code in (0, 2) for code in self.codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +96,15 @@ def score_run(
     known = any_seat(vocabularies)
     scores = [tes(_known(run.actions(k), known), references[k], beta) for k in range(len(references))]
     events = collaboration_events(run, references, vocabularies, options, beta)
-    per_run = len(events) if options.denominator == "conversations" else required_collaborations(references)
+    if options.denominator == "conversations":
+        counts = (sum(event.initiated for event in events), sum(event.responded for event in events), len(events))
+    else:
+        counts = (
+            required_initiated(events, references, beta),
+            required_responded(events, references, beta),
+            required_collaborations(references),
+        )
+    initiated, responded, opportunities = counts
     return RunScore(
         tes=tuple(score.value for score in scores),
         pc=sum(score.value for score in scores) / len(scores),
@@ -111,7 +113,9 @@ def score_run(
         success=run.success,
         timesteps=run.timesteps,
         codes=tuple(event.code for event in events),
-        opportunities=per_run,
+        initiated=initiated,
+        responded=responded,
+        opportunities=opportunities,
         rouge_l=tuple(rouge_l(run.actions(k), lists) for k, lists in enumerate(references)),
     )
 

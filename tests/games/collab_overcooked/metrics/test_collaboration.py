@@ -114,6 +114,31 @@ def test_denominator_option() -> None:
     assert pooled(scores) == (pytest.approx(1 / 6), pytest.approx(1 / 6), 6)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 19])
+@pytest.mark.parametrize("waits", [True, False], ids=["done-before-the-next", "all-asked-first"])
+def test_perfect_play_scores_one_per_required_action_however_requests_are_grouped(
+    size: int, waits: bool, paper_references: dict, paper_foods: list[str]
+) -> None:
+    words, options = kitchen_vocabularies(paper_foods), CollaborationOptions(denominator="required")
+    for references in paper_references.values():
+        actions = references[1][-1]
+        groups = [actions[i : i + size] for i in range(0, len(actions), size)]
+        talks, did = [], [(t + 1, action) for t, action in enumerate(actions)]
+        for number, group in enumerate(groups):
+            t = number * size if waits else 0
+            talks.append(talk(t, (0, "please", ask(*group)), (1, "ok", "; ".join(group))))
+        run = Run(((), tuple(did)), tuple(talks), True, 99)
+        assert pooled((score_run(run, references, words, options),))[:2] == (1.0, 1.0)
+
+
+def test_a_required_action_counts_once_and_only_when_it_is_next() -> None:
+    options = CollaborationOptions(denominator="required")
+    again = [talk(t, (0, "hi", ask(FETCH)), (1, "ok", FETCH)) for t in range(3)]
+    assert pooled(score_runs([run_with(*again)], REFERENCES, WORDS, options))[:2] == (pytest.approx(1 / 3),) * 2
+    early = talk(0, (0, "hi", ask(CUT, CHOP, FETCH)), (1, "ok", CUT))
+    assert pooled(score_runs([run_with(early)], REFERENCES, WORDS, options))[:2] == (pytest.approx(1 / 3), 0.0)
+
+
 def test_response_option_takes_what_was_done_until_the_next_conversation() -> None:
     first = talk(0, (0, "hi", ask(FETCH)), (1, "ok", "wait(1)"))
     second = talk(4, (0, "hi", ask(CUT)), (1, "ok", FETCH))

@@ -16,6 +16,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import Event, Gr
 from collab_overcooked.games.collab_overcooked.engine.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.games.collab_overcooked.suite.scoring import task_references
 from collab_overcooked.games.collab_overcooked.text import text
 
 from .writing import (
@@ -310,13 +311,14 @@ def limit_of(task: str, rule: str = "inclusive") -> int:
 
 def tasks() -> str:
     """List the tasks by level."""
-    spec = kitchen()
+    spec, known = kitchen(), task_references({}).tasks
     rows = [
-        (level, spec.tasks[name].title, code(name), raw_ingredients(spec, name), "yes" if spec.serving[name] else "no")
+        (level, spec.tasks[name].title, code(name), raw_ingredients(spec, name), *known[name].behaviours.values())
         for level, names in sorted(spec.levels().items())
         for name in names
     ]
-    return table(("level", "task", "name", "raw ingredients", "on a dish"), rows, right=(0,))
+    heads = ("level", "task", "name", "raw ingredients", *known["boiled_egg"].behaviours)
+    return table(heads, rows, right=(0, 4, 5, 6, 7))
 
 
 def raw_ingredients(spec: Kitchen, name: str) -> str:

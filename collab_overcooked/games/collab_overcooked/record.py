@@ -16,10 +16,10 @@ PRESET = PresetRecord(
 MAX_SHOWN = 1_000  # more than what happens in an episode
 PAPER = PresetRecord(
     {**PRESET.switches, "messages": MAX_SHOWN, "memory": MAX_SHOWN, "plans": "public"},
-    PRESET.options,
+    {**PRESET.options, "global_state": True},
     {},
     "Collab-Overcooked's paper (section A.3) where its public code differs: the whole conversation up to now, all of "
-    "the agent's own actions, and the teammate's plan, announced or not; the rest as collab.",
+    "the agent's own actions, the teammate's plan, announced or not, positions and all counters; the rest as collab.",
 )
 
 RECORDS = (

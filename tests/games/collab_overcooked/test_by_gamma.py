@@ -55,7 +55,15 @@ def test_limits_beyond_what_was_played_are_refused(long):
 def test_a_sheet_has_the_curve_of_success_by_gamma(long):
     _, records = long
     unfinished = [{**record, "success": False} for record in records]
-    (table,), (chart,) = load_suite("collab-overcooked").sheet({"a": records, "b": unfinished})
+    (*levels, table), (*_, chart) = load_suite("collab-overcooked").sheet({"a": records, "b": unfinished})
+    assert [table.title.partition(" by ")[0] for table in levels] == [
+        "Success rate",
+        "Progress completeness",
+        "Initiating capability",
+        "Responding capability",
+    ]
+    assert [column.name for column in levels[0].columns] == ["Team", "level 1", "level 2"]
+    assert [[cell.value for cell in row[1:]] for row in levels[0].rows] == [[1.0, 1.0], [0.0, 0.0]]
     assert [column.name for column in table.columns] == ["Team", "gamma 1", "gamma 1.25", "gamma 1.5", "gamma 2"]
     assert [row[-1].value for row in table.rows] == [1.0, 0.0]
     assert chart.curve and chart.groups == ("1", "1.25", "1.5", "2")

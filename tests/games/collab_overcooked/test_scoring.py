@@ -17,6 +17,7 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
     score_logs,
     score_record,
     score_records,
+    task_references,
 )
 from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
 from collab_overcooked.reporting.results import score_paths
@@ -76,6 +77,15 @@ def test_levels_and_total_are_means_over_tasks(random_records, talks):
     assert rows[2].pc.value == pytest.approx((rows[0].pc.value + rows[1].pc.value) / 2)
     assert [row.name for row in tables_of_both[0].tasks] == ["boiled_egg", "baked_pumpkin_slices"]
     assert "No agent opened a conversation; IC and RC are 0 by definition." in tables_of_both[0].notes
+
+
+def test_tasks_have_the_collaborative_behaviours_of_table_3():
+    """Source: table 3; in level 2 it counts a dish, which no task of the level needs."""
+    printed = [(1, 0, 0, 1), (1, 1, 0, 1), (1, 1, 1, 2), (2, 1, 1, 2), (2, 2, 1, 3), (3, 3, 1, 4)]
+    for task in task_references({}).tasks.values():
+        counts = task.behaviours
+        ingredients, alice, dishes, bob = printed[task.level - 1]
+        assert list(counts.values()) == [ingredients, dishes, bob, alice], task.name
 
 
 def test_kitchens_without_references_are_scored_without_them(tmp_path):

@@ -211,7 +211,8 @@ def test_the_rearranged_recipe_is_the_split_one_rotated_to_the_due_action():
 
 
 @pytest.mark.parametrize(
-    ("form", "first"), [("actions", "1. Alice: pickup"), ("split", "1. Pick up"), ("rearranged", "1. Pick up"), ("steps", "1. Cook egg")]
+    ("form", "first"),
+    [("actions", "1. Alice: pickup"), ("split", "1. Pick up"), ("rearranged", "1. Pick up"), ("steps", "1. Cook egg")],
 )
 def test_the_recipe_is_shown_in_the_form_that_is_asked_for(play_team, form, first):
     _, client = play_team(f"llm:m?recipe={form}", lambda request: {"plan": "wait(5)"}, max_cycles=1)

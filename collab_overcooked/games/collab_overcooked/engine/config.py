@@ -55,6 +55,11 @@ class CollabOvercookedConfig(Config):
         'Agents that see recipes: ``"asymmetric"`` (those of the kitchen: the chef) or ``"full"`` (all).',
         ("asymmetric", "full"),
     )
+    global_state: bool = boolean(
+        False,
+        "Show agents the paper's global state in scenes, text and pictures: positions of agents and stations, and all"
+        " counters, also those out of reach. Observations are the same.",
+    )
     gamma: float = number(1.5, "Time limit as a multiple of the task's reference time (paper: 1.5).", below=MAX_GAMMA)
     time_limit: str = choice(
         "inclusive",

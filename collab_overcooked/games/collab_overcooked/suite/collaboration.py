@@ -350,9 +350,7 @@ def required_responded(events: Iterable[CollaborationEvent], references: Referen
     return _required(((event, event.response) for event in events), references, beta)
 
 
-def _required(
-    answers: Iterable[tuple[CollaborationEvent, Sequence[str]]], references: References, beta: float
-) -> int:
+def _required(answers: Iterable[tuple[CollaborationEvent, Sequence[str]]], references: References, beta: float) -> int:
     # Each action is judged alone, after the useful ones before it, done or not: how they are grouped has no influence.
     useful: dict[int, list[str]] = {}
     reached: set[tuple[int, int]] = set()

@@ -61,6 +61,27 @@ class TaskInfo:
     reference_time: int  # Published time of a reference play, in steps
     references: References | None  # Agent -> reference -> actions; None if there is none
 
+    @property
+    def behaviours(self) -> dict[str, int]:
+        """Counts of the collaborative behaviours of the paper's table 3 in the first reference; empty without one.
+
+        New ingredients, new dishes, and the things that each seat puts into utensils.
+        """
+        if self.references is None:
+            return {}
+        first = [reference[0] for reference in self.references]
+        taken = [action for actions in first for action in actions]
+        processing = [sum(action.startswith("put_obj_in_utensil(") for action in actions) for actions in first]
+        return {
+            "new ingredients": sum(action.endswith(",ingredient_dispenser)") for action in taken),
+            "new dishes": taken.count("pickup(dish,dish_dispenser)"),
+            **{f"processing by agent_{seat}": count for seat, count in enumerate(processing)},
+        }
+
+    def behaviours_text(self, head: str) -> str:
+        """Return the behaviours as text after a head; empty without references."""
+        return head + ", ".join(f"{name} {count}" for name, count in self.behaviours.items()) if self.behaviours else ""
+
 
 @dataclass(frozen=True)
 class TaskReferences:

@@ -25,6 +25,7 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
     original_logs,
     score_logs,
     score_records,
+    task_of,
     task_references,
 )
 from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, gamma_card, scorecard
@@ -106,7 +107,8 @@ class CollabOvercookedSuite(Suite):
     )
     listed: ClassVar = {
         "tasks": lambda kitchen: [
-            (task.name, f"level {task.level}, reference time {task.reference_time}") for task in _by_level(kitchen)
+            (task.name, f"level {task.level}, reference time {task.reference_time}{task.behaviours_text('; ')}")
+            for task in _by_level(kitchen)
         ],
         "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
         "levels": lambda kitchen: [
@@ -200,9 +202,11 @@ def describe_task(env_kwargs: Mapping[str, Any]) -> str:
 
     game = registry.load_game(ENV_ID, **env_kwargs)
     task = game.kitchen.tasks[env_kwargs["task"]]
+    behaviours = task_of(task_references(env_kwargs), task.name).behaviours_text("Collaborative behaviours: ")
     lines = [
         f"{task.title} ({task.name}), level {task.level}",
         recipe_text(game.kitchen, task.name),
+        *filter(None, [behaviours]),
         f"Reference time: {task.reference_time} timesteps",
         f"Time limit: {game.max_cycles} timesteps (gamma {game.config.gamma:g}, {game.config.time_limit})",
     ]

@@ -25,7 +25,7 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
     task_of,
     task_references,
 )
-from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
@@ -164,42 +164,75 @@ def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict
     return dict(rates_by_team)
 
 
-def gamma_tables(rates_by_name: Mapping[str, Rates]) -> tuple[ResultTable, Chart]:
-    """Return success rates by name and gamma as a table and as curves."""
-    gammas = sorted({gamma for rates in rates_by_name.values() for gamma in rates})
-    columns = (Column("Team"), *(Column(f"gamma {gamma:g}", "estimate", 1, scale=100.0) for gamma in gammas))
-    rows = tuple((name, *(rates.get(gamma) for gamma in gammas)) for name, rates in rates_by_name.items())
+def rate_tables(
+    title: str, axis: str, rates_by_name: Mapping[str, Mapping[float, Estimate | None]]
+) -> tuple[ResultTable, Chart]:
+    """Return shares by name and a number, such as gamma or level, as a table and as curves."""
+    values = sorted({value for rates in rates_by_name.values() for value in rates})
+    columns = (Column("Team"), *(Column(f"{axis} {value:g}", "estimate", 1, scale=100.0) for value in values))
+    rows = tuple((name, *(rates.get(value) for value in values)) for name, rates in rates_by_name.items())
     chart = Chart(
-        "Success rate by gamma, %",
-        "Success rates by time limit as a multiple of the reference time, with 95 % intervals",
-        tuple(f"{gamma:g}" for gamma in gammas),
-        {name: tuple(rates.get(gamma) for gamma in gammas) for name, rates in rates_by_name.items()},
+        f"{title}, %",
+        f"{title}, with 95 % intervals",
+        tuple(f"{value:g}" for value in values),
+        {name: tuple(rates.get(value) for value in values) for name, rates in rates_by_name.items()},
         100.0,
-        axis="gamma",
+        axis=axis,
         curve=True,
     )
-    return ResultTable(columns, rows, "Success rate by time limit, %"), chart
+    return ResultTable(columns, rows, f"{title}, %"), chart
+
+
+GAMMA_TITLE = "Success rate by time limit, as a multiple of the reference time"
 
 
 def gamma_card(records: Sequence[Record], gammas: Sequence[float]) -> Scorecard:
     """Return success rates by gamma of all teams in records."""
-    table, chart = gamma_tables(success_by_gamma(records, gammas))
+    table, chart = rate_tables(GAMMA_TITLE, "gamma", success_by_gamma(records, gammas))
     shows_limit = any(record["env_kwargs"].get("show_limit", True) for record in records)
     notes = (LIMIT_NOTE,) if shows_limit else ()
     return Scorecard("gamma", "One run judged by several time limits", (table,), notes=notes, charts=(chart,))
 
 
+LEVEL_CURVES = {
+    "Success rate by level": "success_rate",
+    "Progress completeness by level": "pc",
+    "Initiating capability by level": "ic",
+    "Responding capability by level": "rc",
+}
+
+
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return success rates by gamma of several runs, up to the gamma that each was played with."""
-    rates_by_name = {
-        f"{run}: {name}": rates
-        for run, records in played.items()
-        for name, rates in success_by_gamma(records, played_gammas(records)).items()
-    }
-    if not rates_by_name:
-        return [], []
-    table, chart = gamma_tables(rates_by_name)
-    return [table], [chart]
+    """Return the paper's measures by level and success by gamma, up to the gamma that each run was played with.
+
+    Runs of ``initiations`` have shares of right initiations by the action that was due instead.
+    """
+    by_gamma: dict[str, Rates] = {}
+    asked: dict[str, Rates] = {}
+    by_level: dict[str, dict[str, dict[float, Estimate | None]]] = {title: {} for title in LEVEL_CURVES}
+    for run, records in played.items():
+        episodes = [record for record in records if "due" not in record]
+        by_gamma |= {
+            f"{run}: {name}": rates for name, rates in success_by_gamma(episodes, played_gammas(episodes)).items()
+        }
+        for group in group_records(episodes):
+            name = f"{run}: {team_text(group.team.values())}, {group.title}"
+            rows = [row for row in table_of(group).levels if row.name != "total"]
+            for title, measure in LEVEL_CURVES.items():
+                by_level[title][name] = {float(row.name): getattr(row, measure) for row in rows}
+        for members in by_variant(record for record in records if "due" in record):
+            asked[f"{run}: {team_text(members[0]['team'].values())}"] = _right_by_number(members)
+    curves = [(title, "level", rates) for title, rates in by_level.items()]
+    curves += [(GAMMA_TITLE, "gamma", by_gamma), ("Right initiations by due action", "action", asked)]
+    drawn = [rate_tables(*curve) for curve in curves if any(curve[2].values())]
+    return [table for table, _ in drawn], [chart for _, chart in drawn]
+
+
+def _right_by_number(records: Sequence[Record]) -> Rates:
+    by_number: dict[float, list[bool]] = {}
+    for answer in map(answer_of, records):
+        by_number.setdefault(answer.number, []).append(answer.kind == Initiation.RIGHT)
+    return {number: mean_of_shares([sum(right)], [len(right)]) for number, right in by_number.items()}
 
 
 LIMIT_NOTE = "The agents saw the time limit of the games played; --set show_limit=false hides it."

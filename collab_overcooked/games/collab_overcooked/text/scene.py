@@ -284,12 +284,13 @@ class CollabOvercookedScenes(CompiledGame):
         clock[Clock.OVER] = decided or late
         return decided, late and not decided
 
-    def hidden_counters(self, seat: int) -> set[tuple[int, int]]:
-        """Return the places (x, y) of the counters that a seat cannot use."""
-        access, stations = self.compiled.tables.access[seat], self.compiled.tables.stations
-        counters = [s for s in self.compiled.tables.groups[Group.COUNTER] if s != NOTHING]
-        hidden = [s for s in counters if access[s] == Access.NONE]
-        return {(int(stations[s, Station.X]), int(stations[s, Station.Y])) for s in hidden}
+    def hidden_counters(self, seat: int) -> list[int]:
+        """Return the counters whose contents a seat does not know, as indices of stations."""
+        tables = self.compiled.tables
+        if self.config.global_state:
+            return []
+        counters = tables.groups[Group.COUNTER].tolist()
+        return [s for s in counters if s != NOTHING and tables.access[seat, s] == Access.NONE]
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat cannot know in every environment of a batch: counters that it cannot use become empty.
@@ -297,9 +298,7 @@ class CollabOvercookedScenes(CompiledGame):
         Things on other counters are as old as their order says. Mutates: state.
         """
         tables = self.compiled.tables
-        counters = [s for s in tables.groups[Group.COUNTER] if s != NOTHING]
-        hidden = [s for s in counters if tables.access[seat, s] == Access.NONE]
-        state.tiles[:, hidden] = empty_tile(state.tiles.shape[2])
+        state.tiles[:, self.hidden_counters(seat)] = empty_tile(state.tiles.shape[2])
         others = np.arange(state.macro_state.shape[1]) != seat
         state.macro_state[:, others, Macro.STILL] = state.macro_state[:, others, MacroState.REASON] = 0
         if not tables.params[Param.SHOW_LIMIT]:
@@ -310,5 +309,5 @@ class CollabOvercookedScenes(CompiledGame):
             state.clock[b, Clock.PLACEMENTS] = len(filled)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        hidden, known = self.hidden_counters(seat), super().seat_scene(scene, seat)
-        return {**known, "counters": [c for c in known["counters"] if tuple(c["position"]) not in hidden]}
+        hidden, known = [self._position(s) for s in self.hidden_counters(seat)], super().seat_scene(scene, seat)
+        return {**known, "counters": [c for c in known["counters"] if c["position"] not in hidden]}

@@ -445,7 +445,24 @@ class CollabOvercookedText(CollabOvercookedScenes):
         for name, utensil in scene["utensils"].items():
             lines.append(f"{name}: {utensil_text(utensil)}.")
         lines.append("Counters: " + self._counters_text(scene, seat) + ".")
+        if self.config.global_state:
+            lines.append(self._positions_text(scene, seat))
         return "\n".join(lines)
+
+    def _positions_text(self, scene: Mapping[str, Any], seat: int) -> str:
+        tables, names = (
+            self.compiled.tables,
+            ["you" if i == seat else a.name for i, a in enumerate(self.kitchen.agents)],
+        )
+        things = {tuple(c["position"]): f"{c['item']}{' on a dish' * c['plated']}" for c in scene["counters"]}
+        parts = [
+            f"{name} at ({agent['position'][0]}, {agent['position'][1]}) facing {agent['facing']}"
+            for name, agent in zip(names, scene["agents"], strict=True)
+        ]
+        for group, place in enumerate(places):
+            for x, y in (self._position(s) for s in groups[group].tolist() if s != NOTHING):
+                parts.append(f"{place} at ({x}, {y})" + (f" with {things[x, y]}" if (x, y) in things else ""))
+        return f"Positions (column, row) from the upper left corner: {'; '.join(parts)}."
 
     def usable_places(self, seat: int) -> list[str]:
         """Return the places a seat can use, by name."""

@@ -450,10 +450,8 @@ class CollabOvercookedText(CollabOvercookedScenes):
         return "\n".join(lines)
 
     def _positions_text(self, scene: Mapping[str, Any], seat: int) -> str:
-        tables, names = (
-            self.compiled.tables,
-            ["you" if i == seat else a.name for i, a in enumerate(self.kitchen.agents)],
-        )
+        groups, places = self.compiled.tables.groups, self.compiled.names.places
+        names = ["you" if i == seat else agent.name for i, agent in enumerate(self.kitchen.agents)]
         things = {tuple(c["position"]): f"{c['item']}{' on a dish' * c['plated']}" for c in scene["counters"]}
         parts = [
             f"{name} at ({agent['position'][0]}, {agent['position'][1]}) facing {agent['facing']}"

@@ -6,7 +6,6 @@ the primitive action of every step, states and rewards.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,17 +22,10 @@ from parity.report import FileReport, Format, Recording, at, expect, has, starts
 A1 = "A1 partner's distance missing in the original"
 
 UNREACHABLE = "infinite"
-PLATE = re.compile(r"\bplate\b")
 CONTENT = {Item.NONE: "empty", Item.ONION: "onion", Item.DISH: "plate", Item.SOUP: "soup in plate"}
 HELD = {**CONTENT, Item.NONE: "nothing"}
 
 Values = Mapping[str, Any]
-
-
-def our_words(directive: str) -> str:
-    """Return a recorded short label in words that our list knows."""
-    plain = PLATE.sub("dish", directive.rstrip("."))
-    return plain.replace("place soup for delivery in", "deliver at").replace("load soup on dish from", "load soup from")
 
 
 def _distance(moves: int) -> str:
@@ -70,7 +62,7 @@ def _compare_moment(env: ParallelEnv, seat: int, recorded: Values, report: FileR
         expect(f"content of {name}", _content(objects[f"k{name}"]), content)
     expect("shared counters", [_content(objects[f"s{n}"]) for n in range(len(recorded["s"]))], recorded["s"])
     expect("gates", [_gate(objects[f"g{n}"]) for n in range(len(recorded["gates"]))], recorded["gates"])
-    menu = sorted({env.parse(our_words(entry)) for entry in recorded["avail"]})
+    menu = sorted({env.parse(entry) for entry in recorded["avail"]})
     expect("directives", np.flatnonzero(env.action_mask(env.possible_agents[seat])).tolist(), menu)
 
 
@@ -108,7 +100,7 @@ def _step(env: ParallelEnv, step: Values, report: FileReport) -> float:
         actions[agent] = 0
         if decision is not None:
             _compare_moment(env, seat, decision, report)
-            actions[agent] = env.parse(our_words(decision["pick"]))
+            actions[agent] = env.parse(decision["pick"])
     _, _, _, _, infos = env.step(actions)
     expect("refusals", [info["rejected"] for info in infos.values()], [0] * len(infos))
     expect("primitive actions", out.events[0, :, EventColumn.PRIMITIVE].tolist(), step["ll"])

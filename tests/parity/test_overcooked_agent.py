@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from covers import first
 
-from parity.overcooked_agent import A1, FORMATS, our_words
+from parity.overcooked_agent import A1, FORMATS
 from parity.report import Recording, read_recording
 
 (DECISIONS,) = FORMATS
@@ -68,9 +68,3 @@ def test_a_changed_field_is_noticed(recording: Recording, change: str) -> None:
 def test_the_format_is_recognised(recording: Recording) -> None:
     assert DECISIONS.recognises(recording.first)
     assert not DECISIONS.recognises({"layout": "cramped_room", "s0": {}, "score": 0, "steps": []})
-
-
-def test_recorded_labels_are_read_in_our_words() -> None:
-    assert our_words("load soup on plate from c0.") == "load soup from c0"
-    assert our_words("place soup for delivery in d0.") == "deliver at d0"
-    assert our_words("pick up a plate from s1") == "pick up a dish from s1"

@@ -118,21 +118,27 @@ def list_number(line: str) -> str:
 
 
 ANSWER = re.compile(r"action\s*:\s*(.+)", re.IGNORECASE)
-SYNONYMS = {
-    "pick up": Verb.TAKE,
-    "pick": Verb.TAKE,
-    "take": Verb.TAKE,
-    "put": Verb.PUT,
-    "place": Verb.PUT,
-    "drop": Verb.PUT,
-    "load": Verb.LOAD,
-    "deliver": Verb.DELIVER,
-    "serve": Verb.DELIVER,
-    "open": Verb.OPEN,
-    "start": Verb.START,
-    "cook": Verb.START,
-}
-CALL = re.compile(rf"({'|'.join(SYNONYMS)})\b(?:[a-z ]*\b)?([{LETTERS}]\d+)")
+_THING = r"(?:(?:the|an?|your|my) )?(onion|tomato|plate|dish|soup|it)"
+_PLACE = rf"(?:the )?(?:(?:nearest|closest|empty|shared) )*(?:(?:counter|pot|gate|dispenser) )?([{LETTERS}]\d+)"
+_PHRASE = re.compile(
+    rf"(pick up|pick|take|put|place|drop|load|deliver|serve|open|start|cook)(?: {_THING})?"
+    rf"(?: (?:on|onto|in|into) (?:(?:the|an?|your|my) )?(plate|dish))?(?: for delivery| down)?"
+    rf"(?: (from|in|into|on|onto|at|to))? {_PLACE}"
+)
+"""Verb, thing, plate, preposition and name of an object: "put soup on plate from c0"."""
+_TO = ("in", "into", "on", "onto", "at", "to")
+PHRASES = (  # what a phrase means: verbs, prepositions, kinds of the object, things
+    (Verb.TAKE, ("pick up", "pick", "take"), ("from",), (Kind.ONIONS,), ("onion", "it")),
+    (Verb.TAKE, ("pick up", "pick", "take"), ("from",), (Kind.TOMATOES,), ("tomato", "it")),
+    (Verb.TAKE, ("pick up", "pick", "take"), ("from",), (Kind.DISHES,), ("plate", "dish", "it")),
+    (Verb.TAKE, ("pick up", "pick", "take"), ("from",), (Kind.COUNTER, Kind.SHARED), None),
+    (Verb.LOAD, ("load", "put", "place", "pick up", "pick", "take"), ("from",), (Kind.POT,), ("soup",)),
+    (Verb.PUT, ("put", "place", "drop"), _TO, (Kind.POT,), ("onion", "tomato", "it")),
+    (Verb.PUT, ("put", "place", "drop"), _TO, (Kind.COUNTER, Kind.SHARED), None),
+    (Verb.DELIVER, ("deliver", "serve", "put", "place", "drop"), _TO, (Kind.SERVING,), ("soup", "plate", "dish", "it")),
+    (Verb.OPEN, ("open",), (None,), (Kind.GATE,), ()),
+    (Verb.START, ("start", "cook"), (None, "in"), (Kind.POT,), ("soup", "onion", "tomato", "it")),
+)
 
 
 def read_answer(answer: str) -> list[str]:
@@ -279,29 +285,28 @@ class OvercookedText(OvercookedScenes):
         return tuple(texts)
 
     def parse_directive(self, text: str) -> int:
-        """Parse one directive: the text of the list, or any phrase with the same verb and object.
+        """Parse one directive: the text of the list, or a phrase with its verb, thing, preposition and object.
 
-        Case, a final dot and the words between verb and object do not matter: "Place the onion in c0." is "put in c0".
+        Case, a final dot and articles do not matter: "Place the onion in c0." is "put in c0". A phrase without a thing
+        means what the list has for this object. Source: the paper's table 5 and the phrases of its code.
         """
-        texts = self.directive_texts
+        texts, objects = self.directive_texts, self.compiled.tables.objects[0]
         plain = " ".join(list_number(text).lower().strip(" .`'\"").split())
         if plain in texts:
             return texts.index(plain)
-        call = CALL.fullmatch(plain)
-        slots = {object_name(thing): slot for slot, thing in enumerate(self.compiled.tables.objects[0])}
-        if not call or call[2] not in slots:
+        slots = {object_name(thing): slot for slot, thing in enumerate(objects)}
+        phrase = _PHRASE.fullmatch(plain)
+        if not phrase or phrase[5] not in slots or (phrase[3] and (phrase[2], phrase[4]) != ("soup", "from")):
             near = near_matches("directive", plain, texts)
             raise ActionError("F_NO_DIRECTIVE", f"{NO_DIRECTIVE.format(text=text, example=texts[3])} {near}")
-        asked = SYNONYMS[call[1]]
-        kind = self.compiled.tables.objects[0, slots[call[2]], Object.KIND]
-        if asked == Verb.PUT and kind == Kind.SERVING:  # "place soup for delivery in d0"
-            asked = Verb.DELIVER
-        for action, (verb, slot) in enumerate(self.compiled.tables.catalogue.tolist()):
-            if verb == asked and slot == slots[call[2]]:
-                return action
-        raise ActionError(
-            "F_WRONG_OBJECT", f"{text!r}: that is not possible with {call[2]}, one of the {TITLES[Kind(kind)]}."
-        )
+        verb, thing, _, preposition, name = phrase.groups()
+        kind = Kind(objects[slots[name], Object.KIND])
+        for meaning, verbs, prepositions, kinds, things in PHRASES:
+            if verb in verbs and preposition in prepositions and kind in kinds:
+                row = [meaning, slots[name]]
+                if row in self.compiled.tables.catalogue.tolist() and (things is None or thing in (None, *things)):
+                    return self.compiled.tables.catalogue.tolist().index(row)
+        raise ActionError("F_WRONG_OBJECT", f"{text!r}: that is not possible with {name}, one of the {TITLES[kind]}.")
 
     def explain(self, state: Any, i: int, seat: int, action: int, reason: int) -> str:
         """Return the message of a refused action."""

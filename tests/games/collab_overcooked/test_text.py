@@ -305,11 +305,11 @@ def test_describe_shows_private_counters_only_to_their_users():
 
 def test_the_global_state_has_positions_and_all_counters():
     """Figure 12 of the paper; by default neither stands in the text."""
-    for shown, other in zip(told(scene=SCENE, global_state=True), told(scene=SCENE), strict=True):
-        counters = shown.split("Counters")[1]
+    for description, other in zip(told(scene=SCENE, global_state=True), told(scene=SCENE), strict=True):
+        counters = description.split("Counters")[1]
         assert all(item in counters for item in ("apple", "tofu", "2 egg", "corn"))
-        assert "counter at (1, 0) with tofu" in shown and "pot0 at (3, 0)" in shown
-        assert "you at (" in shown and "facing" in shown
+        assert "counter at (1, 0) with tofu" in description and "pot0 at (3, 0)" in description
+        assert "you at (" in description and "facing" in description
         assert "at (" not in other and "facing" not in other
 
 

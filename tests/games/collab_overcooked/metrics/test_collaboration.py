@@ -119,7 +119,7 @@ def test_denominator_option() -> None:
 def test_perfect_play_scores_one_per_required_action_however_requests_are_grouped(
     size: int, waits: bool, paper_references: dict, paper_foods: list[str]
 ) -> None:
-    words, options = kitchen_vocabularies(paper_foods), CollaborationOptions(denominator="required")
+    vocabularies, options = kitchen_vocabularies(paper_foods), CollaborationOptions(denominator="required")
     for references in paper_references.values():
         actions = references[1][-1]
         groups = [actions[i : i + size] for i in range(0, len(actions), size)]
@@ -128,7 +128,7 @@ def test_perfect_play_scores_one_per_required_action_however_requests_are_groupe
             t = number * size if waits else 0
             talks.append(talk(t, (0, "please", ask(*group)), (1, "ok", "; ".join(group))))
         run = Run(((), tuple(did)), tuple(talks), True, 99)
-        assert pooled((score_run(run, references, words, options),))[:2] == (1.0, 1.0)
+        assert pooled((score_run(run, references, vocabularies, options),))[:2] == (1.0, 1.0)
 
 
 def test_a_required_action_counts_once_and_only_when_it_is_next() -> None:

@@ -53,6 +53,8 @@ def game_of(number: int, **more: Any) -> Any:
     options = {OTHER_NAMES.get(key, key): value for key, value in changed.items() if key != "max_cycles"}
     values = values_of(name)
     level = values if name in world.GAMES else name
+    if values["game"] == "escape":  # the naive game knows no draw
+        options.setdefault("generators", "map")
     return GAMES[values["game"]](preset=preset, map=level, **options, **more)
 
 
@@ -155,6 +157,14 @@ def test_an_unaware_killer_goes_every_way_alike() -> None:
     game.step(state, np.zeros((1200, 2), np.int32), out)
     ways = np.unique(state.clock[:, 3], return_counts=True)
     assert ways[0].tolist() == [4, 6] and abs(ways[1] - 600).max() < 90
+
+
+def test_the_game_of_2023_draws_the_generators_per_episode() -> None:
+    """Section 3.2 of the paper; the code of 2024 has them in the map's rooms."""
+    for preset, n_pairs in (("code2024", 1), ("paper2023", 15)):
+        game = CollabEscape(preset=preset, map="seven_rooms")
+        drawn = [game.scene(started(game, [seed])[0], 0)["generators"] for seed in range(80)]
+        assert len({frozenset(entry["room"] for entry in pair) for pair in drawn}) == n_pairs
 
 
 def test_random_generators_are_in_different_rooms_without_exit_or_button() -> None:

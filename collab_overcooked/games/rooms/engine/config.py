@@ -28,6 +28,7 @@ ESCAPE_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "fix_by": "player",
         "loss": "all",
         **_PLAIN,
+        "generators": RANDOM,  # section 3.2 of the paper
     },
 }
 

@@ -32,6 +32,7 @@ _COLUMNS = (
     Column("Latency s", "number", 2),
     Column("p95 s", "number", 2),
     Column("Dollars", "number", 4),
+    Column("Read as"),
     Column("Unusable"),
     Column("Cut short", "number"),
 )
@@ -67,9 +68,10 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
     accounts = [account for episode in episodes for account in episode]
     latencies = [seconds for account in accounts for seconds in account["latencies"]]
     dollars = [account["dollars"] for account in accounts if account["dollars"] is not None]
-    trouble: Counter[str] = Counter()
-    for account in accounts:
-        trouble.update(account["trouble"])
+    readings, trouble = (
+        sum((Counter(account.get(name, {})) for account in accounts), Counter[str]())
+        for name in ("readings", "trouble")
+    )
     totals = [sum(account[name] for account in accounts) for name in ("calls", "prompt_tokens", "completion_tokens")]
     thoughts = sum(account.get("reasoning_tokens", 0) for account in accounts)
     return (
@@ -80,6 +82,7 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
         float(np.mean(latencies)) if latencies else None,
         float(np.quantile(latencies, 0.95)) if latencies else None,
         sum(dollars) / len(episodes) if dollars else None,
+        ", ".join(f"{count} {how}" for how, count in readings.most_common()) or "-",
         ", ".join(f"{count} {kind}" for kind, count in sorted(trouble.items())) or "0",
         sum(any(account["exhausted"] for account in episode) for episode in episodes),
     )

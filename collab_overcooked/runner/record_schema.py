@@ -104,6 +104,7 @@ _ACCOUNT = object_of(
     },
     {
         "reasoning_tokens": _TOKENS,
+        "readings": mapping_of(_COUNT),
         "unusable": mapping_of(object_of({"count": _COUNT, "sample": schema.text})),
     },
 )

@@ -23,7 +23,7 @@ SUBPLANS = [SubPlan(text) for text in ("go to the kitchen", "go", "wait", "take 
 SEEN: Any = SimpleNamespace(names=NAMES)
 BRIEFING = Briefing(0, (0, 1), SEEN, PlanningView({0: SUBPLANS, 1: SUBPLANS}, {}), {}, {}, False)
 READERS = {
-    "object": answers.read_object,
+    "object": lambda text: answers.read_object(text, list(GOOD)),
     "choice": lambda text: answers.read_choice(text, [entry.text for entry in SUBPLANS]),
     "letter": lambda text: answers.read_letter(text, [item.text for item in SUBPLANS]),
     "fields": lambda text: answers.read_fields(text, ("analysis", "say", "plan"), ("plan",)),

@@ -65,6 +65,9 @@ def test_nothing_that_is_read_or_written_holds_the_key(key, spell, monkeypatch, 
     played, message = donors["collab-overcooked"], {"agent": 0, "say": key, "plan": echo}
     line = dump_line(played | {"steps": [step | {"messages": [message]} for step in played["steps"]]})
     written = [reply.text, str(refused.value), out.getvalue(), line.decode(), caplog.text]
-    written += [(tmp_path / "store.jsonl").read_text(), json.dumps(read_object(json.dumps(answer(echo))))]
+    written += [
+        (tmp_path / "store.jsonl").read_text(),
+        json.dumps(read_object(json.dumps(answer(echo)), list(answer(echo)))),
+    ]
     for text in written:
         assert key not in text and echo not in text and key[len(key) // 2 :] not in text, text[:300]

@@ -20,7 +20,7 @@ TINY: dict[str, dict[str, str]] = {
     "initiations": {"--episodes": "1"},
     "cuisineworld": {"--levels": "1", "--agents": "2", "--alphas": "1.0", "--episodes": "1", "--runs": "1"},
     "craft": {"--levels": "field", "--agents": "2", "--paces": "1", "--episodes": "1"},
-    "overcooked": {"--layouts": "cramped_room", "--episodes": "1", "--max-cycles": "3"},
+    "overcooked": {"--episodes": "1", "--max-cycles": "3"},
     "questions": {"--games": "CollabCapture-v0"},
     "collab-capture": {"--episodes": "1"},
     "collab-escape": {"--episodes": "1"},
@@ -41,6 +41,9 @@ def tiny(command: str) -> list[str]:
             arguments[arguments.index(name) + 1] = value
         else:
             arguments += [name, value]
+    if "--layouts" in arguments:
+        place = arguments.index("--layouts") + 1
+        arguments[place] = arguments[place].partition(",")[0]
     return arguments + (SHORT if arguments[1] not in LONG else [])
 
 

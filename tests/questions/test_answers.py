@@ -27,39 +27,27 @@ CHOICES = ("take onion from o0", "take onion from o1", "wait", "put on c12", "pu
         ("b.", 1),
         ("**C**", 2),
         ("(D)", 3),
-        ("Option E", 4),
         ("Answer: C", 2),
-        ("answer is **B**) take it", 1),
-        ("Answer: B because A is worse", 1),
         ('{"answer": "D"}', 3),
         ('{"answer": "wait"}', 2),
         ('{"analysis": "A or B?", "answer": "E. put on c1"}', 4),
         ("D. put on c12", 3),
-        ("I would take onion from o1.", 1),
         ("A good idea is to think.\nAnswer: put on c1", 4),
         ("put on c12", 3),
         ("<think>A, surely A</think>B", 1),
-        ("A or C? Well: $\\boxed{B}$", 1),
-        ("So it is \\boxed{\\text{B}}, not A.", 1),
+        ("A or C? Well:\n$\\boxed{B}$", 1),
         ("\\boxed{\\mathbf{(B)}}", 1),
-        ("\\boxed{\\text{Answer: B}}", 1),
-        ('{"answer": "\\\\boxed{B}"}', 1),
-        ('{"answer": "A"} No: {"answer": "B"}', 1),
-        ("A? <answer>B</answer> A was wrong.", 1),
-        ("<answer>\nB\n</answer>", 1),
+        ('{"answer": "\\uff22"}', 1),
+        ("A?\n<answer>\nB\n</answer>", 1),
         ("B<|im_end|>", 1),
         ("B</s>A", 1),
         ("(B)<|eot_id|><|start_header_id|>user", 1),
         ("\uff22", 1),
-        ("\u7b54\u6848\uff1a\uff22", 1),
-        ("Aktion: B", 1),
-        ("Die Antwort ist **B**.", 1),
-        ("R\u00e9ponse : B", 1),
         ("__B__", 1),
     ],
 )
-def test_a_letter_or_the_words_of_a_choice_are_read(text, number):
-    assert read_letter(text, CHOICES) == number
+def test_a_letter_or_the_text_of_a_choice_is_read(text, number):
+    assert read_letter(text, CHOICES).value == number
 
 
 @pytest.mark.parametrize(
@@ -71,14 +59,22 @@ def test_a_letter_or_the_words_of_a_choice_are_read(text, number):
         "F",
         "I choose B because A is worse",
         "A or B",
+        "Option E",
+        "Answer: B because A is worse",
         "Answer: A pot is full",
         "The answer is a matter of taste",
+        "I would take onion from o1.",
+        "A? <answer>B</answer> A was wrong.",
+        "So it is \\boxed{B}, not A.",
+        '{"answer": "A"} No: {"answer": "B"}',
+        '{"answer": "A"}\nNo.\nB',
+        '{"answer": "A',
         "42",
         "null",
     ],
 )
 def test_what_names_no_choice_or_several_is_unreadable(text):
-    with pytest.raises(Unreadable, match="one letter from A to E"):
+    with pytest.raises(Unreadable, match=r"one letter from A to E|disagree"):
         read_letter(text, CHOICES)
 
 

@@ -110,6 +110,6 @@ class CollabOvercooked(CollabOvercookedText):
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.collab_overcooked.text.picture import picture
 
-        hidden = () if seat is None else {tuple(self._position(s)) for s in self.hidden_counters(seat)}
+        hidden = () if seat is None else {(x, y) for x, y in map(self._position, self.hidden_counters(seat))}
         recipes = seat is None or bool(knows_recipes(seat, self.compiled.tables.params))
         return picture(self.kitchen, scene, hidden, recipes)

@@ -1,4 +1,9 @@
-"""Parsing of models' answers. Answers are treated as text only and never executed."""
+"""Strict parsing of models' answers. Answers are treated as text only and never executed.
+
+What counts is what stands outside of thinking markup: first calls of tools (``tools``), else the one JSON object of the
+requested shape, whose syntax may be repaired, else the last line, exactly. Everything else is unreadable and asked
+again; nothing is inferred from prose.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +11,37 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import json_repair
 
 from collab_overcooked.io.redaction import redact_values
 from collab_overcooked.io.text import harmless_values
-from collab_overcooked.policies.llm.markup import MAX_READ, visible
+from collab_overcooked.policies.llm.markup import visible
 
 MAX_SAY = 1_000  # characters of a message to teammates
 MAX_PLAN = 2_000  # characters of a plan
 END = "[END]"  # closes a conversation, after an optional message
 NOTHING = ("", "nothing", "none", "end")  # an agent's texts for silence, with or without brackets
+TOOL, JSON, REPAIRED, LINE, CORRECTED, UNUSABLE = "tool", "json", "repaired", "line", "corrected", "unusable"
+"""How answers are read: as a call of a tool, as JSON, as JSON with repaired syntax, as a line, in a correction, not."""
+PROSE = ""  # of answers of any form, which are not counted
 
-_OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # beginning of a JSON object
-_WORDS = "answer|action|choice|option|antwort|aktion|wahl|r\u00e9ponse|choix|respuesta|opci\u00f3n|resposta|risposta"
-_MARKED = re.compile(  # "Answer: ...", "The answer is ...", and the same in Chinese
-    rf"(?:\b(?:{_WORDS})\b[\s\"'*]*(?:(?:is|ist|est|es)\b|[:=])|\u7b54\u6848\s?[\u662f\u4e3a:])[\s\"'*]*([^\n]+)",
-    re.IGNORECASE,
-)
-_BOXED = re.compile(r"\\(?:f?boxed|text(?:bf|it|rm)?|math(?:bf|it|rm|sf|tt))\s?\{\s?([^{}\\\n]{1,200})\}")
-_ACTION = re.compile(r'"action"\s*:\s*("[^"\n]*"|[^\s,}\]]*)')
-MAX_BROKEN = 50  # beginnings of objects that cannot be read
-_REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings for truncated JSON
+_OBJECT = re.compile(r"\{\s*(?:[\"'}]|[A-Za-z_]\w*\s*:)")  # beginning of a JSON object
+_DECODER = json.JSONDecoder(parse_constant=lambda name: None, strict=False)
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+MAX_BROKEN = 8  # beginnings of objects that are repaired
 
 
 class Unreadable(ValueError):
     """Unreadable answer; the message asks the model for a correction."""
+
+
+class Answer(NamedTuple):
+    """Value of an answer, and how it was read."""
+
+    value: Any
+    how: str  # Such as ``JSON``, or ``PROSE``
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,112 +54,77 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_object(text: str, keys: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Return the JSON object of a text that has most of the keys, the last of several; None if there is none.
+def read_object(text: str, names: Sequence[str], needed: Sequence[str] = ()) -> Answer | None:
+    """Return the JSON object of the requested shape; None if there is none.
 
-    The first object that cannot be read is completed, as it may be truncated. Decoded escapes are sanitized like any
-    outside text.
+    Objects outside of code fences come before those inside. Decoded escapes are sanitized like any outside text.
+
+    Args:
+        text: Text without thinking markup.
+        names: Keys of the object, of which it has at least one; their case does not matter.
+        needed: Keys that it must have.
+
+    Raises:
+        Unreadable: Several objects of this shape have different values.
     """
-    text, position = text[:MAX_READ], 0
-    objects: list[dict[str, Any]] = []
-    broken: list[int] = []  # beginnings of what cannot be read
-    while (begin := _OBJECT.search(text, position)) and len(broken) < MAX_BROKEN:
-        value, end = _decode(text, begin.start())
-        objects += [] if value is None else [value]
-        broken += [begin.start()] if value is None else []
-        position = end or begin.start() + 1
-    values = (_decode(text[broken[0] :] + ending, 0)[0] for ending in _REPAIRS) if broken else iter(())
-    mended = next((value for value in values if value is not None), None)
-    objects = [*([] if mended is None else [mended]), *objects]
-    names = set(map(str.casefold, keys))
-    return max(reversed(objects), key=lambda value: len(names.intersection(map(str.casefold, value))), default=None)
+    for part in (_FENCED.sub("", text), text):
+        fitting: list[Answer] = []
+        for value, how in _objects(part):
+            folded = {str(key).casefold(): entry for key, entry in value.items()}
+            entries = {name: folded[name.casefold()] for name in names if name.casefold() in folded}
+            if entries and all(name in entries for name in needed):
+                fitting.append(Answer(entries, how))
+        if any(answer.value != fitting[0].value for answer in fitting):
+            raise Unreadable(f"Your answer has several JSON objects that disagree; write one, with {', '.join(names)}.")
+        if fitting:
+            return fitting[0]
+    return None
 
 
-def _decode(text: str, begin: int) -> tuple[dict[str, Any] | None, int]:
+def _objects(text: str) -> list[tuple[dict[str, Any], str]]:
+    sound: list[tuple[dict[str, Any], str]] = []
+    broken: list[int] = []
+    position = 0
+    while len(broken) < MAX_BROKEN and (begin := _OBJECT.search(text, position)):
+        start = begin.start()
+        try:
+            value, position = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            broken.append(start)
+            position = start + 1
+            continue
+        before = text[broken[-1] : start] if broken else ""
+        if before.count("{") <= before.count("}"):  # not a part of a broken one
+            sound += _plain_objects(value, JSON)
+    # Each to the end of the text, as it may be cut off, and to the next beginning, as another one may follow.
+    ends = (*broken[1:], None)
+    pieces = dict.fromkeys(text[begin:end] for begin, stop in zip(broken, ends, strict=False) for end in (stop, None))
+    return [*sound, *(entry for piece in pieces for entry in _plain_objects(_repaired(piece), REPAIRED))]
+
+
+def _repaired(text: str) -> Any:
+    if text[-1:].isalnum():  # a word or number that may be cut off
+        text = re.sub(r"[\w.+-]+\Z", "", text)
     try:
-        value, end = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(text, begin)
-        plain = harmless_values(value)
+        return json_repair.loads(text, skip_json_loads=True)
     except (ValueError, RecursionError):
-        return None, 0
-    return redact_values(plain), end
+        return None
+
+
+def _plain_objects(value: Any, how: str) -> list[tuple[dict[str, Any], str]]:
+    try:
+        return [
+            (redact_values(harmless_values(part)), how)
+            for part in (value if isinstance(value, list) else [value])
+            if isinstance(part, dict)
+        ]
+    except (ValueError, RecursionError):
+        return []
 
 
 def choice_schema(count: int) -> dict[str, Any]:
     """Return the JSON schema of an answer that names one of ``count`` numbered actions."""
     return object_schema({"action": {"type": "integer", "enum": list(range(1, count + 1))}})
-
-
-def read_choice(text: str, texts: Sequence[str]) -> int:
-    """Parse the choice of a numbered action.
-
-    Args:
-        text: JSON in the requested form, or plain text with a number or the text of an action.
-        texts: Actions; the first has number 1.
-
-    Returns:
-        Index of the action.
-    """
-    text, texts = _normal(visible(text)), [_normal(text) for text in texts]
-    answer = named_value(text, ("action", "aktion"))
-    if answer is not None:
-        return _choice_of(answer, texts)
-    inside = _ACTION.search(text)
-    if inside is not None:  # in truncated or broken JSON, whose other numbers have other meanings
-        return _choice_of(inside[1].strip('"'), texts)
-    marked = re.findall(r"\ba[ck]tion\b[\s\"'*:=#]*([^\n]+)", text, re.IGNORECASE)
-    for candidate in (*_marked(text), *reversed(marked), text):
-        try:
-            return _choice_of(candidate.strip(), texts)
-        except Unreadable:
-            continue
-    numbers = {int(number) for number in re.findall(r"(?<![\w.(])\d{1,4}(?![\w(])", text)}
-    offered = [number for number in numbers if 1 <= number <= len(texts)]
-    if len(offered) == 1:
-        return offered[0] - 1
-    raise _no_choice(texts)
-
-
-def _choice_of(value: Any, texts: Sequence[str]) -> int:
-    if isinstance(value, str):
-        plain = _plain(value)
-        same = [i for i, text in enumerate(texts) if _plain(text) == plain]
-        if same:
-            return same[0]
-        number = re.fullmatch(r"\W*(\d{1,4})\W*", value) or re.match(r"\W*(\d{1,4})[.):](?:\s|$)", value)
-        value = int(number[1]) if number else None
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= len(texts):
-        return value - 1
-    raise _no_choice(texts)
-
-
-def named_value(text: str, names: Sequence[str]) -> Any:
-    """Return the value of the first of these keys in the JSON object of a text; None if missing."""
-    answer = {key.casefold(): value for key, value in (read_object(text, names) or {}).items()}
-    return next((answer[name] for name in names if name in answer), None)
-
-
-def _marked(text: str) -> list[str]:
-    return [*reversed(_BOXED.findall(text)), *reversed(_MARKED.findall(text))]
-
-
-def _normal(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[\s\"'*`.]+", "", text).casefold()
-
-
-def _no_choice(texts: Sequence[str]) -> Unreadable:
-    return Unreadable(f"Answer with the number of one action from 1 to {len(texts)}.")
-
-
-MAX_LETTER_SEARCH = 200  # characters that are searched for a letter
-_LETTER = re.compile(rf"[\W_]*+(?:(?:LETTER|{_WORDS})[\s:]\W*+)?([A-Z])[\W_]*", re.IGNORECASE)
-_LETTERED = re.compile(
-    rf"\W*(?:(?:{_WORDS})\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
-    re.IGNORECASE,
-)
 
 
 def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
@@ -157,43 +133,80 @@ def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
     return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
 
 
-def read_letter(text: str, choices: Sequence[str]) -> int:
-    """Parse the choice of a lettered option.
+def read_choice(text: str, texts: Sequence[str]) -> Answer:
+    """Parse the choice of a numbered action; the value is its index.
 
     Args:
-        text: JSON in the requested form, a letter, or the text of a choice, optionally after thoughts.
-        choices: Texts of the choices; the first has the letter A.
-
-    Returns:
-        Index of the choice.
+        text: Answer of the model.
+        texts: Actions; the first has number 1.
     """
-    text, choices = _normal(visible(text)), [_normal(choice) for choice in choices]
-    answer = str(named_value(text, ("answer", "choice", "option", "letter", "action", "antwort", "aktion")) or "")
-    lines = [line for line in text.splitlines() if line.strip()]
-    for candidate in (*_marked(answer), answer, *_marked(text), text, *lines[-1:], *lines[:1]):
-        number = _letter_of(candidate, choices)
-        if number is not None:
-            return number
-    raise Unreadable(f"Answer with one letter from A to {chr(64 + len(choices))}.")
+    numbers = [str(number) for number in range(1, len(texts) + 1)]
+    return read_option(text, texts, numbers, "action", f"the number of one action from 1 to {len(texts)}")
 
 
-def _letter_of(text: str, choices: Sequence[str]) -> int | None:
-    plain = _plain(text)
-    same = [i for i, choice in enumerate(choices) if _plain(choice) == plain]
-    if same:
-        return same[0]
-    short = text.strip()[:MAX_LETTER_SEARCH]  # the patterns take quadratic time in the length
-    letter = (_LETTER.fullmatch(short) if short == text.strip() else None) or _LETTERED.match(short)
-    if letter:
-        number = ord(letter[1].upper()) - 65
-        return number if number < len(choices) else None
-    inside = [i for i, choice in enumerate(choices) if len(_plain(choice)) > 3 and _names(text, choice)]
-    longest = [i for i in inside if not any(i != j and _names(choices[j], choices[i]) for j in inside)]
-    return longest[0] if len(longest) == 1 else None
+def read_letter(text: str, choices: Sequence[str]) -> Answer:
+    """Parse the choice of a lettered option; the value is its index.
+
+    Args:
+        text: Answer of the model.
+        choices: Texts of the choices; the first has the letter A.
+    """
+    letters = [chr(65 + i) for i in range(len(choices))]
+    return read_option(text, choices, letters, "answer", f"one letter from A to {letters[-1]}")
 
 
-def _names(text: str, choice: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(choice.casefold())}(?!\w)", text.casefold()) is not None
+def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str, form: str) -> Answer:
+    """Parse the choice of an option by its label, its text, or both; the value is its index.
+
+    Args:
+        text: Answer of the model.
+        texts: Texts of the options.
+        labels: Their numbers or letters; empty if they have none.
+        key: Key of the choice in a JSON object.
+        form: Requested form, for the message to the model.
+    """
+    text = unicodedata.normalize("NFKC", visible(text))
+    answer = read_object(text, [key], [key])
+    line = _option_of(_last_line(text), texts, labels)
+    if answer is None and line is not None:
+        return Answer(line, LINE)
+    number = None if answer is None else _option_of(answer.value[key], texts, labels)
+    asked = f'Answer with JSON, {{"{key}": ...}}, or with a last line that is nothing but {form}.'
+    if answer is None or number is None:
+        raise Unreadable(f"Your answer names no option. {asked}")
+    if line not in (None, number):
+        raise Unreadable(f"The JSON object and the last line of your answer disagree. {asked}")
+    return Answer(number, answer.how)
+
+
+def _option_of(value: Any, texts: Sequence[str], labels: Sequence[str]) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return None
+    plain = _plain(str(value))
+    named = [i for i, text in enumerate(texts) if _plain(text) == plain]
+    for i, label in enumerate(labels):
+        both = re.fullmatch(rf"\(?{label}\)?[.):]?(.*)", plain, re.IGNORECASE)
+        if both and both[1] in ("", _plain(texts[i])):
+            named.append(i)
+    return named[0] if len(set(named)) == 1 else None
+
+
+_ANNOUNCED = re.compile(r"(?:final\s*)?(?:answer|action|rating|sub-?plan)\s*:\s*(.+)", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:answer|action)>", re.IGNORECASE)
+_BOXED = re.compile(r"\\(?:f?boxed|text\w*|math\w+)\s*\{([^{}]*)\}")
+
+
+def _last_line(text: str) -> str:
+    lines = [_TAG.sub("", line).strip(" \t*_#$`") for line in text.splitlines()]
+    line = next((line for line in reversed(lines) if line), "")
+    while line != (inner := _BOXED.sub(r"\1", line) if line.startswith("\\") or _ANNOUNCED.match(line) else line):
+        line = inner
+    announced = _ANNOUNCED.fullmatch(line.replace("**", "").replace("__", ""))
+    return announced[1] if announced else line
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold().strip("*_\"'`.$")
 
 
 def fields_schema(names: Sequence[str]) -> dict[str, Any]:
@@ -201,30 +214,22 @@ def fields_schema(names: Sequence[str]) -> dict[str, Any]:
     return object_schema({name: {"type": "string"} for name in names})
 
 
-def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
-    """Parse named texts of an answer.
+def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> Answer:
+    """Parse named texts of an answer; the value has the text of each name, empty if missing.
 
     Args:
         text: JSON in the requested form, or plain text in which each part begins on a new line with its name and a
             colon.
         names: Names of the parts.
         needed: Names of required parts.
-
-    Returns:
-        Text by name, empty if missing.
     """
     text = visible(text)
     answer = read_object(text, names)
-    parts = _from_lines(text, names) if answer is None else _from_object(answer, names)
+    parts = _from_lines(text, names) if answer is None else {n: _value_text(v) for n, v in answer.value.items()}
     missing = [name for name in needed if not parts.get(name)]
     if missing or not parts:
         raise Unreadable(f"Your answer lacks {' and '.join(missing or names)}. Write all of: {', '.join(names)}.")
-    return {name: parts.get(name, "") for name in names}
-
-
-def _from_object(answer: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    folded = {str(key).casefold(): value for key, value in answer.items()}
-    return {name: _value_text(folded[name.casefold()]) for name in names if name.casefold() in folded}
+    return Answer({name: parts.get(name, "") for name in names}, LINE if answer is None else answer.how)
 
 
 def _value_text(value: Any) -> str:
@@ -238,7 +243,8 @@ def _from_lines(text: str, names: Sequence[str]) -> dict[str, str]:
     pieces = re.split(rf"(?im)^[ \t*#>-]*({marks})[ \t*]*[:=][ \t*]*", text)
     parts: dict[str, str] = {}
     for name, part_text in zip(pieces[1::2], pieces[2::2], strict=True):
-        parts[name.casefold()] = parts.get(name.casefold()) or part_text.strip()
+        if parts.setdefault(name.casefold(), part_text.strip()) != part_text.strip():
+            raise Unreadable(f"Your answer has several parts {name.casefold()} that disagree; write each part once.")
     return {name: parts[name.casefold()] for name in names if name.casefold() in parts}
 
 
@@ -287,11 +293,8 @@ def read_steps(text: str) -> list[str]:
 
 
 def find_step(step: str, texts: Sequence[str]) -> str | None:
-    """Return the action of a step in a plan: an exact match, or the only action named in the step."""
-    same = [text for text in texts if _plain(text) == _plain(step)]
-    inside = [text for text in texts if len(_plain(text)) > 3 and _names(step, text)]
-    longest = [text for text in inside if not any(text != other and _names(other, text) for other in inside)]
-    return same[0] if same else longest[0] if len(longest) == 1 else None
+    """Return the action of a step in a plan, which must be its text; None if it is another one."""
+    return next((text for text in texts if _plain(text) == _plain(step)), None)
 
 
 def verdict_schema() -> dict[str, Any]:
@@ -299,16 +302,17 @@ def verdict_schema() -> dict[str, Any]:
     return object_schema({"okay": {"type": "boolean"}, "reason": {"type": "string"}})
 
 
-def read_verdict(text: str) -> tuple[bool, str]:
-    """Return whether an answer approves, and its reason."""
+def read_verdict(text: str) -> Answer:
+    """Parse a judgement; the value is whether the answer approves, and its reason."""
     text = visible(text)
-    answer = read_object(text, ["okay"])
-    if answer is not None and isinstance(answer.get("okay"), bool):
-        return answer["okay"], shorten(_value_text(answer.get("reason")), MAX_SAY)
-    verdict = re.search(r"\b(not\s+okay|not\s+ok|okay|ok|yes|no)\b", text, re.IGNORECASE)
-    if verdict is None:
-        raise Unreadable("Begin with okay or not okay.")
-    return verdict[1].casefold() in ("okay", "ok", "yes"), shorten(text[verdict.end() :].strip(" .:,-\n"), MAX_SAY)
+    answer = read_object(text, ["okay", "reason"], ["okay"])
+    if answer is not None and isinstance(answer.value["okay"], bool):
+        return Answer((answer.value["okay"], shorten(_value_text(answer.value.get("reason")), MAX_SAY)), answer.how)
+    verdict = re.match(r"[\s*_]*(not\s+okay|okay)\b[\s*_]*(?:[.,:;!-]|\Z)", text, re.IGNORECASE)
+    if answer is not None or verdict is None:
+        raise Unreadable("Begin with okay or not okay, or answer with JSON: okay (true or false) and reason.")
+    reason = shorten(text[verdict.end() :].strip(" .:,-\n"), MAX_SAY)
+    return Answer((verdict[1].casefold() == "okay", reason), LINE)
 
 
 def commands_schema(legal: Mapping[str, Sequence[str]]) -> dict[str, Any]:

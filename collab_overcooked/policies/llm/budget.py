@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -98,6 +99,8 @@ class Usage:
     dollars: float | None = None  # Cost; None without prices
     # Number of unusable replies by kind: ``"refused"``, ``"rejected"``, ``"length"``, ``"unreadable"``
     trouble: dict[str, int] = field(default_factory=dict)
+    # Number of answers by how they were read, see ``answers``
+    readings: Counter[str] = field(default_factory=Counter)
     # Count and first sample of unusable replies by reason
     unusable: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -186,6 +189,7 @@ class UsageMeter:
             "latencies": list(usage.latencies),
             "dollars": usage.dollars,
             "trouble": dict(usage.trouble),
+            **({"readings": dict(usage.readings)} if usage.readings else {}),
             **({"unusable": usage.unusable} if usage.unusable else {}),
             "exhausted": self.exhausted,
         }

@@ -15,7 +15,7 @@ import numpy as np
 
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
-from collab_overcooked.policies.llm.answers import Unreadable, commands_schema
+from collab_overcooked.policies.llm.answers import LINE, Answer, Unreadable, commands_schema, read_object
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
@@ -174,10 +174,11 @@ class CentralAgent:
         lines = "\n".join(self._commands.get(seat, self.language.idle(seat)) for seat in self.seats)
         self._window.append((state, lines))
 
-    def _read(self, text: str) -> dict[int, str]:
+    def _read(self, text: str) -> Answer:
         commands = self.language.read(text, self.seats)
         self._ignored = self.language.ignored(text, self.seats, self.session.info.game.n_agents)
-        return commands
+        answer = read_object(visible(text), [self.language.name(seat) for seat in self.seats])
+        return Answer(commands, LINE if answer is None else answer.how)
 
     def _before(self) -> list[ChatMessage]:
         return [

@@ -59,7 +59,7 @@ class ChooseAgent(Silent):
 
         def ask(rejected: str, objection: str) -> int:
             chat = self.question("choose", rejected=rejected, objection=objection, **values)
-            return self.session.ask(chat, read, schema, tools)
+            return int(self.session.ask(chat, read, schema, tools))
 
         number = decide_checked(ask, texts.__getitem__, self.modules["check"], int(self.on["check"]), seen)
         self.listed.note(seen, texts[number])

@@ -12,7 +12,15 @@ from functools import partial
 from typing import Any, ClassVar
 
 from collab_overcooked.policies.api import Decision, Message, Seen
-from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, read_say, shorten
+from collab_overcooked.policies.llm.answers import (
+    PROSE,
+    Answer,
+    Unreadable,
+    fields_schema,
+    read_fields,
+    read_say,
+    shorten,
+)
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
@@ -138,8 +146,8 @@ class CoelaAgent(TeamAgent):
         return None
 
 
-def _thoughts(text: str) -> str:
+def _thoughts(text: str) -> Answer:
     thoughts = shorten(visible(text), MAX_THOUGHTS)
     if not thoughts:
         raise Unreadable("Write down your thoughts.")
-    return thoughts
+    return Answer(thoughts, PROSE)

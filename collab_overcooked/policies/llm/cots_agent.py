@@ -10,15 +10,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from collab_overcooked.policies.api import Decision, Message, Seen, simulator_of
 from collab_overcooked.policies.llm.answers import (
+    LINE,
+    Answer,
     Unreadable,
     fields_schema,
-    named_value,
+    find_step,
     object_schema,
+    read_fields,
     read_object,
+    read_option,
     shorten,
 )
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
@@ -40,11 +44,9 @@ from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk
 from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
 
-T = TypeVar("T")
 MAX_WORDS = 1_500  # maximum characters of a plan or message
 MAX_PART = 80  # maximum characters of an unreadable part
 IDLE_WORDS = ("wait", "none", "nothing", "idle", "n/a")
-_NUMBER = r"[\s\"'*:=\-]*(?:is\s+|of\s+)?(-?\d+(?:\.\d+)?)"
 
 
 def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
@@ -63,45 +65,31 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
     )
 
 
-def read_scores(text: str) -> tuple[int, int, str]:
-    """Return the scores of distances and of the division of work, and the message."""
-    text = visible(text)
-    answer = read_object(text, ["distance", "task", "message"]) or {}
-    scores = [_score(text, answer, name) for name in ("distance", "task")]
+def read_scores(text: str) -> Answer:
+    """Parse the scores of distances and of the division of work, and the message."""
+    fields = read_fields(text, ["distance", "task", "message"], ["distance", "task"])
+    scores = [_score(fields.value[name]) for name in ("distance", "task")]
     if None in scores:
         raise Unreadable("Give both scores, distance and task, as integers from 1 to 5.")
-    message = answer.get("message", "" if answer else text)
-    return scores[0] or 0, scores[1] or 0, shorten(str(message), MAX_WORDS)
+    return Answer((*scores, shorten(fields.value["message"], MAX_WORDS)), fields.how)
 
 
-def read_rating(text: str) -> int:
-    """Return the rating of a plan."""
-    text = visible(text)
-    score = _score(text, read_object(text, ["rating"]) or {}, "rating")
-    alone = re.fullmatch(r"\D{0,40}([1-5])(?:\s*/\s*5)?\D{0,40}", text)
-    if score is None and alone is None:
-        raise Unreadable("Give the rating as an integer from 1 to 5.")
-    return score if score is not None else int(alone[1])  # type: ignore[index]
+def read_rating(text: str) -> Answer:
+    """Parse the rating of a plan."""
+    numbers = [str(number) for number in range(1, 6)]
+    number, how = read_option(text, numbers, (), "rating", "the rating, an integer from 1 to 5")
+    return Answer(number + 1, how)
 
 
-def _score(text: str, answer: Mapping[str, Any], name: str) -> int | None:
-    value = {str(key).casefold(): entry for key, entry in answer.items()}.get(name)
-    if value is None:
-        match = re.search(rf"\b{name}\w*{_NUMBER}", text, re.IGNORECASE)
-        value = match[1] if match else None
-    match = re.match(r"\s*(-?\d{1,4}(?:\.\d+)?)", str(value)) if not isinstance(value, bool) else None
-    return min(max(round(float(match[1])), 1), 5) if match else None
+def _score(text: str) -> int | None:
+    return int(text) if re.fullmatch("[1-5]", text) else None
 
 
-def read_subplan(text: str, choices: Sequence[SubPlan]) -> SubPlan:
-    """Return the sub-plan chosen by an answer."""
-    text = visible(text)
-    answer = named_value(text, ["subplan"])
-    last = re.findall(r"(?i)sub-?plan\W*[:=]\s*(.+)", text)
-    option = find_option(str(answer if answer is not None else last[-1] if last else text), choices)
-    if option is None:
-        raise Unreadable("Name one of the listed sub-plans, word for word.")
-    return option
+def read_subplan(text: str, choices: Sequence[SubPlan]) -> Answer:
+    """Parse the sub-plan chosen by an answer."""
+    texts = [option.text for option in choices]
+    number, how = read_option(text, texts, (), "subplan", "one of the listed sub-plans, word for word")
+    return Answer(choices[number], how)
 
 
 def findings_in(message: str, news: Findings) -> Findings:
@@ -114,11 +102,12 @@ def findings_in(message: str, news: Findings) -> Findings:
     }
 
 
-def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
-    """Return the plans of an answer, as JSON or as numbered lines."""
+def read_plans(text: str, briefing: Briefing, n: int) -> Answer:
+    """Parse the plans of an answer, as JSON or as numbered lines; the value is a list of drafts."""
     text = visible(text)
-    answer = read_object(text, ["plans", "steps", "plan"]) or {}
-    listed = answer.get("plans") if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
+    parsed = read_object(text, ["plans"]) or read_object(text, ["steps", "plan", "message"])
+    answer = parsed.value if parsed else {}
+    listed = answer["plans"] if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
     drafts: list[Draft] = []
     unread: list[str] = []
     for item in (listed or [])[:n]:
@@ -132,7 +121,8 @@ def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
         drafts.append(Draft(plan, described, message, findings_in(message, briefing.news), left_out))
     if not drafts:
         raise Unreadable("Name for each step and agent one of its listed sub-plans, word for word.")
-    return [replace(drafts[0], left_out=(*drafts[0].left_out, *unread)), *drafts[1:]]
+    how = parsed.how if parsed else LINE
+    return Answer([replace(drafts[0], left_out=(*drafts[0].left_out, *unread)), *drafts[1:]], how)
 
 
 def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
@@ -164,11 +154,9 @@ def _part_of(row: Any, name: str) -> str:
 
 
 def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
-    """Return the sub-plan named by a text: an exact match, or the longest name that occurs in the text."""
-    plain = " ".join(text.casefold().split()).strip(" .\"'`")
-    same = [option for option in options if option.text.casefold() == plain]
-    inside = [o for o in options if re.search(rf"(?<!\w){re.escape(o.text.casefold())}(?!\w)", plain)]
-    return same[0] if same else max(inside, key=lambda option: len(option.text), default=None)
+    """Return the sub-plan whose text this is; None if it is another text."""
+    step = find_step(text, [option.text for option in options])
+    return next((option for option in options if option.text == step), None)
 
 
 class ModelVoices:
@@ -203,7 +191,8 @@ class ModelVoices:
         scores = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft, left_out=left_out)
         if scores is None:
             return Critique(None, None, "default")
-        return Critique(*scores, findings=findings_in(scores[2], briefing.news))
+        distance, task, message = scores
+        return Critique(distance, task, message, findings=findings_in(message, briefing.news))
 
     def rate(self, briefings: Sequence[Briefing]) -> int | None:
         """Request a rating of the current plan, given the knowledge of all members."""
@@ -228,8 +217,8 @@ class ModelVoices:
         return self._ask("cots_follow", briefing, read, schema, choices=choices)
 
     def _ask(
-        self, template: str, briefing: Briefing, read: Callable[[str], T], schema: Mapping[str, Any], **values: Any
-    ) -> T | None:
+        self, template: str, briefing: Briefing, read: Callable[[str], Answer], schema: Mapping[str, Any], **values: Any
+    ) -> Any:
         fill, seen = self.session.prompts.fill, briefing.seen
         facts = {
             "me": seen.names[briefing.seat],

@@ -14,7 +14,7 @@ from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Reply
 from collab_overcooked.policies.llm.tools import calls_text
 from collab_overcooked.policies.llm.unusable import UNASKED_CALLS
 
-MAX_ANSWER = 50_000  # maximum characters of a reply
+MAX_ANSWER = 50_000  # maximum characters of a reply, of a longer one those at its end
 TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form
 STREAMED = "the endpoint streams its answers, which was not asked for (text/event-stream); turn streaming off there"
 _EVENTS = re.compile(r"\s*(?:(?:event|id|retry|data)\s?:|:)[^\n]*(?:\n|\Z)")  # first line of a stream
@@ -112,7 +112,7 @@ def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
     """Return the reply in a chat completion."""
     choice = _choice_of(answer)
     calls = _calls_of(choice.message) if request.tools else []
-    text = sanitize(calls_text(calls) if calls else _text_of(choice.message), MAX_ANSWER)
+    text = sanitize(calls_text(calls) if calls else _text_of(choice.message))[-MAX_ANSWER:]
     refusal = getattr(choice.message, "refusal", None) or ""
     refused = bool(refusal) or choice.finish_reason == "content_filter"
     usage = getattr(answer, "usage", None)
@@ -122,8 +122,8 @@ def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
         prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
         completion_tokens=token_count(usage, "completion_tokens", len(text)),
         seconds=seconds,
-        detail=sanitize(str(refusal), 500) or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
-        reasoning=sanitize(_thoughts_of(choice.message), MAX_ANSWER),
+        detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
+        reasoning=sanitize(_thoughts_of(choice.message))[-MAX_ANSWER:],
         cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
         reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0),
     )
@@ -199,6 +199,6 @@ def token_count(usage: Any, name: str, characters: int) -> int:
     return -(-characters // 4)
 
 
-def sanitize(text: str, limit: int) -> str:
-    """Return a sanitized text; it is truncated last, so that no partial key remains."""
-    return redact(harmless(text))[:limit]
+def sanitize(text: str) -> str:
+    """Return a sanitized text; truncate it after this, so that no partial key remains."""
+    return redact(harmless(text))

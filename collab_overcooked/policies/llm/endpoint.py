@@ -295,7 +295,7 @@ class Endpoint:
             cause = cause.__cause__  # holds the operating system's message: refused, unknown host
         because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
         because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # the text received instead of JSON
-        text = sanitize(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
+        text = sanitize(" ".join(f"{error}{because}".split()))[:300] or type(error).__name__
         if not status and _REFUSED.search(text):
             text += f"; does the server run at {self.address}?"
         return f"status {status}: {text}" if status else text

@@ -1,4 +1,4 @@
-"""Markup that models print around their answers: thoughts, channels, answer tags and special tokens."""
+"""Markup that models print around their answers: thoughts, channels and special tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from typing import Literal
 
-MAX_READ = 20_000  # characters of an answer that are parsed
+MAX_READ = 50_000  # characters at the end of an answer that are parsed
 MAX_SEARCHED = 1_000_000  # characters at the end of a text in which markup is looked for
 
 _MARK = re.compile(
@@ -15,9 +15,8 @@ _MARK = re.compile(
     r"|<\|channel\|?>\s?(?P<channel>\w{1,30})(?:[^<>|\n]{0,80}(?:<\|constrain\|>[^<>|]{0,40})?<\|message\|>)?"
     r"|(?P<closed><channel\|>)"
     r"|(?:(?P<bar><[|\uff5c])|[<\u25c1])(?P<tag>/?[\w:.\u2581-]{1,80})(?:\s[^<>\n]{0,80})?[|\uff5c]?[>\u25b7]"
-    r"|\[(?P<bracket>/?[a-z_]{1,40})\]"
-    r"|(?P<answer>assistantfinal|\bhere(?: is|'s|\u2019s) my response\W{0,2}:)"
-    r"|(?P<thought>\bhere(?: is|'s|\u2019s) my thought process\W{0,2}:|\A(?-i:analysis(?=[A-Z])))",
+    r"|\[(?P<bracket>/?think(?:ing)?)\]"
+    r"|(?P<answer>assistantfinal)|(?P<thought>\A(?-i:analysis(?=[A-Z])))",
     re.IGNORECASE,
 )
 _THOUGHT = re.compile(
@@ -26,10 +25,6 @@ _THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = re.compile(r"/|(?:.*_)?(?:end|suffix|stop)(?:_|\Z)|unused95\Z", re.IGNORECASE)
-_ANSWER = re.compile(
-    r"/?(?:(?:begin|start|end)_(?:of_)?)?(?:final_?)?(?:answer|response|solution|output|result|action|choice|decision)",
-    re.IGNORECASE,
-)
 _END = re.compile(  # plain tags, then tokens between bars
     r"/s|eos|eot|/?inst|end_of_\w+|\|(?:eos|eo[tm]_id|im_end|end|return|call|user|human|observation|endof\w+)"
     r"|\|[\w\u2581]*end[_\u2581]?of[_\u2581][\w\u2581]*",
@@ -44,7 +39,7 @@ def visible(text: str) -> str:
     A thought without an end is all thought; an end without a beginning ends a thought that the chat template began.
     """
     if _is_object(text):
-        return text.strip()[:MAX_READ]
+        return text.strip()[-MAX_READ:]
     text = text[-MAX_SEARCHED:]
     parts: list[str] = []
     thoughts: list[str] = []  # words of the open thoughts
@@ -67,7 +62,7 @@ def visible(text: str) -> str:
             thoughts = []
     if not thoughts and not ended:
         parts.append(text[position:])
-    return "".join(parts).strip()[:MAX_READ]
+    return "".join(parts).strip()[-MAX_READ:]
 
 
 def _is_object(text: str) -> bool:
@@ -87,15 +82,8 @@ def _kind_of(mark: re.Match[str]) -> tuple[Kind, str]:
         return ("answer", name) if name == "final" else ("token", "") if name == "commentary" else ("open", "channel")
     if mark["answer"] or mark["thought"]:
         return ("answer" if mark["answer"] else "open"), "phrase"
-    return _kind_of_tag(mark["tag"] or mark["bracket"], mark)
-
-
-def _kind_of_tag(name: str, mark: re.Match[str]) -> tuple[Kind, str]:
-    bar = "|" if mark["bar"] else ""
+    name, bar = mark["tag"] or mark["bracket"], "|" if mark["bar"] else ""
     if thought := _THOUGHT.search(name):
         word = thought[0].casefold().replace("thought", "think").replace("unused95", "unused94")
-        heading = mark["bracket"] and not name.casefold().startswith("think") and "[/" not in mark.string
-        return ("" if heading else "close" if _CLOSING.match(name) else "open"), word
-    if _ANSWER.fullmatch(name) and not mark["bracket"]:
-        return ("end", "") if _CLOSING.match(name) else ("answer", bar)
+        return ("close" if _CLOSING.match(name) else "open"), word
     return ("end" if _END.fullmatch(bar + name) else "token" if bar else ""), ""

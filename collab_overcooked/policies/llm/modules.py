@@ -8,7 +8,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema
+from collab_overcooked.policies.llm.answers import (
+    MAX_SAY,
+    PROSE,
+    Answer,
+    Unreadable,
+    read_verdict,
+    shorten,
+    verdict_schema,
+)
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
@@ -153,11 +161,11 @@ class SelfCheck(Module):
         return "" if okay else reason or "It is not okay."
 
 
-def _sentence(text: str) -> str:
+def _sentence(text: str) -> Answer:
     sentence = shorten(" ".join(visible(text).split()), MAX_SAY)
     if not sentence:
         raise Unreadable("Answer with one sentence.")
-    return sentence
+    return Answer(sentence, PROSE)
 
 
 def decide_checked(

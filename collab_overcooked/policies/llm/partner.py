@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.listed import in_order
-from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
+from collab_overcooked.policies.llm.answers import Answer, fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
@@ -101,7 +101,7 @@ class PartnerAgent:
         needed = [] if replying else ["plan"]  # an empty reply is silence
         tools = self._tools(seen) if self.on["channel"] == TOOLS else []
         schema = fields_schema(self.names) if self.session.settings.json and not tools else None
-        read: Callable[[str], dict[str, str]] = partial(read_fields, names=self.names, needed=needed)
+        read: Callable[[str], Answer] = partial(read_fields, names=self.names, needed=needed)
         if tools:
             read = partial(read_parts, tools=tools, needs_plan=not replying)
 
@@ -109,7 +109,8 @@ class PartnerAgent:
             chat = self.question(
                 "plan", example=self.instructions.example(seen), rejected=rejected, objection=objection, **values
             )
-            return self.session.ask(chat, read, schema, tools)
+            parts: dict[str, str] = self.session.ask(chat, read, schema, tools)
+            return parts
 
         parts = decide_checked(ask, lambda parts: parts["plan"], self.modules["check"], int(self.on["check"]), seen)
         say, last = read_say(parts.get("say", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.policies.api import Choice, Question
-from collab_overcooked.policies.llm.answers import letter_schema, read_letter, shorten
+from collab_overcooked.policies.llm.answers import Answer, letter_schema, read_letter, shorten
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 
@@ -23,7 +23,7 @@ def answer_question(session: ModelSession, question: Question, thinks: bool) -> 
     chat = [ChatMessage("system", session.prompts.fill("question_rules", **values))]
     chat.append(ChatMessage("user", session.prompts.fill("question", **values)))
 
-    def read(text: str) -> int:
+    def read(text: str) -> Answer:
         nonlocal answer
         answer = shorten(text, MAX_KEPT)
         return read_letter(text, question.choices)

@@ -58,7 +58,7 @@ def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
     refusal = "".join(str(part.refusal) for part in by_type.get("refusal", ()))
     cut = getattr(getattr(answer, "incomplete_details", None), "reason", "") or ""
     refused = bool(refusal) or cut == "content_filter"
-    text = sanitize(calls_text(calls) if calls else spoken, MAX_ANSWER)
+    text = sanitize(calls_text(calls) if calls else spoken)[-MAX_ANSWER:]
     usage = getattr(answer, "usage", None)
     thoughts = [part.text for item in by_type.get("reasoning", ()) for part in getattr(item, "summary", None) or ()]
     return Reply(
@@ -67,8 +67,8 @@ def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
         prompt_tokens=token_count(usage, "input_tokens", sum(len(turn.content) for turn in request.turns)),
         completion_tokens=token_count(usage, "output_tokens", len(text)),
         seconds=seconds,
-        detail=sanitize(refusal, 500),
-        reasoning=sanitize("\n".join(map(str, thoughts)), MAX_ANSWER),
+        detail=sanitize(refusal)[:500],
+        reasoning=sanitize("\n".join(map(str, thoughts)))[-MAX_ANSWER:],
         cached_tokens=token_count(getattr(usage, "input_tokens_details", None), "cached_tokens", 0),
         reasoning_tokens=token_count(getattr(usage, "output_tokens_details", None), "reasoning_tokens", 0),
     )

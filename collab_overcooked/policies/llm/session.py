@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.llm.answers import Unreadable, shorten
+from collab_overcooked.policies.llm.answers import CORRECTED, PROSE, UNUSABLE, Answer, Unreadable, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import ChatMessage, Client, Reply, Request, UnusableReply
 from collab_overcooked.policies.llm.images import Picture
@@ -16,7 +16,6 @@ from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import AgentSettings
 from collab_overcooked.policies.llm.unusable import reason_of
 
-T = TypeVar("T")
 MAX_ECHO = 2_000  # characters of an unreadable answer that are quoted in the next request
 
 
@@ -65,10 +64,10 @@ class ModelSession:
     def ask(
         self,
         turns: Sequence[ChatMessage],
-        read: Callable[[str], T],
+        read: Callable[[str], Answer],
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
-    ) -> T:
+    ) -> Any:
         """Send a request until its answer is readable, with at most ``settings.repairs`` repetitions.
 
         Args:
@@ -78,10 +77,11 @@ class ModelSession:
             tools: Tools of which the answer must call some.
 
         Returns:
-            Result of ``read``.
+            Value of the answer.
         """
         chat = _joined(turns)
-        for _ in range(self.settings.repairs + 1):
+        seat = self.usage.seats[self.seat]
+        for attempt in range(self.settings.repairs + 1):
             reply = self._complete(chat, schema, tuple(tools))
             if reply.finish == "rejected":  # repeating the request would not help
                 self._note("rejected", reply, bool(tools))
@@ -94,7 +94,10 @@ class ModelSession:
                 chat = _joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
             else:
                 self.usage.fuse.note_usable(self.settings.model)
-                return answer
+                if answer.how != PROSE:
+                    seat.readings[CORRECTED if attempt else answer.how] += 1
+                return answer.value
+        seat.readings[UNUSABLE] += 1
         raise UnusableReply
 
     def _complete(

@@ -14,7 +14,7 @@ from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
-from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten
+from collab_overcooked.policies.llm.answers import PROSE, Answer, Unreadable, fields_schema, read_fields, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.connection import KIND, Connection
@@ -74,11 +74,11 @@ class LanguageTeacher:
         return {name: shorten(text, MAX_LESSON) for name, text in answer.items()}
 
 
-def _lesson(text: str) -> str:
+def _lesson(text: str) -> Answer:
     lesson = shorten(visible(text), MAX_LESSON)
     if not lesson:
         raise Unreadable("Write at least one sentence.")
-    return lesson
+    return Answer(lesson, PROSE)
 
 
 def _episodes(lesson: Lesson) -> list[dict[str, Any]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.policies.llm.answers import Unreadable, object_schema, read_object
+from collab_overcooked.policies.llm.answers import TOOL, Answer, Unreadable, object_schema, read_object
 from collab_overcooked.policies.llm.markup import visible
 
 CHANNELS = TEXT, TOOLS = "text", "tools"
@@ -47,14 +47,20 @@ def talk_tools(requests: Sequence[str]) -> tuple[dict[str, Any], ...]:
 
 def calls_text(calls: Sequence[tuple[str, str]]) -> str:
     """Return calls of tools, pairs of name and arguments as JSON text, as the text of a reply."""
-    return json.dumps(
-        {CALLS: [{"name": name, "arguments": read_object(text) or text} for name, text in calls]}, ensure_ascii=False
-    )
+    fields = ("action", "message")
+    arguments = [(name, read_object(text, fields)) for name, text in calls]
+    named = [
+        {"name": name, "arguments": answer.value if answer else text}
+        for (name, answer), (_, text) in zip(arguments, calls, strict=True)
+    ]
+    return json.dumps({CALLS: named}, ensure_ascii=False)
 
 
-def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     fields = {tool["name"]: next(iter(tool["parameters"]["properties"])) for tool in tools}
-    calls = (read_object(visible(text), [CALLS]) or {}).get(CALLS)
+    answer = read_object(visible(text), [CALLS])
+    calls = answer.value[CALLS] if answer else None
+    read = []
     if not isinstance(calls, list) or not calls:
         raise Unreadable(f"Answer with calls of tools only: {', '.join(fields)}.")
     for call in calls:
@@ -65,21 +71,22 @@ def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> Iterator[tuple
         value = arguments.get(fields[name]) if isinstance(arguments, dict) else None
         if not isinstance(value, str) or not value.strip():
             raise Unreadable(f"A call of {name} needs the argument {fields[name]!r}, a text.")
-        yield name, value.strip()
+        read.append((name, value.strip()))
+    return read
 
 
-def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> int:
-    """Return the index of the action in the first call of ``act``."""
+def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> Answer:
+    """Parse the index of the action in the first call of ``act``."""
     for name, action in _read_calls(text, tools):
         if name == ACT and action in texts:
-            return texts.index(action)
+            return Answer(texts.index(action), TOOL)
     raise Unreadable(f"Call the tool {ACT} with one of these actions: {'; '.join(texts)}.")
 
 
-def read_parts(text: str, tools: Sequence[Mapping[str, Any]], needs_plan: bool) -> dict[str, str]:
-    """Return the ``plan`` and ``say`` of calls, in the order in which they were made."""
-    calls = list(_read_calls(text, tools))
+def read_parts(text: str, tools: Sequence[Mapping[str, Any]], needs_plan: bool) -> Answer:
+    """Parse the ``plan`` and ``say`` of calls, in the order in which they were made."""
+    calls = _read_calls(text, tools)
     plan = [action if name == ACT else f"{REQUEST}('{action}')" for name, action in calls if name != SAY]
     if needs_plan and not plan:
         raise Unreadable(f"Call the tool {ACT} at least once.")
-    return {"plan": "; ".join(plan), SAY: " ".join(value for name, value in calls if name == SAY)}
+    return Answer({"plan": "; ".join(plan), SAY: " ".join(value for name, value in calls if name == SAY)}, TOOL)

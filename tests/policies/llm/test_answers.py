@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 
 from collab_overcooked.io.text import harmless
 from collab_overcooked.policies.llm.answers import (
+    JSON,
+    LINE,
     MAX_PLAN,
     MAX_SAY,
+    REPAIRED,
     Unreadable,
     choice_schema,
     read_choice,
@@ -25,39 +28,70 @@ TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "number"),
+    ("answer", "number", "how"),
     [
-        ('{"action": 2}', 2),
-        ('{\n "action": 3\n', 3),
-        ('Sure! {"action": "cook(pot0)"} is best', 3),
-        ('{"action": "2"}', 2),
-        ("2", 2),
-        (" 2. ", 2),
-        ("**2**", 2),
-        ("2. pickup(egg,counter)", 2),
-        ("pickup(egg, counter)", 2),
-        ("Action: cook(pot0)", 3),
-        ("I think so.\nAction: 2", 2),
-        ("action: 1? No.\nAction: 3", 3),
-        ("I choose number 3 because it cooks", 3),
-        ("1. pick up the egg\n\nThe correct answer is 1. pick", 1),
-        ('<think>1 or 2?</think>{"action": 3}', 3),
-        ('1 or {"action": 2}?</think>{"action": 3}', 3),
-        ("<THINKING>1</THINKING>\n3", 3),
-        ("<think>" + "x" * 25_000 + "</think>3", 3),
-        ('Of {these}: {"action": 3}', 3),
-        ('{"action": 2, "action": 3}', 3),
-        ('{"action": 2, "steps": [{"id": 1}, {"id": ', 2),
-        ('{"action": "cook(pot0)", "data": {"id": 1, "na', 3),
-        ('{"answer": {"action": 3, "id": 1}}', 3),
-        ("1 or 2? \\boxed{2}", 2),
-        ("1 or 2?\nAktion: 2", 2),
-        ("1 or 2? <action>2</action>", 2),
-        ("\uff12", 2),
+        ('{"action": 2}', 2, JSON),
+        ('{"Action": "2"}', 2, JSON),
+        ('Sure! {"action": "cook(pot0)"} is best', 3, JSON),
+        ('```json\n{"action": 2}\n```', 2, JSON),
+        ('```json\n{"action": 1}\n```\nRather {"action": 3}', 3, JSON),
+        ('Of {these}: {"action": 3}', 3, JSON),
+        ('{"x": 1} {"action": 2} {"y": 3}', 2, JSON),
+        ('{"action": 3}' + " so" * 10 + '\n{"action": 3}', 3, JSON),
+        ("x" * 24_000 + '{"action": 3}', 3, JSON),
+        ('<think>1 or 2?</think>{"action": 3}', 3, JSON),
+        ('1 or {"action": 2}?</think>{"action": 3}', 3, JSON),
+        ('{\n "action": "3"\n', 3, REPAIRED),
+        ("{'action': 2,}", 2, REPAIRED),
+        ("{action: 2} it is", 2, REPAIRED),
+        ('{"action": 2, "steps": [{"id": 1}, {"id": ', 2, REPAIRED),
+        ("2", 2, LINE),
+        (" 2. ", 2, LINE),
+        ("**2**", 2, LINE),
+        ("2. pickup(egg,counter)", 2, LINE),
+        ("pickup(egg, counter)", 2, LINE),
+        ("Action: cook(pot0)", 3, LINE),
+        ("I think so.\nAction: 2", 2, LINE),
+        ("action: 1? No.\n**Final answer:** 3\n", 3, LINE),
+        ("1 or 2?\n$\\boxed{2}$", 2, LINE),
+        ("1 or 2?\n<answer>2</answer>", 2, LINE),
+        ("<THINKING>1</THINKING>\n3", 3, LINE),
+        ("<think>" + "x" * 25_000 + "</think>3", 3, LINE),
+        ("\uff12", 2, LINE),
     ],
 )
-def test_choices_are_found(answer, number):
-    assert read_choice(answer, TEXTS) == number - 1
+def test_what_the_grammar_reads(answer, number, how):
+    assert read_choice(answer, TEXTS) == (number - 1, how)
+
+
+REJECTED = [  # what a model only mentions, or takes back
+    "1. wait(1)\n2. pickup(egg,counter)\n3. cook(pot0)\nI choose 3",
+    "Action 1 is not possible, so stay.",
+    "Do not choose 3.",
+    '{"action": 2} then {"action": 3} would be worse.',
+    "{'action': 2,} then {'action': 3,} would be worse.",
+    '{"action": 2}\nNo, that is wrong.\nAction: 3',
+    "I go to room 3.",
+    "Action: not 1",
+    "Action: 1 or 2",
+    '{"analysis": "action: 1 is bad',
+    '{"analysis": "{"action": 1} is bad',
+    '{"action": 1',
+    '{"answer": {"action": 3, "id": 1}}',
+    "The answer is 2",
+    "2. cook(pot0)",
+    "1 or 2? \\boxed{2}",
+    "<answer>1</answer> is wrong",
+    "I choose number 3 because it cooks",
+    "[Action] 2",
+    '{"option": 2}',
+]
+
+
+@pytest.mark.parametrize("answer", REJECTED)
+def test_nothing_is_inferred_from_prose(answer):
+    with pytest.raises(Unreadable, match=r"nothing but the number of one action from 1 to 3|disagree"):
+        read_choice(answer, TEXTS)
 
 
 THOUGHTS = [
@@ -79,14 +113,11 @@ THOUGHTS = [
     "<|channel|>analysis<|message|>DRAFT<|end|><|channel|>final <|constrain|>json<|message|>FINAL",
     "analysisWell: DRAFTassistantfinalFINAL",
     "<|channel>thought\nDRAFT<channel|>FINAL",
-    "Here is my thought process:\nDRAFT\nHere is my response:\nFINAL",
     "<think>DRAFT</think><answer>FINAL</answer>",
-    "DRAFT<answer>FINAL</answer>DRAFT",
     "<|im_start|>assistant\n<think>DRAFT</think>FINAL<|im_end|>\n<|im_start|>user\nDRAFT",
     *(f"FINAL{end}DRAFT" for end in ("<|im_end|>", "</s>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "[/INST]")),
     "FINAL<\uff5cend\u2581of\u2581sentence\uff5c>DRAFT",
     "FINAL\n<reflection>Why not DRAFT?",
-    "DRAFT\nNo, rather FINAL",
 ]
 
 
@@ -94,11 +125,10 @@ THOUGHTS = [
 def test_an_idea_that_is_rejected_is_not_played(form):
     text = form.replace("DRAFT", '{"action": 1, "plan": "a", "okay": true}')
     text = text.replace("FINAL", '{"action": 3, "plan": "c", "okay": false}')
-    assert read_choice(text, TEXTS) == 2
-    assert read_fields(text, ["plan"], ["plan"]) == {"plan": "c"}
-    assert not read_verdict(text)[0]
-    if not form.startswith("DRAFT\n"):
-        assert read_letter(form.replace("DRAFT", "Answer: A").replace("FINAL", "C"), TEXTS) == 2
+    assert read_choice(text, TEXTS).value == 2
+    assert read_fields(text, ["plan"], ["plan"]).value == {"plan": "c"}
+    assert not read_verdict(text).value[0]
+    assert read_letter(form.replace("DRAFT", "Answer: A").replace("FINAL", "C"), TEXTS).value == 2
 
 
 @pytest.mark.parametrize("form", [text.partition("DRAFT")[0] + "DRAFT" for text in THOUGHTS if text[0] in "<[a\u25c1"])
@@ -108,12 +138,8 @@ def test_a_thought_without_end_is_no_answer(form):
 
 
 def test_marks_within_an_answer_are_its_text():
-    assert read_fields('{"plan": "<think>", "say": "[/think]"}', ["plan", "say"], []) == {
-        "plan": "<think>",
-        "say": "[/think]",
-    }
-    assert read_choice("[Thought] 1 or 2?\n[Action] 2", TEXTS) == 1
-    assert read_choice('{"x": 1} {"action": 2} {"y": 3}', TEXTS) == 1
+    answer = read_fields('{"plan": "<think>", "say": "[/think]"}', ["plan", "say"], [])
+    assert answer.value == {"plan": "<think>", "say": "[/think]"}
 
 
 @pytest.mark.parametrize(
@@ -151,7 +177,7 @@ def test_what_is_no_choice_is_unreadable(answer):
 @given(st.text(max_size=300))
 def test_any_text_is_a_choice_or_unreadable(answer):
     try:
-        assert 0 <= read_choice(answer, TEXTS) < 3
+        assert 0 <= read_choice(answer, TEXTS).value < 3
     except Unreadable:
         pass
 
@@ -178,30 +204,32 @@ def test_the_schema_of_a_choice_is_bounded():
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ('{"a": "b", "c": "d', {"a": "b", "c": "d"}),
-        ('{"a": ["b", "c', {"a": ["b", "c"]}),
-        ('{"a": {"b": 1', None),
-        ("{", {}),
-        ("{}", {}),
-        ('{"plan": "wait(1);\ncook(pot0)"}', {"plan": "wait(1);\ncook(pot0)"}),
-        ('{{ self }} {% x %} { "a": "b" } {"a": "c"}', {"a": "c"}),
+        ('{"a": "b", "c": "d.', {"a": "b", "c": "d."}),
+        ('{"a": ["b", "c"', {"a": ["b", "c"]}),
+        ('{"a": "wait(1);\ncook(pot0)"}', {"a": "wait(1);\ncook(pot0)"}),
+        ('{{ self }} {% x %} { "a": "b" }', {"a": "b"}),
         ("none", None),
+        ("{", None),
+        ("{}", None),
     ],
 )
-def test_cut_json_is_mended_where_it_can_be(text, value):
-    assert read_object(text) == value
+def test_only_syntax_is_repaired(text, value):
+    answer = read_object(text, ["a", "c"])
+    assert (answer and answer.value) == value
 
 
 def test_named_parts_are_found_in_json_and_in_plain_text():
     names, needed = ["analysis", "plan", "say"], ["plan"]
     expected = {"analysis": "hm", "plan": "wait(1); cook(pot0)", "say": "hello"}
-    assert read_fields(json.dumps(expected), names, needed) == expected
-    assert (
-        read_fields('{"Analysis": "hm", "plan": ["wait(1)", "cook(pot0)"], "SAY": "hello", "x": 1}', names, needed)
-        == expected
-    )
-    assert read_fields("Analysis: hm\nPlan: wait(1); cook(pot0)\n**Say:** hello", names, needed) == expected
-    assert read_fields("Plan: wait(1)", names, needed) == {"analysis": "", "plan": "wait(1)", "say": ""}
+    assert read_fields(json.dumps(expected), names, needed) == (expected, JSON)
+    other = '{"Analysis": "hm", "plan": ["wait(1)", "cook(pot0)"], "SAY": "hello", "x": 1}'
+    assert read_fields(other, names, needed) == (expected, JSON)
+    assert read_fields("Analysis: hm\nPlan: wait(1); cook(pot0)\n**Say:** hello", names, needed) == (expected, LINE)
+    assert read_fields("Plan: wait(1)", names, needed).value == {"analysis": "", "plan": "wait(1)", "say": ""}
+    with pytest.raises(Unreadable, match="several parts plan that disagree"):
+        read_fields("Plan: wait(1)\nPlan: cook(pot0)", names, needed)
+    with pytest.raises(Unreadable, match="several JSON objects that disagree"):
+        read_fields('{"plan": "wait(1)"} {"plan": "cook(pot0)"}', names, needed)
     with pytest.raises(Unreadable, match="lacks plan"):
         read_fields("Analysis: hm", names, needed)
     with pytest.raises(Unreadable, match="lacks plan"):
@@ -233,11 +261,12 @@ def test_long_words_and_plans_are_cut():
 
 
 def test_verdicts():
-    assert read_verdict('{"okay": false, "reason": "the pot is full"}') == (False, "the pot is full")
-    assert read_verdict("Not okay: the pot is full.") == (False, "the pot is full")
-    assert read_verdict("Okay") == (True, "")
-    with pytest.raises(Unreadable):
-        read_verdict("maybe")
+    assert read_verdict('{"okay": false, "reason": "the pot is full"}') == ((False, "the pot is full"), JSON)
+    assert read_verdict("Not okay: the pot is full.") == ((False, "the pot is full"), LINE)
+    assert read_verdict("Okay").value == (True, "")
+    for text in ("maybe", "It is okay", "okay I think not", '{"okay": "no"}', '{"okay": true} {"okay": false}'):
+        with pytest.raises(Unreadable):
+            read_verdict(text)
 
 
 @settings(deadline=None)

@@ -81,12 +81,12 @@ def test_an_unreadable_answer_is_asked_for_again_with_what_is_wrong(play_team):
     record, client = play_team(["greedy", SPEC], lambda request: next(reply), max_cycles=3)
     first, again = client.asked[:2]
     assert again.turns[:2] == first.turns
-    assert again.turns[2:] == (
-        ("assistant", "hm"),
-        ("user", f"Answer with the number of one action from 1 to {len(listed(first))}."),
-    )
+    assert again.turns[2] == ("assistant", "hm")
+    assert again.turns[3].content.startswith("Your answer names no option. Answer with JSON, ")
+    assert again.turns[3].content.endswith(f"nothing but the number of one action from 1 to {len(listed(first))}.")
     assert record["steps"][0]["action_texts"][1] == listed(first)[1][1]
     assert record["accounts"]["agent_1"]["trouble"] == {"unreadable": 1}
+    assert record["accounts"]["agent_1"]["readings"] == {"corrected": 1, "json": 1}
 
 
 @pytest.mark.parametrize("repairs", [0, 3])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.policies.llm.answers import JSON, LINE, Unreadable
 from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, read_plans, read_rating, read_scores
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
@@ -115,15 +115,16 @@ def test_words_are_said_aloud_only_if_that_is_asked_for(play_team: Any) -> None:
 
 
 def test_scores_are_found_in_any_form() -> None:
-    assert read_scores('{"message": "a", "distance": "4/5", "task": 9}') == (4, 5, "a")
-    assert read_scores("Far apart.\nDistance: 2\n**task** = 3") == (2, 3, "Far apart.\nDistance: 2\n**task** = 3")
-    assert read_scores("<think>task: 1</think> distance is 0, task 4.4")[:2] == (1, 4)
-    assert [read_rating(text) for text in ("4", "Rating: 2", '{"rating": 5}', "I say 3/5.")] == [4, 2, 5, 3]
-    for message in ("distance: 4", "", "none", '{"distance": true, "task": []}'):
+    assert read_scores('{"message": "a", "distance": "4", "task": 5}') == ((4, 5, "a"), JSON)
+    assert read_scores("Message: far apart.\nDistance: 2\n**task** = 3") == ((2, 3, "far apart."), LINE)
+    assert read_scores("<think>task: 1</think>distance: 1\ntask: 4").value == (1, 4, "")
+    assert [read_rating(text).value for text in ("4", "Rating: 2", '{"rating": 5}')] == [4, 2, 5]
+    for message in ("distance: 4", "", "none", '{"distance": true, "task": []}', '{"distance": 4.4, "task": 9}'):
         with pytest.raises(Unreadable):
             read_scores(message)
-    with pytest.raises(Unreadable):
-        read_rating("between 1 and 5")
+    for message in ("between 1 and 5", "I say 3/5.", "Rating: not 4"):
+        with pytest.raises(Unreadable):
+            read_rating(message)
 
 
 def briefing() -> Briefing:
@@ -141,19 +142,20 @@ def briefing() -> Briefing:
         '{"plans": [{"steps": [{"Alice": "fetch apple 3", "Bob": "Check fridge."}], "message": "m"}]}',
         '{"steps": [{"alice": "fetch apple 3", "bob": "check fridge"}, {"alice": "dance"}]}',
         '{"plan": "1. Alice: fetch apple 3; Bob: check fridge"}',
-        "1. Alice: I will fetch apple 3; Bob: check fridge\n2. Alice: sleep",
-        "Step 1: Alice fetch apple 3 | Bob: check fridge, please",
+        "1. Alice: fetch apple 3; Bob: check fridge\n2. Alice: I will fetch apple 3",
+        "Step 1: Alice fetch apple 3 | Bob: check fridge.",
     ],
 )
 def test_plans_are_found_in_any_form(text: str) -> None:
-    (draft,) = read_plans(text, briefing(), 3)
+    (draft,) = read_plans(text, briefing(), 3).value
     assert plan_text(draft.plan, ("Alice", "Bob")) == "1. Alice: fetch apple 3; Bob: check fridge"
 
 
 def test_sub_plans_are_never_invented() -> None:
     options = briefing().view.options[0]
-    assert find_option("fetch apple 31 now", options) == options[1]
-    assert find_option("fetch apple", options) is None
+    assert find_option("Fetch apple 31.", options) == options[1]
+    for text in ("fetch apple", "fetch apple 31 now", "do not fetch apple 31"):
+        assert find_option(text, options) is None
     with pytest.raises(Unreadable, match="word for word"):
         read_plans('{"plans": [{"steps": [{"Alice": "fetch gold"}]}]}', briefing(), 3)
 
@@ -182,20 +184,20 @@ def informed() -> Briefing:
 
 def test_what_a_message_names_is_told() -> None:
     assert list(findings_in("I found the Fridge, and apple 31.", informed().news)) == ["fridge"]
-    (draft,) = read_plans('{"steps": [{"Alice": "fetch apple 3"}], "message": "apple 3 is here"}', informed(), 1)
+    (draft,) = read_plans('{"steps": [{"Alice": "fetch apple 3"}], "message": "apple 3 is here"}', informed(), 1).value
     assert list(draft.findings) == ["apple 3"]
 
 
 def test_parts_that_cannot_be_read_are_reported() -> None:
     text = '{"steps": [{"Alice": "fetch apple 3", "Bob": "fetch gold 9"}, {"Alice": "wait", "Bob": "deliver"}]}'
-    (draft,) = read_plans(text, briefing(), 1)
+    (draft,) = read_plans(text, briefing(), 1).value
     assert draft.left_out == ("Bob: fetch gold 9 (in no list)",)
 
 
 def test_steps_and_plans_that_are_cut_are_reported() -> None:
     steps = [{"Bob": "check fridge"}] * 5
     text = json.dumps({"plans": [{"steps": steps}, {"steps": [{"Bob": "fetch gold 9"}]}]})
-    (draft,) = read_plans(text, briefing(), 3)
+    (draft,) = read_plans(text, briefing(), 3).value
     assert len(draft.plan) == 3
     first, second = draft.left_out
     assert first == "2 further steps (a plan has 3 at most)"

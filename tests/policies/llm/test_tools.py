@@ -10,7 +10,7 @@ from endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.policies.llm.answers import TOOL, Unreadable
 from collab_overcooked.policies.llm.client import ChatMessage, Request
 from collab_overcooked.policies.llm.endpoint import Endpoint, RetryPolicy
 from collab_overcooked.policies.llm.settings import parse_settings
@@ -39,7 +39,7 @@ def test_a_request_has_the_tools_and_no_form_of_text(monkeypatch):
         endpoint = Endpoint(server.url, patience=RetryPolicy(attempts=1))
         reply = endpoint.complete(Request("m", (ChatMessage("user", "now?"),), tools=tuple(TOOLS)))
         endpoint.close()
-    assert read_act(reply.text, TOOLS, ["wait(1)", "deliver()"]) == 1 and reply.finish == "stop"
+    assert read_act(reply.text, TOOLS, ["wait(1)", "deliver()"]) == (1, TOOL) and reply.finish == "stop"
     first, second = server.asked
     assert first["tool_choice"] == "required" and "tool_choice" not in second and "response_format" not in first
     assert [tool["function"]["name"] for tool in first["tools"]] == ["act", "request", "say"]
@@ -56,8 +56,8 @@ def test_calls_are_a_plan_and_a_message_in_their_order():
     text = calls(
         ("request", {"action": "cut(board)"}), ("act", {"action": "wait(1)"}), ("say", {"message": "Hi [END]"})
     )
-    assert read_parts(text, TOOLS, True) == {"plan": "request('cut(board)'); wait(1)", "say": "Hi [END]"}
-    assert read_parts(calls(("say", {"message": "Hi"})), TOOLS, False) == {"plan": "", "say": "Hi"}
+    assert read_parts(text, TOOLS, True).value == {"plan": "request('cut(board)'); wait(1)", "say": "Hi [END]"}
+    assert read_parts(calls(("say", {"message": "Hi"})), TOOLS, False).value == {"plan": "", "say": "Hi"}
 
 
 @pytest.mark.parametrize(

@@ -150,12 +150,12 @@ def _charts(score: TeamScore) -> Iterator[Chart]:
 
 
 GAMMAS = (1.0, 1.25, 1.5, 2.0)  # of sheets, as far as they were played
-Rates = Mapping[float, Estimate]
+Rates = Mapping[float, Estimate | None]
 
 
 def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict[str, Rates]:
     """Return the success rates of each team and variant, unweighted means over tasks, by gamma."""
-    rates_by_team: dict[str, dict[float, Estimate]] = {}
+    rates_by_team: dict[str, dict[float, Estimate | None]] = {}
     for gamma in gammas:
         for group in group_records(records, gamma):
             row = table_of(group).levels[-1]
@@ -164,9 +164,7 @@ def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict
     return dict(rates_by_team)
 
 
-def rate_tables(
-    title: str, axis: str, rates_by_name: Mapping[str, Mapping[float, Estimate | None]]
-) -> tuple[ResultTable, Chart]:
+def rate_tables(title: str, axis: str, rates_by_name: Mapping[str, Rates]) -> tuple[ResultTable, Chart]:
     """Return shares by name and a number, such as gamma or level, as a table and as curves."""
     values = sorted({value for rates in rates_by_name.values() for value in rates})
     columns = (Column("Team"), *(Column(f"{axis} {value:g}", "estimate", 1, scale=100.0) for value in values))
@@ -209,7 +207,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     """
     by_gamma: dict[str, Rates] = {}
     asked: dict[str, Rates] = {}
-    by_level: dict[str, dict[str, dict[float, Estimate | None]]] = {title: {} for title in LEVEL_CURVES}
+    by_level: dict[str, dict[str, Rates]] = {title: {} for title in LEVEL_CURVES}
     for run, records in played.items():
         episodes = [record for record in records if "due" not in record]
         by_gamma |= {

@@ -10,6 +10,7 @@ import numpy as np
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
     NOTHING,
@@ -49,6 +50,8 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 class CollabOvercookedScenes(CompiledGame):
     """Scenes of a kitchen; ``counters`` are in order of placement, which ``placed`` numbers."""
+
+    config: CollabOvercookedConfig
 
     def orders_codec(self, least: int = 0) -> Codec:
         """Code lists of at least so many orders."""

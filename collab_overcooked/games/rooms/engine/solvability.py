@@ -97,10 +97,10 @@ def prove_solvability(source: Any, preset: str = "code2024", adversary: str | No
     if goal == Goal.ESCAPE and compiled.config.generators == RANDOM:
         rooms = [level.rooms[room] for room in compiled.tables.candidates]
         starts = [{**options, "generators": drawn} for drawn in combinations(rooms, len(compiled.tables.generators))]
-    found = [_best_play(goal, start) for start in starts]
+    plays = [_best_play(goal, start) for start in starts]
     figures: dict[str, Any] = {
-        name: None if any(one[name] is None for one in found) else sum(one[name] for one in found) / len(found)
-        for name in found[0]
+        name: None if any(play[name] is None for play in plays) else sum(play[name] for play in plays) / len(plays)
+        for name in plays[0]
     }
     claims = {
         name: (value, figures[name] is not None and abs(figures[name] - value) < max(EXACT, 5e-4 * value))

@@ -67,7 +67,11 @@ class CuisineWorld(CuisineText, CuisineScene):
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         tables = self.compiled.tables
-        return (queue_commands, (tables, actions, out)), (step_batch, (tables, state, out))
+        return (queue_commands, (tables, state, actions, out)), (step_batch, (tables, state, out))
+
+    @property
+    def default_turns(self) -> tuple[int, ...]:
+        return tuple(self.compiled.tables.turns.tolist())
 
     def _advance(self, state: State, out: Out) -> None:
         bind(step_batch, self.compiled.tables, state, out)()
@@ -118,9 +122,9 @@ class CuisineWorld(CuisineText, CuisineScene):
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
         tables, command = self.compiled.tables, np.zeros(len(EventColumn), np.int32)
-        turns = tables.turns.tolist()
+        turns = self.turn_order(state, 0)
         for other in turns[: turns.index(seat)]:
-            if other < len(earlier):
+            if other < len(earlier) and earlier[other] >= 0:
                 row = tables.catalogue[earlier[other]]
                 at = max(int(row[Row.PLACE]), 0)
                 apply_command(

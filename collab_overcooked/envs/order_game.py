@@ -24,6 +24,7 @@ class Report:
 
     obeyed: tuple[bool, ...]  # Whether each command was carried out
     feedback: tuple[str, ...]  # Messages about the others
+    collect_finish: bool = False  # Signal of MindAgent's section 4.1: an order was completed in this step
 
 
 class OrderView(SeatView):
@@ -96,6 +97,10 @@ class OrderGame(CompiledGame):
         """Return the numbers of orders completed and expired in the last step, (2, B)."""
         counts: np.ndarray = out.order_events[:, :2].T
         return counts
+
+    def collect_finish(self, out: Any, i: int) -> bool:
+        """Return whether an order was completed in the last step: the signal of MindAgent's section 4.1."""
+        return bool(self.order_counts(out)[0, i])
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
         """Set the next orders; see ``TextGame``."""

@@ -107,7 +107,11 @@ class CraftKitchen(CraftText):
         reasons = self.rejections(one_state, one_out)[0].tolist()
         refused = [self.refusal(seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())]
         obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
-        return Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
+        return Report(
+            tuple(k in obeyed for k in range(len(commands))),
+            (*problems, *filter(None, refused)),
+            self.collect_finish(one_out, 0),
+        )
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables = self.compiled.tables

@@ -399,10 +399,15 @@ def _card(result: CraftResult) -> Scorecard:
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
         if result.is_default and agents == published()["agents"]:
             marks[len(rows)] = "published"
-            shares = (f"{share:.3f}" for share in published()["shares"])
-            rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))
+            shares = [share if cell else None for cell, share in zip(cells, published()["shares"], strict=True)]
+            known = [share for share in shares if share is not None]
+            score = published()["cos"] if len(known) == len(PACES) else sum(known) / len(known)
+            texts = (None if share is None else f"{share:.3f}" for share in shares)
+            rows.append((f"  {published()['model']}, published", *texts, Estimate(score)))
     tables = (ResultTable(tuple(columns), tuple(rows), "Orders completed of those completed or failed", marks),)
     remarks = (REMARK,) if "published" in marks.values() else ()
+    if remarks and any(len(table.alphas) < len(PACES) for table in result.tables.values()):
+        remarks = (REMARK, "If only some paces were played, the published CoS is the mean of the shares at these.")
     notes = ("Orders still open at the end are in no ratio, as in the paper.", *remarks)
     data = table_of(DATA, ((result, *key, tally.cell()) for key, (tally, _) in result.tallies.items()))
     return Scorecard(NAME, result.title, tables, result.team, notes, data=data)

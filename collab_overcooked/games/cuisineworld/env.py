@@ -96,13 +96,14 @@ class CuisineWorld(CuisineText, CuisineScene):
         except Void as problem:
             order_events[OrderEvent.GIVEN] = -len(commands)
             self._advance(one_state, one_out)
-            return Report((False,) * len(commands), tuple(str(part) for part in problem.args if part))
+            messages = tuple(str(part) for part in problem.args if part)
+            return Report((False,) * len(commands), messages, self.collect_finish(one_out, 0))
         for slot, command in zip(slots, parsed, strict=False):
             slot[EventColumn.AGENT], slot[EventColumn.CODE] = command
         order_events[OrderEvent.GIVEN] = len(parsed)
         self._advance(one_state, one_out)
         obeyed = tuple(slot[EventColumn.REASON] == 0 for slot in slots[: len(parsed)].tolist())
-        return Report(obeyed, self.feedback(one_out, 0))
+        return Report(obeyed, self.feedback(one_out, 0), self.collect_finish(one_out, 0))
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused
@@ -146,7 +147,7 @@ class CuisineWorld(CuisineText, CuisineScene):
 
         Returns:
             ``completed`` (in queue order: ``order``, ``location`` of the table, ``remaining`` time, None for no end),
-            ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
+            ``collect_finish`` (whether there are any; the paper's signal), ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
             is true in the step after the last one only.
         """
         names, row = self.level.order_names, out.order_events[i].tolist()
@@ -160,7 +161,13 @@ class CuisineWorld(CuisineText, CuisineScene):
         ]
         drawn = None if row[OrderEvent.DRAWN] == NOTHING else names[row[OrderEvent.DRAWN]]
         last_call = bool(row[OrderEvent.LAST_CALL])
-        return {"completed": completed, "expired": row[OrderEvent.EXPIRED], "drawn": drawn, "game_over": last_call}
+        return {
+            "completed": completed,
+            "collect_finish": self.collect_finish(out, i),
+            "expired": row[OrderEvent.EXPIRED],
+            "drawn": drawn,
+            "game_over": last_call,
+        }
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.cuisineworld.text.picture import picture

@@ -147,8 +147,8 @@ class CuisineWorld(CuisineText, CuisineScene):
 
         Returns:
             ``completed`` (in queue order: ``order``, ``location`` of the table, ``remaining`` time, None for no end),
-            ``collect_finish`` (whether there are any; the paper's signal), ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
-            is true in the step after the last one only.
+            ``collect_finish`` (whether there are any; the paper's signal), ``expired`` (how many), ``drawn`` (the new
+            order or None), and ``game_over``, the original's flag, which is true in the step after the last one only.
         """
         names, row = self.level.order_names, out.order_events[i].tolist()
         completed = [

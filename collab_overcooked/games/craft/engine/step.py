@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.craft.engine.constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, OrderEvent, Reason
+from collab_overcooked.games.craft.engine.constants import (
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    OrderEvent,
+    Reason,
+)
 from collab_overcooked.games.craft.engine.rules import (
     age_orders,
     apply_command,

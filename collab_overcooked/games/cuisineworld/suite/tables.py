@@ -76,12 +76,17 @@ def dish_shares(results: Iterable[CosResult]) -> tuple[ResultTable, Chart]:
         for (_, level, _), records in result.episodes.items():
             counts.setdefault(level, Counter()).update(name for record in records for name in ordered(record))
     dishes = tuple(dict.fromkeys(dish for level in counts.values() for dish in sorted(level)))
-    shares = {level: {dish: count / orders.total() for dish, count in orders.items()} for level, orders in counts.items()}
-    rows = [(level, dish, counts[level][dish], share) for level in shares for dish, share in sorted(shares[level].items())]
+    shares = {
+        level: {dish: count / orders.total() for dish, count in orders.items()} for level, orders in counts.items()
+    }
+    rows = [
+        (level, dish, counts[level][dish], share) for level in shares for dish, share in sorted(shares[level].items())
+    ]
     columns = (Column("Level"), Column("Dish"), Column("orders", "number"), Column("share", "number", 3))
     title = "Dishes by level: orders of all runs, and share of the level's orders"
     series = {
-        level: tuple(Estimate(known[dish]) if dish in known else None for dish in dishes) for level, known in shares.items()
+        level: tuple(Estimate(known[dish]) if dish in known else None for dish in dishes)
+        for level, known in shares.items()
     }
     chart = Chart("Share of each dish among the orders of a level", title, dishes, series, scale=100.0, axis="dish")
     return ResultTable(columns, tuple(rows), title), chart

@@ -73,10 +73,11 @@ def test_what_several_agents_want_goes_to_the_one_whose_command_is_written_first
     kill = " ".join(f"killMob(bot{bot}, 'chicken')" for bot in written)
     reply = iter([go, kill])
     options = {**OPTIONS, "level": "field"}
-    record, _ = play_team("llm:m?agent=dispatch", lambda _: next(reply, "wait(bot1)"), **options)
+    record, client = play_team("llm:m?agent=dispatch", lambda _: next(reply, "wait(bot1)"), **options)
     events = record["steps"][1]["events"]
     assert events[first]["event"] == "KILL" and events[1 - first] is None
     assert record["steps"][1].get("turn_order") == ([1, 0] if first else None)
+    assert f"bot{2 - first}: another agent got this" in client.asked[2].turns[-1].content
     assert first_difference(record) is None
     env = co.make(options["env_id"], level="field", agents=2)
     env.reset(seed=1)

@@ -74,7 +74,7 @@ def write_generated(out: Path, values: Mapping[str, Any], command: str, options:
         command: Command without its options.
         options: The ``Generator``.
     """
-    given = {entry.name.replace("_", "-"): getattr(options, entry.name) for entry in fields(options)}
-    arguments = " ".join(f"--{name} {value}" for name, value in given.items())
+    values_by_option = {entry.name.replace("_", "-"): getattr(options, entry.name) for entry in fields(options)}
+    arguments = " ".join(f"--{name} {value}" for name, value in values_by_option.items())
     text = yaml.safe_dump(dict(values), sort_keys=False, default_flow_style=None, width=120)
     write_atomic(out, f"# {command} {arguments}\n{text}".encode())

@@ -400,7 +400,7 @@ def _card(result: CraftResult) -> Scorecard:
             texts = (None if share is None else f"{share:.3f}" for share in shares)
             rows.append((f"  {published()['model']}, published", *texts, Estimate(score)))
     tables = (ResultTable(tuple(columns), tuple(rows), "Orders completed of those completed or failed", marks),)
-    remarks = (REMARK,) if "published" in marks.values() else ()
+    remarks: tuple[str, ...] = (REMARK,) if "published" in marks.values() else ()
     if remarks and any(len(table.alphas) < len(PACES) for table in result.tables.values()):
         remarks = (REMARK, "If only some paces were played, the published CoS is the mean of the shares at these.")
     notes = ("Orders still open at the end are in no ratio, as in the paper.", *remarks)

@@ -185,7 +185,7 @@ class CosResult(OrderResult):
 
     @property
     def is_language(self) -> bool:
-        """Whether the first seat is played by a language model."""
+        """True if the first seat is played by a language model."""
         record = next(iter(self.episodes.values()))[0]
         return settings_of(next(iter(record["team"].values()))) is not None
 

@@ -197,13 +197,13 @@ def success_rates_table(result: CosResult) -> ResultTable | None:
     if played is None or not result.is_default or result.is_language:
         return None
     cells = {level: played.cell(level, paper.success_alpha) for level in paper.success_rates if level in played.levels}
-    own = {level: cell.ratio for level, cell in cells.items() if cell is not None}
-    if not own:
+    rates = {level: cell.ratio for level, cell in cells.items() if cell is not None}
+    if not rates:
         return None
-    rows: list[tuple[Cell, ...]] = [(result.team, *own.values())]
-    names = dict.fromkeys(name for level in own for name in paper.success_rates[level])
-    rows += [(f"  {name}, published", *(paper.success_rates[level].get(name) for level in own)) for name in names]
-    columns = (Column("Team"), *(Column(level, "number") for level in own))
+    rows: list[tuple[Cell, ...]] = [(result.team, *rates.values())]
+    names = dict.fromkeys(name for level in rates for name in paper.success_rates[level])
+    rows += [(f"  {name}, published", *(paper.success_rates[level].get(name) for level in rates)) for name in names]
+    columns = (Column("Team"), *(Column(level, "number") for level in rates))
     title = f"Success rates of table 12, {plural(SUCCESS_AGENTS, 'agent')} at alpha {paper.success_alpha:g}"
     return ResultTable(columns, tuple(rows), title, dict.fromkeys(range(1, len(rows)), "published"))
 

@@ -292,7 +292,7 @@ class Table:
         self.plans.follow(seat, queued, announced=bool(say))
 
     def _asks_after(self, seat: int) -> list[Ask]:
-        later = range(seat + 1, self.game.n_agents)
+        later = [other for other in self.asking if other != seat and other not in self.chosen]
         free = (s for s in later if self.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
         return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 

@@ -382,7 +382,7 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
         (["check", "level_1", "--par", "none"], "Unknown option: --par"),
         (["check", "--json"], "Missing file"),
         (["check", "level_1", "--alphas", "0"], "must be numbers above 0"),
-        (["generate", "CuisineWorld-v0", "--out", "x"], "CuisineWorld-v0 has no generator; these games have one"),
+        (["generate", "Housework-v0", "--out", "x"], "Housework-v0 has no generator; these games have one"),
         (["generate", "Overcookd-v0", "--out", "x"], "did you mean Overcooked-v0"),
         (
             ["generate", "Overcooked-v0", "--out", tmp_path / "x", "--pots", "3,1"],

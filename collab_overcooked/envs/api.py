@@ -197,11 +197,23 @@ class TextGame(Protocol):
         """
         raise ValueError("this game does not accept orders")
 
+    def turn_order(self, state: Any, i: int) -> Sequence[int]:
+        """Return the seats in the order in which their commands of the next step are carried out, if it can be set."""
+        return ()
+
+    def set_turn_order(self, state: Any, i: int, seats: Sequence[int]) -> None:
+        """Set the order in which the seats' commands of the next step are carried out; later steps have the default.
+
+        Raises:
+            ValueError: If a seat is missing, or the game has a fixed order.
+        """
+        raise ValueError("turn_order: the order of the seats is fixed in this game")
+
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
 
-        ``earlier`` are the known actions of earlier seats in the same step; they matter in games that execute actions
-        one after the other.
+        ``earlier`` are the known actions in the same step by seat, -1 for unknown ones; they matter in games that
+        execute actions one after the other, for the seats before this one in turn order.
         """
 
     def describe(self, state: Any, i: int, seat: int) -> str:

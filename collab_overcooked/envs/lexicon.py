@@ -249,6 +249,15 @@ class TranslatedGame:
         """Set the next orders of environment ``i``."""
         self.plain.order_next(state, i, [self.lexicon.exchange(name) for name in names])
 
+    def turn_order(self, state: Any, i: int) -> Sequence[int]:
+        """Return the order of the seats' commands in the next step of environment ``i``."""
+        turns: Sequence[int] = self.plain.turn_order(state, i)
+        return turns
+
+    def set_turn_order(self, state: Any, i: int, seats: Sequence[int]) -> None:
+        """Set the order of the seats' commands in the next step of environment ``i``."""
+        self.plain.set_turn_order(state, i, seats)
+
     def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` by a list of commands, in games that support it."""
         report = self.plain.command(state, out, [self.lexicon.exchange(command) for command in commands], i)

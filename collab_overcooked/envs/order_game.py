@@ -24,6 +24,7 @@ class Report:
 
     obeyed: tuple[bool, ...]  # Whether each command was carried out
     feedback: tuple[str, ...]  # Messages about the others
+    collect_finish: bool = False  # Signal of MindAgent's section 4.1: an order was completed in this step
 
 
 class OrderView(SeatView):
@@ -78,10 +79,28 @@ class OrderGame(CompiledGame):
         state.clock[:, self.forced_column] = 0
         state.stream[:] = 0  # seeded anew by the first draw
 
+    @property
+    def default_turns(self) -> tuple[int, ...]:
+        """Seats in the order in which their commands are carried out by default."""
+        return tuple(range(self.n_agents))
+
+    def turn_order(self, state: Any, i: int) -> tuple[int, ...]:
+        turns = tuple(state.turns[i].tolist())
+        return self.default_turns if NOTHING in turns else turns
+
+    def set_turn_order(self, state: Any, i: int, seats: Sequence[int]) -> None:
+        if sorted(seats) != list(range(self.n_agents)):
+            raise ValueError(f"turn_order must name each seat from 0 to {self.n_agents - 1} once, not {list(seats)}")
+        state.turns[i] = seats
+
     def order_counts(self, out: Any) -> np.ndarray:
         """Return the numbers of orders completed and expired in the last step, (2, B)."""
         counts: np.ndarray = out.order_events[:, :2].T
         return counts
+
+    def collect_finish(self, out: Any, i: int) -> bool:
+        """Return whether an order was completed in the last step: the signal of MindAgent's section 4.1."""
+        return bool(self.order_counts(out)[0, i])
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
         """Set the next orders; see ``TextGame``."""

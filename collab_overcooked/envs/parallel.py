@@ -318,6 +318,14 @@ class ParallelEnv(PettingZooParallelEnv):
         """
         self.game.order_next(self._state, 0, names)
 
+    def set_turn_order(self, seats: Sequence[int]) -> None:
+        """Set the order in which the seats' commands of the next step are carried out.
+
+        Raises:
+            ValueError: If a seat is missing, or the game has a fixed order.
+        """
+        self.game.set_turn_order(self._state, 0, seats)
+
     def seat(self, agent: str) -> int:
         """Return the index of an agent."""
         if agent not in self.possible_agents:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol
 
+import yaml
+
 from collab_overcooked.io.documents import builtin_names
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import NoOptions
 
 
@@ -54,3 +57,24 @@ class Generator(Protocol):
             out: File or folder to write.
             command: Command line, for a comment in the files.
         """
+
+
+def check_yaml_path(out: Path) -> None:
+    """Check that a file to be written is named like a YAML file."""
+    if out.suffix not in (".yaml", ".yml"):
+        raise ValueError(f"out: {out} should end in .yaml")
+
+
+def write_generated(out: Path, values: Mapping[str, Any], command: str, options: Any) -> None:
+    """Write a generated file, with the command line that generates it again as a comment.
+
+    Args:
+        out: YAML file.
+        values: Values of the file.
+        command: Command without its options.
+        options: The ``Generator``.
+    """
+    values_by_option = {entry.name.replace("_", "-"): getattr(options, entry.name) for entry in fields(options)}
+    arguments = " ".join(f"--{name} {value}" for name, value in values_by_option.items())
+    text = yaml.safe_dump(dict(values), sort_keys=False, default_flow_style=None, width=120)
+    write_atomic(out, f"# {command} {arguments}\n{text}".encode())

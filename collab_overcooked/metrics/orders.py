@@ -96,6 +96,13 @@ def tally_record(record: Mapping[str, Any]) -> Tally:
     return Tally(completed, expired, failing, still_open)
 
 
+def ordered(record: Mapping[str, Any]) -> list[str]:
+    """Return the names of all orders of one episode, however they ended."""
+    steps = [step["orders"] for step in record["steps"]]
+    ended = [name for step in steps for name in (*step["completed"], *step["expired"])]
+    return ended + [name for name, _ in (steps[-1]["open"] if steps else ())]
+
+
 def parse_cell(text: str) -> Cell:
     """Parse a printed fraction such as ``"18/19"``."""
     match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None

@@ -61,6 +61,8 @@ class Decision:
         tokens: Language-model tokens used for the decision, for the record.
         seconds: Time used for the decision, for the record; None for programs.
         exchanges: Links to the language-model exchanges of the decision, for the record.
+        turn_order: Seats of a policy that answers for several, in the order in which their commands of this step are
+            carried out, in games in which it can be set; the others keep their turns.
         public: Show the seat's queued actions to the teammates from now on, with or without a message.
     """
 
@@ -70,6 +72,7 @@ class Decision:
     tokens: int | None = None
     seconds: float | None = None
     exchanges: tuple[str, ...] = ()
+    turn_order: tuple[int, ...] = ()
     public: bool = False
 
 

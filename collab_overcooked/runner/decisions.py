@@ -148,18 +148,24 @@ class Table:
         self.tokens: list[int | None] = [None] * n_agents
         self.seconds: list[float | None] = [None] * n_agents
         self.exchanges: list[list[str]] = [[] for _ in range(n_agents)]
-        self.chosen: list[int] = []  # actions of the seats that have decided
+        self.chosen: dict[int, int] = {}  # actions of the seats that have decided
+        self.asking = list(range(n_agents))  # seats in the order in which they decide
         self.plans.begun = [None] * n_agents
-        for seat in range(n_agents):
+        default = tuple(self.game.turn_order(snapshot.state, 0))
+        while len(self.chosen) < n_agents:
+            seat = self._next_seat()
             action = yield from self._choose(seat)
-            self.chosen.append(action)
-            snapshot.act(self.chosen)
+            if action is not None:
+                self.chosen[seat] = action
+                snapshot.act(self._actions())
+        turn_order = self.game.turn_order(snapshot.state, 0)
         return {
-            "actions": self.chosen,
-            "action_texts": [snapshot.texts[seat][action] for seat, action in enumerate(self.chosen)],
+            "actions": self._actions(),
+            "action_texts": [snapshot.texts[seat][action] for seat, action in enumerate(self._actions())],
             "messages": self.talk.record,
             "errors": self.errors,
             "tokens": self.tokens,
+            **({"turn_order": list(turn_order)} if tuple(turn_order) != default else {}),
             **({"seconds": self.seconds} if any(s is not None for s in self.seconds) else {}),
             **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
         }
@@ -167,19 +173,37 @@ class Table:
     def log_step(self, snapshot: Snapshot, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
         self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
-        self.actions.append(tuple(self.chosen))
+        self.actions.append(tuple(self._actions()))
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step["events"]):
             if event is not None:
                 self.history[seat].append((snapshot.timestep + 1, event["label"]))
         refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
         for seat in np.flatnonzero(rejected).tolist():
-            verdict = self.game.check(snapshot.state, 0, seat, self.chosen[seat], self.chosen)
+            verdict = self.game.check(snapshot.state, 0, seat, self.chosen[seat], self._actions())
             if verdict[0] != "OK":
                 refused.append((seat, step["action_texts"][seat], *verdict))
         self.refused = tuple(refused)
 
-    def _choose(self, seat: int) -> Generator[Ask, Answer, int]:
+    def _next_seat(self) -> int:
+        return next(seat for seat in self.asking if seat not in self.chosen)
+
+    def _actions(self) -> list[int]:
+        """Return the actions known by seat, -1 for a seat that decides later, up to the last known one."""
+        return [self.chosen.get(seat, -1) for seat in range(max(self.chosen, default=-1) + 1)]
+
+    def _set_turn_order(self, named: Sequence[int]) -> None:
+        if len(set(named)) < len(named) or not set(named) <= set(range(self.game.n_agents)):
+            raise ValueError(f"a policy answered turn_order {list(named)}; it must name seats of the game once each")
+        later = [seat for seat in named if seat not in self.chosen]
+        state, turns = self.snapshot.state, iter(later)
+        order = [next(turns) if seat in later else seat for seat in self.game.turn_order(state, 0)]
+        self.game.set_turn_order(state, 0, order)
+        turns = iter(later)
+        self.asking = [next(turns) if seat in later else seat for seat in self.asking]
+
+    def _choose(self, seat: int) -> Generator[Ask, Answer, int | None]:
+        """Choose a seat's action; None if its answer gave the turn to another seat and stays queued."""
         mask = self.snapshot.masks[seat]
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
@@ -191,9 +215,11 @@ class Table:
                 price = self._pay(seat, mask)
                 if price is not None:
                     break
+                if self._next_seat() != seat:
+                    return None
             planned = self.plans.next(seat)
             proposal = self.idle[seat] if planned is None else planned
-            action, refusal = self.snapshot.judge(seat, proposal, self.chosen)
+            action, refusal = self.snapshot.judge(seat, proposal, self._actions())
             if refusal is None:
                 self.plans.begun[seat] = planned
                 return action
@@ -230,13 +256,13 @@ class Table:
             view=view,
             plan=join(plan),
             announced=tuple(map(join, announced)),
-            running=snapshot.texts[seat][self.chosen[seat]] if seat < len(self.chosen) else "",
+            running=snapshot.texts[seat][self.chosen[seat]] if seat in self.chosen else "",
             inbox=tuple(self.talk.inbox),
             past_messages=tuple(self.messages[-MAX_PAST:]),
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((other, snapshot.texts[other][action]) for other, action in enumerate(self.chosen))
+            earlier=tuple((other, snapshot.texts[other][action]) for other, action in self.chosen.items())
             if view.public_choices
             else (),
             history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
@@ -251,6 +277,8 @@ class Table:
         decision = as_decision(answer)
         self._count(seat, decision)
         self.plans.public[seat] |= decision.public
+        if decision.turn_order:
+            self._set_turn_order(decision.turn_order)
         announced, say = decision.plan, decision.say
         queued = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:
@@ -264,7 +292,7 @@ class Table:
         self.plans.follow(seat, queued, announced=bool(say))
 
     def _asks_after(self, seat: int) -> list[Ask]:
-        later = range(seat + 1, self.game.n_agents)
+        later = [other for other in self.asking if other != seat and other not in self.chosen]
         free = (s for s in later if self.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
         return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 

@@ -216,6 +216,8 @@ class Episode(Generator[Event, Answer, Record]):
 
     def _step(self, step: dict[str, Any], ordered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         env, logger = self.env, self._logger
+        if "turn_order" in step:
+            env.set_turn_order(step["turn_order"])
         observations, rewards, _, _, infos = env.step(dict(zip(env.agents, step["actions"], strict=True)))
         self._success = self.game.is_success(env.arrays[1], 0)
         step |= {"events": env.events(), "rewards": list(rewards.values()), **ordered}

@@ -199,6 +199,7 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Form:
     }
     optional_of_step = {name: tuple_of([check] * n_agents) for name, check in _ANSWERED.items()}
     optional_of_step["ordered"] = list_of(schema.name)  # by a message from outside the team, before the step
+    optional_of_step["turn_order"] = tuple_of([seat] * n_agents)  # if it differs from the game's default
     record = {
         "team": _team_of(seats),
         "seed": integer(high=None),

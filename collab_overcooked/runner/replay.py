@@ -51,6 +51,8 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
             if not env.agents:
                 raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
             actions = dict(zip(env.possible_agents, step["actions"], strict=True))
+            if "turn_order" in step:
+                env.set_turn_order(step["turn_order"])
             _, rewards, _, _, _ = env.step(actions)
         further = logger.step(env) if logger is not None else {}
         success = env.game.is_success(env.arrays[1], 0)

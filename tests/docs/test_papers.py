@@ -37,6 +37,8 @@ def tiny(command: str) -> list[str]:
     if arguments[0] != "evaluate":
         return arguments
     for name, value in TINY[arguments[1]].items():
+        if name == "--levels" and "ppo:" in command:  # a trained policy plays its own level
+            continue
         if name in arguments:
             arguments[arguments.index(name) + 1] = value
         else:

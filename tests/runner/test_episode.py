@@ -456,3 +456,41 @@ def test_refusals_are_told_to_their_own_seat_only(env, scripted):
     play(env, chef, helper)
     assert [refusal[:3] for refusal in chef.views[2].refused] == [(0, "deliver()", "DELIVER_EMPTY_HANDED")]
     assert helper.views[1].refused == ()
+
+
+def test_a_policy_that_answers_for_several_seats_orders_them():
+    """Seats whose turn comes first are asked first, others keep their turns, and all are judged in that order."""
+    env = collab_overcooked.make("CuisineWorld-v0", level="level_1", agents=4, max_cycles=1)
+    asked = []
+
+    def answer(event):
+        if isinstance(event, Ask):
+            asked.append((event.seat, [seat for seat, _ in event.seen.earlier]))
+            return Decision(action=0, turn_order=(3, 1)) if event.seat in (1, 3) else Decision(action=0)
+        return None
+
+    run, value = episode(env, ["a", "b", "c", "b"], 0), None
+    with pytest.raises(StopIteration) as over:
+        while True:
+            value = answer(run.send(value))
+    (step,) = over.value.value["steps"]
+    assert step["turn_order"] == [0, 3, 2, 1]
+    assert asked == [(0, []), (1, [0]), (3, [0]), (2, [0, 3])]  # seat 1 answers once, its turn comes last
+
+
+@pytest.mark.parametrize("turn_order", [(1, 1), (0, 4)])
+def test_a_turn_order_of_other_seats_is_refused(turn_order):
+    env = collab_overcooked.make("CuisineWorld-v0", level="level_1", agents=2, max_cycles=1)
+    run = episode(env, ["a", "b"], 0)
+    run.send(None)
+    assert isinstance(run.send(None), Ask)
+    with pytest.raises(ValueError, match="must name seats of the game once each"):
+        run.send(Decision(action=0, turn_order=turn_order))
+
+
+def test_games_with_a_fixed_order_refuse_a_turn_order(env):
+    run = episode(env, ["a", "b"], 0)
+    run.send(None)
+    assert isinstance(run.send(None), Ask)
+    with pytest.raises(ValueError, match="order of the seats is fixed"):
+        run.send(Decision(action=0, turn_order=(1, 0)))

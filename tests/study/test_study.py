@@ -20,6 +20,7 @@ from study.world import QUICK
 
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, builtin_names
+from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
 from collab_overcooked.study.forms import Item, Questionnaire
@@ -107,6 +108,10 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         4,
         2,
     ] and alone.limit == 12
+    assert parse_settings(alone.partners["commander"].removeprefix("llm:")).temperature == 0.1  # appendix C
+    items = {item.name: item.ask for item in alone.forms["teamwork"].items}
+    assert items["dependence"].startswith("What I did next depended on what my partners")
+    assert "How many partners" in items["agents"]  # the manipulation check
     pairs = read_study("collab_overcooked_pairs")
     assert (pairs.limit, pairs.group, len(pairs.conditions)) == (10, 2, 6)
     drawn = [job for entry in pairs.conditions.values() for job in entry.draw(0, 3)]

@@ -81,6 +81,8 @@ class CraftKitchen(CraftText):
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> Report:
         """Step environment ``i`` with a list of simultaneous commands such as ``"goto(bot1, 'chest')"``.
 
+        If several agents want the same thing, the one whose command comes first in the list gets it.
+
         Agents without a command do nothing. A command that cannot be parsed is reported and skipped; one with an
         unknown name voids the whole list unless option ``strict_lists`` is off.
 
@@ -100,11 +102,16 @@ class CraftKitchen(CraftText):
         actions = np.zeros((1, self.n_agents), np.int32)
         for seat, (_, action) in parsed.items():
             actions[0, seat] = action
+        self.set_turn_order(one_state, 0, [*parsed, *(seat for seat in range(self.n_agents) if seat not in parsed)])
         self.step(one_state, actions, one_out)
         reasons = self.rejections(one_state, one_out)[0].tolist()
         refused = [self.refusal(seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())]
         obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
-        return Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
+        return Report(
+            tuple(k in obeyed for k in range(len(commands))),
+            (*problems, *filter(None, refused)),
+            self.collect_finish(one_out, 0),
+        )
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         tables = self.compiled.tables

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import yaml
 
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
@@ -23,8 +22,8 @@ from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item,
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
-from collab_overcooked.io.files import read_shipped_yaml, write_atomic
+from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path, write_generated
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
@@ -268,15 +267,11 @@ class LevelGenerator:
     size: int = option(20, "Width of the level in cells, 10 to 100.")
 
     def write(self, out: Path, command: str) -> Finding:
-        if out.suffix not in (".yaml", ".yml"):
-            raise ValueError(f"out: {out} should end in .yaml")
+        check_yaml_path(out)
         for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):
             parse_integer(name, getattr(self, name), least, most=most)
         values = self._draw(np.random.default_rng(parse_integer("seed", self.seed, 0)), out.stem)
-        wishes = {"dishes": self.dishes, "furnaces": self.furnaces, "mobs": self.mobs, "size": self.size}
-        arguments = " ".join(f"--{name} {value}" for name, value in {"seed": self.seed, **wishes}.items())
-        text = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)
-        write_atomic(out, f"# {command} {arguments}\n{text}".encode())
+        write_generated(out, values, command, self)
         return check_levels([str(out)], LevelOptions())
 
     def _draw(self, rng: np.random.Generator, name: str) -> dict[str, Any]:
@@ -399,10 +394,15 @@ def _card(result: CraftResult) -> Scorecard:
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
         if result.is_default and agents == published()["agents"]:
             marks[len(rows)] = "published"
-            shares = (f"{share:.3f}" for share in published()["shares"])
-            rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))
+            shares = [share if cell else None for cell, share in zip(cells, published()["shares"], strict=True)]
+            known = [share for share in shares if share is not None]
+            score = published()["cos"] if len(known) == len(PACES) else sum(known) / len(known)
+            texts = (None if share is None else f"{share:.3f}" for share in shares)
+            rows.append((f"  {published()['model']}, published", *texts, Estimate(score)))
     tables = (ResultTable(tuple(columns), tuple(rows), "Orders completed of those completed or failed", marks),)
-    remarks = (REMARK,) if "published" in marks.values() else ()
+    remarks: tuple[str, ...] = (REMARK,) if "published" in marks.values() else ()
+    if remarks and any(len(table.alphas) < len(PACES) for table in result.tables.values()):
+        remarks = (REMARK, "If only some paces were played, the published CoS is the mean of the shares at these.")
     notes = ("Orders still open at the end are in no ratio, as in the paper.", *remarks)
     data = table_of(DATA, ((result, *key, tally.cell()) for key, (tally, _) in result.tallies.items()))
     return Scorecard(NAME, result.title, tables, result.team, notes, data=data)

@@ -67,7 +67,11 @@ class CuisineWorld(CuisineText, CuisineScene):
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
         tables = self.compiled.tables
-        return (queue_commands, (tables, actions, out)), (step_batch, (tables, state, out))
+        return (queue_commands, (tables, state, actions, out)), (step_batch, (tables, state, out))
+
+    @property
+    def default_turns(self) -> tuple[int, ...]:
+        return tuple(self.compiled.tables.turns.tolist())
 
     def _advance(self, state: State, out: Out) -> None:
         bind(step_batch, self.compiled.tables, state, out)()
@@ -92,13 +96,14 @@ class CuisineWorld(CuisineText, CuisineScene):
         except Void as problem:
             order_events[OrderEvent.GIVEN] = -len(commands)
             self._advance(one_state, one_out)
-            return Report((False,) * len(commands), tuple(str(part) for part in problem.args if part))
+            messages = tuple(str(part) for part in problem.args if part)
+            return Report((False,) * len(commands), messages, self.collect_finish(one_out, 0))
         for slot, command in zip(slots, parsed, strict=False):
             slot[EventColumn.AGENT], slot[EventColumn.CODE] = command
         order_events[OrderEvent.GIVEN] = len(parsed)
         self._advance(one_state, one_out)
         obeyed = tuple(slot[EventColumn.REASON] == 0 for slot in slots[: len(parsed)].tolist())
-        return Report(obeyed, self.feedback(one_out, 0))
+        return Report(obeyed, self.feedback(one_out, 0), self.collect_finish(one_out, 0))
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused
@@ -118,9 +123,9 @@ class CuisineWorld(CuisineText, CuisineScene):
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
         tables, command = self.compiled.tables, np.zeros(len(EventColumn), np.int32)
-        turns = tables.turns.tolist()
+        turns = self.turn_order(state, 0)
         for other in turns[: turns.index(seat)]:
-            if other < len(earlier):
+            if other < len(earlier) and earlier[other] >= 0:
                 row = tables.catalogue[earlier[other]]
                 at = max(int(row[Row.PLACE]), 0)
                 apply_command(
@@ -142,8 +147,8 @@ class CuisineWorld(CuisineText, CuisineScene):
 
         Returns:
             ``completed`` (in queue order: ``order``, ``location`` of the table, ``remaining`` time, None for no end),
-            ``expired`` (how many), ``drawn`` (the new order or None), and ``game_over``, the original's flag, which
-            is true in the step after the last one only.
+            ``collect_finish`` (whether there are any; the paper's signal), ``expired`` (how many), ``drawn`` (the new
+            order or None), and ``game_over``, the original's flag, which is true in the step after the last one only.
         """
         names, row = self.level.order_names, out.order_events[i].tolist()
         completed = [
@@ -156,7 +161,13 @@ class CuisineWorld(CuisineText, CuisineScene):
         ]
         drawn = None if row[OrderEvent.DRAWN] == NOTHING else names[row[OrderEvent.DRAWN]]
         last_call = bool(row[OrderEvent.LAST_CALL])
-        return {"completed": completed, "expired": row[OrderEvent.EXPIRED], "drawn": drawn, "game_over": last_call}
+        return {
+            "completed": completed,
+            "collect_finish": self.collect_finish(out, i),
+            "expired": row[OrderEvent.EXPIRED],
+            "drawn": drawn,
+            "game_over": last_call,
+        }
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from collab_overcooked.games.cuisineworld.text.picture import picture

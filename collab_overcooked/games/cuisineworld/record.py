@@ -31,6 +31,7 @@ RECORDS = (
                 "MindAgent: temperature 0.1, 100 tokens, at most one failure per step.",
             )
         },
+        generator="collab_overcooked.games.cuisineworld.suite.suite:LevelGenerator",
         documents=("collab_overcooked.games.cuisineworld.suite.suite:LEVEL",),
         subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
     ),

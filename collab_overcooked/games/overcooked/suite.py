@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
     Record,
@@ -52,9 +53,8 @@ from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.record_schema import RecordFields, event_of
-from collab_overcooked.runner.teams import SWAPPED, both_orders, make_team, parse_seats
+from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
@@ -169,12 +169,8 @@ def par_score(layout: Layout, policy: str) -> int:
     Pots start by themselves where all orders can be filled so.
     """
     dynamics = "auto" if layout.cooks_by_itself else "explicit"
-    env = registry.make(OVERCOOKED, layout=layout.document.content, dynamics=dynamics, max_cycles=HORIZON)
-    play_episode(env, make_team([policy] * env.game.n_agents), seed=0)
+    env = play_par(OVERCOOKED, policy, layout=layout.document.content, dynamics=dynamics, max_cycles=HORIZON)
     return int(env.scene()["score"])
-
-
-NO_POLICY = "none"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
 from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import NAMES, option, read_names
 from collab_overcooked.io.schema import object_of, optional
@@ -252,8 +252,7 @@ class MapGenerator:
     def write(self, out: Path, command: str) -> Finding:
         from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
-        if out.suffix not in (".yaml", ".yml"):
-            raise ValueError(f"out: {out} should end in .yaml")
+        check_yaml_path(out)
         values: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         arguments = " ".join(f"--{name} {value:g}" for name, value in values.items())
         seed = values.pop("seed")

@@ -159,6 +159,11 @@ class CentralAgent:
             self._ask(seen)
         return self._commands.get(seen.seat)
 
+    @property
+    def turn_order(self) -> tuple[int, ...]:
+        """Seats in the order in which their commands were written."""
+        return tuple(self._commands)
+
     def _ask(self, seen: Seen) -> None:
         state = self._state(seen)
         self._commands, self._ignored = {}, []
@@ -171,8 +176,8 @@ class CentralAgent:
             self._commands = self.session.ask(chat, self._read, schema)
         except UnusableReply:
             pass
-        lines = "\n".join(self._commands.get(seat, self.language.idle(seat)) for seat in self.seats)
-        self._window.append((state, lines))
+        idle = [self.language.idle(seat) for seat in self.seats if seat not in self._commands]
+        self._window.append((state, "\n".join([*self._commands.values(), *idle])))
 
     def _read(self, text: str) -> Answer:
         commands = self.language.read(text, self.seats)
@@ -228,7 +233,9 @@ class CommandedSeat:
             return Decision(action=seen.idle_action)
         command = self.agent.command(seen)
         cost = self.agent.session.take_cost()
-        return Decision(action=seen.idle_action, **cost) if command is None else Decision(plan=command, **cost)
+        if command is None:
+            return Decision(action=seen.idle_action, **cost)
+        return Decision(plan=command, turn_order=self.agent.turn_order, **cost)
 
     def reply(self, seen: Seen) -> Message | None:
         """Return None: a single model needs no messages."""

@@ -73,6 +73,27 @@ def test_records_replay_and_are_scored_beside_the_published_row(records):
     assert score_record(records[0])["completed"] > 9 and score_record(records[0])["stocked"] > 0
 
 
+def test_the_published_score_stands_beside_runs_at_all_paces_only(records, tmp_path):
+    def published_row(played):
+        (card,) = registry.load_suite("craft").score(played, None)
+        return card, next(cells for name, *cells in card.tables[0].rows if "published" in name)
+
+    card, (*shares, score) = published_row(records)  # paces 1 and 5
+    assert shares == ["0.195", None, None, None, "0.833"] and score.value == pytest.approx((0.195 + 0.833) / 2)
+    assert any("only some paces" in note for note in card.notes)
+    everywhere = [
+        {
+            **records[0],
+            "env_kwargs": {**records[0]["env_kwargs"], "pace": pace},
+            "task": f"field, 2 agents, pace {pace}",
+        }
+        for pace in (1, 2, 3, 4, 5)
+    ]
+    card, (*shares, score) = published_row(everywhere)
+    assert shares == ["0.195", "0.381", "0.704", "0.792", "0.833"] and score.value == 0.581
+    assert not any("only some paces" in note for note in card.notes)
+
+
 def test_the_planner_serves_more_than_the_greedy_team(records, tmp_path):
     planned = play(["all=planner:rollouts=32,horizon=16"], tmp_path, paces=(1,))
     assert score_record(planned[0])["completed"] > score_record(records[0])["completed"]

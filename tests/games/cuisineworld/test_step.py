@@ -143,6 +143,17 @@ def test_only_noops_are_reported_but_obeyed():
     assert kitchen.scene["noops"] == 2
 
 
+@pytest.mark.parametrize("kitchen", ["0 mixer0", "0 servingtable0 MaxJr\norder MaxJr 12"])
+def test_collect_finish_is_signalled_in_the_step_that_completes_an_order(kitchen):
+    kitchen = Kitchen(kitchen)
+    reports = [kitchen.game.command(kitchen.state, kitchen.out, [command]) for command in ("noop_agent0",)]
+    assert [report.collect_finish for report in reports] == [False]
+    served = kitchen.game.command(kitchen.state, kitchen.out, ["put_agent0_servingtable0"])
+    assert served.collect_finish is served.obeyed[0]
+    assert kitchen.game.order_events(kitchen.out, 0)["collect_finish"] is served.collect_finish
+    assert not kitchen.game.command(kitchen.state, kitchen.out, ["noop_agent0"]).collect_finish
+
+
 def test_episode_is_cut_off_after_60_steps():
     env = make("CuisineWorld-v0", level="level_0")
     env.reset(seed=0)

@@ -277,13 +277,51 @@ def test_published_conditions_add_up_to_the_printed_scores():
 
 def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
     two = [record for record in cooked[1] if len(record["team"]) == 2]
-    (table,), (chart,) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
+    (table, _), (chart, _) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
     assert [column.name for column in table.columns] == ["Run", "1 agent", "2 agents"]
     assert [row[0] for row in table.rows] == ["both: all=cook", "two: all=cook"]
     result = score(cooked[1]).tables
     assert table.rows[0][1:] == (result[1].average(), result[2].average())
     assert table.rows[1][1] is None and table.rows[1][2] == result[2].average()
     assert chart.curve and chart.groups == ("1", "2")
+
+
+def test_a_sheet_has_the_orders_of_each_dish_by_level(cooked):
+    """Figure 23."""
+    (_, table), (_, chart) = load_suite("cuisineworld").sheet({"both": cooked[1]})
+    assert [column.name for column in table.columns] == ["Level", "Dish", "orders", "share"]
+    orders = {(level, dish): (count, share) for level, dish, count, share in table.rows}
+    episodes = [record for record in cooked[1] if record["env_kwargs"]["level"] == "level_0"]
+    drawn = sum(1 + len([t for t in range(1, record["timesteps"] + 1) if t % pace == 0]) for record in episodes
+                for pace in [{1.0: 3, 3.0: 9}[record["env_kwargs"]["alpha"]]])  # fmt: skip
+    assert orders["level_0", "salmonMeatcake"] == (drawn, 1.0)
+    dishes = {dish for level, dish in orders if level == "level_12"}
+    assert dishes == {"potatoSalad", "smashedPotato", "frenchFries"}
+    assert sum(orders["level_12", dish][1] for dish in dishes) == pytest.approx(1)
+    assert set(chart.series) == {"level_0", "level_12"} and set(chart.groups) == {"salmonMeatcake", *dishes}
+    assert chart.series["level_0"][chart.groups.index("frenchFries")] is None
+
+
+@pytest.fixture(scope="module")
+def small_kitchens(tmp_path_factory):
+    options = {"levels": "1,4", "agents": [2], "alphas": [2.5], "episodes": 1}
+    return play(tmp_path_factory.mktemp("table_12"), "all=idle", **options)
+
+
+def test_table_12_stands_beside_teams_without_language_models(small_kitchens, cooked):
+    card = load_suite("cuisineworld").score(small_kitchens, scoring.OrderScoring())[0]
+    (table,) = [table for table in card.tables if "table 12" in table.title]
+    assert [column.name for column in table.columns] == ["Team", "level_1", "level_4"]
+    assert table.rows[0] == ("all=idle", 0.0, 0.0)
+    assert [(name.strip(), *rates) for name, *rates in table.rows[1:]] == [
+        ("masked PPO, published", 0.451, 0.598),
+        ("GPT-4 at alpha 2.5, published", 0.947, 0.917),
+    ]
+    assert table.marks == {1: "published", 2: "published"}
+    assert any("neither at which alpha" in note for note in card.notes)
+    assert cos_tables.success_rates_table(score(cooked[1])) is None  # other levels and paces
+    spoken = [{**record, "team": dict.fromkeys(record["team"], "llm:m")} for record in small_kitchens]
+    assert cos_tables.success_rates_table(score(spoken)) is None
 
 
 def test_the_detailed_table_is_the_papers(cooked):

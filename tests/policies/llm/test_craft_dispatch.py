@@ -6,8 +6,10 @@ import pytest
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
+import collab_overcooked as co
 from collab_overcooked.games.craft.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.runner.replay import first_difference
 
 OPTIONS = {"env_id": "CraftKitchen-v0", "level": "house", "agents": 2, "max_cycles": 4}
 FIRST = "1. goto(bot1, 'chicken')\n2. killMob(bot2, 'sheep')"
@@ -63,3 +65,23 @@ def test_commands_are_found_anywhere_and_never_evaluated():
     assert result == {0: "GOTO(bot1, 'chest')", 1: "takeOutFurnace(bot2)"}
     with pytest.raises(Unreadable):
         Commands.read("goto(bot9, 'chest') eval(bot1)", (0, 1))
+
+
+@pytest.mark.parametrize(("written", "first"), [((1, 2), 0), ((2, 1), 1)])
+def test_what_several_agents_want_goes_to_the_one_whose_command_is_written_first(play_team, written, first):
+    go = "goto(bot1, 'chicken') goto(bot2, 'chicken')"
+    kill = " ".join(f"killMob(bot{bot}, 'chicken')" for bot in written)
+    reply = iter([go, kill])
+    options = {**OPTIONS, "level": "field"}
+    record, client = play_team("llm:m?agent=dispatch", lambda _: next(reply, "wait(bot1)"), **options)
+    events = record["steps"][1]["events"]
+    assert events[first]["event"] == "KILL" and events[1 - first] is None
+    assert record["steps"][1].get("turn_order") == ([1, 0] if first else None)
+    assert f"bot{2 - first}: another agent got this" in client.asked[2].turns[-1].content
+    assert first_difference(record) is None
+    env = co.make(options["env_id"], level="field", agents=2)
+    env.reset(seed=1)
+    state, out = env.arrays
+    for commands in (go, kill):
+        report = env.game.command(state, out, commands.replace(") ", ")\n").split("\n"))
+    assert report.obeyed == (True, False)  # a list of commands has the same order

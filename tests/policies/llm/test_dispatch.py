@@ -6,9 +6,12 @@ from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
+import collab_overcooked as co
 from collab_overcooked.games.craft.policies.commands import Commands as CraftCommands
 from collab_overcooked.games.cuisineworld.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.runner.record_schema import check_record
+from collab_overcooked.runner.replay import first_difference
 
 OPTIONS = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
 
@@ -167,3 +170,53 @@ def test_commands_for_seats_of_others_are_told_as_such(play_team):
     reply = iter(["noop_agent0 goto_agent1_pot0"])
     _, client = play_team("llm:m", lambda request: next(reply, "noop_agent1"), mates={0: Walker()}, **OPTIONS)
     assert "noop_agent0 was ignored: you do not command agent0." in client.asked[1].turns[-1].content
+
+
+def raw_tuna_on_board(written):
+    """Answers that bring tuna to the board by agent 1, while agent 0 waits there; then ``written``."""
+    return iter(
+        [
+            "goto_agent1_storage0 goto_agent0_chopboard0",
+            "get_agent1_tuna_storage0",
+            "goto_agent1_chopboard0",
+            written,
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "turns", "works"),
+    [
+        ("put_agent1_chopboard0\nactivate_agent0_chopboard0", [1, 0], True),
+        ("activate_agent0_chopboard0\nput_agent1_chopboard0", None, False),
+    ],
+)
+def test_commands_are_carried_out_in_the_order_in_which_they_are_written(play_team, written, turns, works):
+    reply = raw_tuna_on_board(written)
+    record, client = play_team("llm:m?correct=off", lambda request: next(reply, "noop_agent0"), **OPTIONS)
+    step = record["steps"][3]
+    assert step.get("turn_order") == turns
+    assert ([error["code"] for error in step["errors"]] == []) is works
+    assert (step["events"][0] is not None) is works and step["events"][1]["event"] == "PUT"
+    assert client.asked[4].turns[-2].content == written  # the window shows the commands as they were carried out
+    check_record(record)
+    assert first_difference(record) is None
+    if works:
+        moved = {**record, "steps": [{k: v for k, v in s.items() if k != "turn_order"} for s in record["steps"]]}
+        assert "events[0]" in first_difference(moved)
+
+
+def test_a_person_acts_before_a_dispatcher_that_orders_its_own_agents(play_team):
+    reply = iter(["goto_agent2_storage0 goto_agent1_chopboard0", "noop_agent2 goto_agent0_pot0 goto_agent1_pot0"])
+    team = ["random", "llm:m", "llm:m"]
+    record, _ = play_team(team, lambda request: next(reply, "noop_agent1"), **{**OPTIONS, "agents": 3})
+    assert [step.get("turn_order") for step in record["steps"][:3]] == [[0, 2, 1], [0, 2, 1], None]
+
+
+def test_a_turn_order_names_the_seats_of_the_game():
+    env = co.make("CuisineWorld-v0", level="level_3", agents=2)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="each seat from 0 to 1 once"):
+        env.set_turn_order([1])
+    with pytest.raises(ValueError, match="fixed"):
+        co.make("Overcooked-v0").set_turn_order([1, 0])

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.craft.engine.constants import FIRST_ID, Agent, Clock, EventColumn, OrderEvent, Reason
+from collab_overcooked.games.craft.engine.constants import (
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    OrderEvent,
+    Reason,
+)
 from collab_overcooked.games.craft.engine.rules import (
     age_orders,
     apply_command,
@@ -20,17 +28,19 @@ from collab_overcooked.kernels.jit import kernel
 
 
 @kernel
-def command_agents(tables, agents, bags, gone, furnaces, chest, actions, events, shaped):
-    """Commands are checked against the same state; if several agents want the same thing, the lowest index gets it.
+def command_agents(tables, agents, bags, gone, furnaces, chest, turns, actions, events, shaped):
+    """Commands are checked against the same state; if several agents want the same thing, the first in turn gets it.
 
-    Mutates: agents, bags, gone, furnaces, chest, events, shaped.
+    Turns are by index unless others are set for this step. Mutates: all but tables and actions.
     """
     clear_events(events, FIRST_ID)
     for i in range(agents.shape[0]):
         row = tables.catalogue[actions[i]]
         p = target_of(row, agents[i], tables.places, gone)
         events[i, EventColumn.REASON] = why_refused(tables, row, p, agents[i], bags[i], furnaces)
-    for i in range(agents.shape[0]):
+    for k in range(agents.shape[0]):
+        i = k if turns[k] == NOTHING else turns[k]
+        turns[k] = NOTHING
         shaped[i] = 0
         if events[i, EventColumn.REASON] != Reason.OK:
             continue
@@ -67,7 +77,7 @@ def step_batch(tables, state, actions, out):
     agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
     chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
     history, forced, stream, rng = state.history, state.forced, state.stream, state.rng
-    rewards, shaped, truncated = out.rewards, out.shaped, out.truncated
+    turns, rewards, shaped, truncated = state.turns, out.rewards, out.shaped, out.truncated
     events, order_events, fresh = out.events, out.order_events, out.fresh
     for b in range(agents.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
@@ -76,7 +86,18 @@ def step_batch(tables, state, actions, out):
             order_events[b] = 0
             clear_events(events[b], FIRST_ID)
             continue
-        command_agents(tables, agents[b], bags[b], gone[b], furnaces[b], chest[b], actions[b], events[b], shaped[b])
+        command_agents(
+            tables,
+            agents[b],
+            bags[b],
+            gone[b],
+            furnaces[b],
+            chest[b],
+            turns[b],
+            actions[b],
+            events[b],
+            shaped[b],
+        )
         pass_time(
             tables,
             gone[b],

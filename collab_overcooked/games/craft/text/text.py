@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from math import dist
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs import scene_codec as codec
-from collab_overcooked.envs.api import ActionError
+from collab_overcooked.envs.api import ActionError, clone
 from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import Compiled
@@ -171,8 +173,21 @@ class CraftText(OrderGame):
         return parsed, problems, unknown
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        reason = self.why_refused(state, i, seat, action)
+        reason = self.why_refused(state, i, seat, action) or self._lost_to(state, i, seat, action, earlier)
         return Reason(reason).name, self.refusal(seat, action, reason) or "Accepted."
+
+    def _lost_to(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int]) -> int:
+        """Return the reason why the commands of seats before this one in turn order leave nothing for its own."""
+        turns = self.turn_order(state, i)
+        before = {other: earlier[other] for other in turns[: turns.index(seat)] if other < len(earlier)}
+        if not before:
+            return 0
+        after, (_, out) = clone(state, i), self.alloc(1)
+        actions = np.zeros((1, self.n_agents), np.int32)
+        for other, chosen in (before | {seat: action}).items():
+            actions[0, other] = max(chosen, 0)
+        self.step(after, actions, out)
+        return int(out.events[0, seat, EventColumn.REASON])
 
     def refusal(self, seat: int, action: int, reason: int) -> str:
         """Return the message of a refused command; empty if it was accepted."""
@@ -251,7 +266,8 @@ class CraftText(OrderGame):
             f"Recipes: {recipes}.",
             "takeOutFurnace() takes everything that is cooked. putInChest(item) moves one item into the chest. wait() "
             "does nothing.",
-            "If several agents want the same thing in the same step, the agent with the lowest number gets it.",
+            "If several agents want the same thing in the same step, the agent with the lowest number gets it, or the "
+            "one whose command is written first, if one list has the commands of several agents.",
         ]
         return "\n".join(rules)
 

@@ -85,7 +85,8 @@ def report_text(reports: Iterable[LevelReport]) -> str:
 
 def level_text(level: Level) -> str:
     """Return a description of a level: tools, recipes and times."""
-    lines = [f"{level.name}: {', '.join(level.locations)}; {plural(level.agents, 'agent')}", ""]
+    par = "" if level.par is None else f"; par {level.par}"
+    lines = [f"{level.name}: {', '.join(level.locations)}; {plural(level.agents, 'agent')}{par}", ""]
     for recipe in level.recipes_here:
         lines.append(f"  {recipe.product} = {' + '.join(recipe.ingredients)} ({recipe.tool})")
     return "\n".join([*lines, "", report_text([prove_solvability(level)])])

@@ -29,7 +29,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a comma
 
 KEYS = (
     "name", "class", "agents", "kitchen", "orders", "interval", "lifetime", "max_cycles", "max_open_orders",
-    "ingredients", "tools", "recipes",
+    "ingredients", "tools", "recipes", "par",
 )  # fmt: skip
 
 
@@ -90,6 +90,7 @@ class Level:
     recipes: Mapping[str, Recipe]  # The whole cookbook, by product; see ``recipes_here``
     max_cycles: int  # Length of an episode
     max_open_orders: int  # Maximum number of open orders
+    par: int | None  # Orders that the greedy policy serves in an episode of a generated level; None if unknown
 
     @cached_property
     def base_ingredients(self) -> tuple[str, ...]:
@@ -210,6 +211,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
         recipes=recipes,
         max_cycles=doc.integer("max_cycles", default=60, low=1, high=MAX_OPTION),
         max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MAX_ORDERS),
+        par=doc.integer("par", default=None),
     )
 
 

@@ -54,6 +54,9 @@ class State(NamedTuple):
     orders: Array = array_of("Q", Queue, fill=EMPTY)
     clock: Array = array_of(Clock)
     wanted: Array = array_of("wanted")  # how often each item, and each recipe's mixture, still earns shaped reward
+    turns: Array = array_of(
+        "N", fill=NOTHING
+    )  # seats in the order of their commands in the next step, NOTHING: default
     history: Array = array_of(HISTORY_SLOTS, fill=NOTHING)  # completed orders
     forced: Array = array_of(FORCED_SLOTS, fill=NOTHING)  # orders that come before any are drawn, padded with NOTHING
     stream: Array = array_of(STREAM, dtype=np.uint32, fill=None)  # see kernels.mersenne

@@ -59,13 +59,14 @@ def all_accepted(order_events, events):
 
 
 @kernel
-def queue_commands(tables, actions, out):
-    """Queue one command per agent in turn order; negative actions mean no command. Mutates: out."""
-    turns, events, order_events = tables.turns, out.events, out.order_events
+def queue_commands(tables, state, actions, out):
+    """Queue one command per agent in turn order; negative actions mean no command. Mutates: state, out."""
+    turns, events, order_events = state.turns, out.events, out.order_events
     for b in range(actions.shape[0]):
         n_commands = 0
-        for k in range(turns.shape[0]):
-            seat = turns[k]
+        for k in range(turns.shape[1]):
+            seat = tables.turns[k] if turns[b, k] == NOTHING else turns[b, k]
+            turns[b, k] = NOTHING
             if actions[b, seat] >= 0:
                 events[b, n_commands, EventColumn.AGENT] = seat
                 events[b, n_commands, EventColumn.CODE] = actions[b, seat]

@@ -125,6 +125,7 @@ class Published:
     # Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``
     printed: Mapping[int, Mapping[str, Any]]
     table_1: Mapping[int, Mapping[str, float]]  # Number of agents -> level, or ``"average"`` -> printed CoS
+    success_alpha: float  # Pace of the success rates
     success_rates: Mapping[str, Mapping[str, float]]  # Table 12: level -> agent -> printed success rate; not the CoS
     condition_level: str  # Level of ``conditions``
     conditions: tuple[Condition, ...]  # Tables 2 to 4 and 9 to 11
@@ -153,6 +154,7 @@ def published() -> Published:
         tables,
         values["details"],
         values["table_1"],
+        values["success_alpha"],
         values["success_rates"],
         values["conditions"]["level"],
         tuple(_condition(row, PAPER_ALPHAS) for row in values["conditions"]["rows"]),
@@ -180,6 +182,12 @@ class CosResult(OrderResult):
     def failures(self) -> dict[tuple[int, str, float], FailureModes]:
         """Counts of failure modes by agents, level and alpha."""
         return {key: sum(map(failure_modes, records), FailureModes()) for key, records in self.episodes.items()}
+
+    @property
+    def is_language(self) -> bool:
+        """True if the first seat is played by a language model."""
+        record = next(iter(self.episodes.values()))[0]
+        return settings_of(next(iter(record["team"].values()))) is not None
 
     @cached_property
     def switches(self) -> dict[str, Any]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderSuite
+from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record
+from collab_overcooked.games.cuisineworld.engine.generate import LevelWish, generate_level
 from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
 from collab_overcooked.games.cuisineworld.engine.spec import (
     COOKBOOK,
@@ -25,6 +28,7 @@ from collab_overcooked.games.cuisineworld.engine.spec import (
     levels,
     load_level,
 )
+from collab_overcooked.games.cuisineworld.policies.planner import GAME
 from collab_overcooked.games.cuisineworld.suite import tables
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     AXES,
@@ -36,7 +40,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
     score_records,
 )
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path, write_generated
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.metrics.orders import cos
 from collab_overcooked.reporting.result_table import ResultTable
@@ -75,6 +79,31 @@ LEVEL = DocumentKind(
     LevelOptions,
     bases=(COOKBOOK,),
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelGenerator:
+    """Level of a given number of tools and depth of recipes, with a par score."""
+
+    seed: int = option(0, "Random seed.")
+    tools: int = option(LevelWish.tools, "Tools that cook, besides a storage and a serving table.")
+    depth: int = option(LevelWish.depth, "Cooking steps one after the other in the deepest dish, 1 to 3.")
+    dishes: int = option(LevelWish.dishes, "Different dishes in orders, 1 to 10.")
+    agents: int = option(LevelWish.agents, "Number of agents.")
+    par: str = option(
+        "greedy", f"Policy whose orders served at the default alpha become the par score, or {NO_POLICY}."
+    )
+
+    def write(self, out: Path, command: str) -> Finding:
+        check_yaml_path(out)
+        wish = LevelWish(self.tools, self.depth, self.dishes, self.agents)
+        values = generate_level(wish, parse_integer("seed", self.seed, 0), out.stem)
+        if self.par != NO_POLICY:
+            values["par"] = len(play_par(GAME, self.par, level=values).scene()["accomplished"])
+        write_generated(out, values, command, self)
+        level = load_level(values)
+        report = prove_solvability(level)
+        return Finding(level_text(level), {**asdict(report), "par": level.par}, report.ok)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ table 1: CoS of every level, and the mean of every class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
 )
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import CosTable, cos
+from collab_overcooked.metrics.orders import CosTable, cos, ordered
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
@@ -35,14 +36,18 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
 
 
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return scores by number of agents of several runs, and the published ones of the same levels and paces."""
+    """Return what the paper's figures 3, 21 and 23 show of several runs.
+
+    Scores by number of agents stand beside the published ones of the same levels and paces.
+    """
     results = {f"{run}: {result.team}": result for run, records in played.items() for result in score_records(records)}
     any_default = any(result.is_default for result in results.values())
     tables = [table for result in results.values() for table in result.tables.values()]
     shared = set(tables[0].levels).intersection(*(table.levels for table in tables))
     levels = [level for level in tables[0].levels if level in shared]
+    dishes, dish_chart = dish_shares(results.values())
     if not levels:
-        return [], []
+        return [dishes], [dish_chart]
     scores_by_run: dict[str, Scores] = {name: cos_by_agents(result, levels) for name, result in results.items()}
     sizes = sorted({agents for scores in scores_by_run.values() for agents in scores})
     paces = {table.alphas for table in tables}
@@ -61,9 +66,33 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     groups = tuple(map(str, sizes))
     marks = {len(rows) - 1: "published"} if "GPT-4, published" in scores_by_run else {}
     chart = Chart("CoS by number of agents", title, groups, series, axis="agents", curve=True)
-    return [ResultTable(columns, rows, title, marks)], [chart]
+    return [ResultTable(columns, rows, title, marks), dishes], [chart, dish_chart]
 
 
+def dish_shares(results: Iterable[CosResult]) -> tuple[ResultTable, Chart]:
+    """Return how often each dish was ordered in each level, over all runs; figure 23 of the paper."""
+    counts: dict[str, Counter[str]] = {}
+    for result in results:
+        for (_, level, _), records in result.episodes.items():
+            counts.setdefault(level, Counter()).update(name for record in records for name in ordered(record))
+    dishes = tuple(dict.fromkeys(dish for level in counts.values() for dish in sorted(level)))
+    shares = {
+        level: {dish: count / orders.total() for dish, count in orders.items()} for level, orders in counts.items()
+    }
+    rows = [
+        (level, dish, counts[level][dish], share) for level in shares for dish, share in sorted(shares[level].items())
+    ]
+    columns = (Column("Level"), Column("Dish"), Column("orders", "number"), Column("share", "number", 3))
+    title = "Dishes by level: orders of all runs, and share of the level's orders"
+    series = {
+        level: tuple(Estimate(known[dish]) if dish in known else None for dish in dishes)
+        for level, known in shares.items()
+    }
+    chart = Chart("Share of each dish among the orders of a level", title, dishes, series, scale=100.0, axis="dish")
+    return ResultTable(columns, tuple(rows), title), chart
+
+
+SUCCESS_AGENTS = 2  # in table 12
 PUBLISHED_MODEL = "GPT-4"  # heading of published numbers
 
 
@@ -74,6 +103,8 @@ def scorecard(game: str, result: CosResult) -> Scorecard:
         tables.append(classes_overview(result))
     tables += [table for agents in result.tables if (table := conditions_table(result, agents)) is not None]
     head = {"title": result.title, "team": result.team, "counting": result.counting}
+    if (table := success_rates_table(result)) is not None:
+        tables.append(table)
     tables.append(failures_overview(result))
     data = table_of_mappings({**head, **setting} for setting in _settings(result))
     return Scorecard(game, result.title, tuple(tables), result.team, tuple(notes(result)), data=data)
@@ -160,6 +191,23 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
     return ResultTable(columns, tuple(rows), f"{plural(agents, 'agent')} on {level}, beside published models", marks)
 
 
+def success_rates_table(result: CosResult) -> ResultTable | None:
+    """Return the paper's table 12, beside which teams of two without language models are set; None for others."""
+    paper, played = published(), result.tables.get(SUCCESS_AGENTS)
+    if played is None or not result.is_default or result.is_language:
+        return None
+    cells = {level: played.cell(level, paper.success_alpha) for level in paper.success_rates if level in played.levels}
+    rates = {level: cell.ratio for level, cell in cells.items() if cell is not None}
+    if not rates:
+        return None
+    rows: list[tuple[Cell, ...]] = [(result.team, *rates.values())]
+    names = dict.fromkeys(name for level in rates for name in paper.success_rates[level])
+    rows += [(f"  {name}, published", *(paper.success_rates[level].get(name) for level in rates)) for name in names]
+    columns = (Column("Team"), *(Column(level, "number") for level in rates))
+    title = f"Success rates of table 12, {plural(SUCCESS_AGENTS, 'agent')} at alpha {paper.success_alpha:g}"
+    return ResultTable(columns, tuple(rows), title, dict.fromkeys(range(1, len(rows)), "published"))
+
+
 def failures_overview(result: CosResult) -> ResultTable:
     """Return the failure modes per episode by number of agents and pace; appendix E.5 of the paper."""
     names = ("failed orders", "passed over", "at occupied tools", "sent to one tool")
@@ -228,6 +276,8 @@ def notes(result: CosResult) -> list[str]:
         lines.append(f"GPT-4: published numbers ({published().source}; {published().model}), not measured here.")
         if any(not _whole(result, agents) for agents in result.tables):
             lines.append("If only some levels or alphas were played, published scores are computed over the same ones.")
+    if success_rates_table(result) is not None:
+        lines.append("Masked PPO: the paper says neither at which alpha nor how its success rates were averaged.")
     left_out = [level for level in result.levels if level not in result.compared()]
     if left_out:
         lines.append(f"Not in averages, since the paper has no numbers for them: {', '.join(left_out)}.")

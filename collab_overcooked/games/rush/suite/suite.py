@@ -23,7 +23,7 @@ from collab_overcooked.games.rush.suite import tables
 from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RoundScore, RushScoring, score_records
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
@@ -90,8 +90,7 @@ class ScenarioGenerator:
         from collab_overcooked.games.rush.engine.search import BUDGET
         from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
 
-        if out.suffix not in (".yaml", ".yml"):
-            raise ValueError(f"out: {out} should end in .yaml")
+        check_yaml_path(out)
         wishes = ("tightness", "turns", "agents", "workers", "orders", "max_turns")
         values = {name: value for name, value in asdict(self).items() if name in wishes and value is not None}
         flags = {name: f"--{name.replace('_', '-')}" for name in values}

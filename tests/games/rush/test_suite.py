@@ -366,5 +366,5 @@ def test_what_there_is_can_be_listed_and_described():
     assert run("list", "lexicons").stdout.startswith("alien  ")
     assert "teacher_group:scripted" in run("list", "teachers").stdout
     text = run("describe", "hard").stdout
-    assert "2 agents, 2 workers each; 10 turns" in text and "Episode 3:" in text and "- stove 4: 1 action space" in text
+    assert "2 agents, 2 workers each; 10 turns" in text and "Episode 3:" in text and "- stove2: 1 action space" in text
     assert "Every game also takes `lexicon`" in run("describe", "AlienRush-v0").stdout

@@ -19,6 +19,9 @@ from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.llm.settings import settings_of as language_settings
+from collab_overcooked.policies.registry import is_language
+from collab_overcooked.policies.specs import split_wrapper
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import RecordFields
@@ -185,7 +188,7 @@ class Setting:
     scenario: str  # Name of the scenario
     domain: str  # ``"kitchen"``, or the lexicon
     agents: int  # Number of agents
-    teacher: str  # Teacher who comments between the episodes
+    teacher: str  # See ``teacher_text``
 
 
 @dataclass(frozen=True)
@@ -251,11 +254,31 @@ def rush_variant(record: Mapping[str, Any]) -> Variant:
     return variant_of(record, (*AXES, LEXICON), "Rush")
 
 
+def teacher_text(teacher: str, team: Iterable[str]) -> str:
+    """Return how results name a teacher: with a note if its students have the manual, which the paper's had not."""
+    if teacher == NONE or not any(map(_reads_manual, team)):
+        return teacher
+    return f"{teacher}, students with manual"
+
+
+def _reads_manual(spec: str) -> bool:
+    """Return whether a policy is a language model with the manual; settings that cannot be read count as with it."""
+    if (wrapper := split_wrapper(spec)) is not None:
+        return any(map(_reads_manual, wrapper[2]))
+    settings = language_settings(spec)
+    return is_language(spec) and (settings is None or settings.switches.get("manual", True) is True)
+
+
 def settings_of(records: Sequence[Mapping[str, Any]]) -> list[Setting]:
     """Return the setting of each of some records."""
     names = setting_names(records, ("scenario",), lambda record: str(record["scenario"]), scenarios())
     return [
-        Setting(name, axis_values(record, (LEXICON,))[LEXICON], len(record["team"]), record.get("teacher", NONE))
+        Setting(
+            name,
+            axis_values(record, (LEXICON,))[LEXICON],
+            len(record["team"]),
+            teacher_text(record.get("teacher", NONE), record["team"].values()),
+        )
         for name, record in zip(names, records, strict=True)
     ]
 

@@ -395,16 +395,16 @@ class RushText(CompiledGame):
         exists = event[EventColumn.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
         used = exists and event[EventColumn.ORDER] != NOTHING
         order = episode.orders[event[EventColumn.ORDER]] if used else None
-        area = episode.areas[event[EventColumn.AREA]].id if used else None
+        area = episode.areas[event[EventColumn.AREA]] if used else None
         return {
             "event": verb,
             "order": order,
-            "area": area,
+            "area": area.id if area else None,
             "turn": event[EventColumn.TURN],
             "worker": event[EventColumn.WORKER],
             "reason": Reason(event[EventColumn.REASON]).name,
             "advanced": bool(event[EventColumn.ADVANCED]),
             "finished": bool(event[EventColumn.FINISHED]),
             "ruined": bool(event[EventColumn.RUINED]),
-            "label": f"{verb}({area}, {order})" if used else verb,
+            "label": f"{verb}({area.name}, {order})" if area else verb,
         }

@@ -119,10 +119,10 @@ ANSWERS = (
     "take the pasta",
     "{'action': 'NO_ACTION'}",
     "{'action_type': 'TAKE'}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 9, 'value': {'order': 'Lasagne'}}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 0, 'value': {'order': 'Lasagne'}}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 2, 'value': 'Lasagne'}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 2, 'value': {'order': 'Lasagna'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag2', 'value': {'order': 'Lasagne'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'stove1', 'value': {'order': 'Lasagne'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': 'Lasagne'}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': {'order': 'Lasagna'}}",
 )
 
 

@@ -273,6 +273,9 @@ def test_published_ends_stand_below_pairs_in_hard_without_teacher(kiosk, tmp_pat
     assert "our reading" in " ".join(rush_tables.notes(result_of(records)))
     taught = [{**record, "teacher": "teacher_group"} for record in records]
     assert len(rush_tables.termination_table(result_of(taught)).rows) == 2
+    for spec, rows in (("llm:m?preset=rush", 4), ("llm:m?preset=rush,manual=off", 2)):  # the paper's had the manual
+        models = [{**record, "team": dict.fromkeys(record["team"], spec)} for record in records]
+        assert len(rush_tables.termination_table(result_of(models)).rows) == rows
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ class RushResult:
     attribution: Attribution  # Condition for an action to be positive
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
     orders: Mapping[Setting, int]  # Setting -> maximum number of orders in an episode
-    is_default: bool = True  # Whether the game was played with its default options, as in the paper
+    is_default: bool = True  # Whether it was played as for the paper's table 3: default options, models with the manual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,11 +291,12 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
+    team = records[0]["team"].values()
     return RushResult(
         variant.title,
-        team_text(records[0]["team"].values()),
+        team_text(team),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
-        not variant.changed,
+        not variant.changed and all(_reads_manual(spec) for spec in team if is_language(spec)),
     )

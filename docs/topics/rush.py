@@ -101,9 +101,7 @@ def rush_actions() -> str:
     for at, area in enumerate(ours.scenario.episodes[0].areas):
         first = ours.compiled.action(at, 0)
         orders = ours.compiled.n_orders
-        rows.append(
-            (f"{first}–{first + orders - 1}", orders, f"{area.name}, for each order", code(texts[first]))
-        )
+        rows.append((f"{first}–{first + orders - 1}", orders, f"{area.name}, for each order", code(texts[first])))
     return table(("id", "number", "what", "first of them"), rows, right=(1,))
 
 
@@ -190,9 +188,7 @@ def rush_scenarios() -> str:
                 rows.append(
                     (order + who, text.counts(recipe.ingredients), text.counts(recipe.spices), recipe.cook_time)
                 )
-            areas = [
-                f"{area.name}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas
-            ]
+            areas = [f"{area.name}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas]
             shown = "; ".join(entry.removesuffix(": none") for entry in areas)
             lines.append(f"**Episode {place}.** Areas with their action spaces and stock: {shown}.")
             lines.append(table(("order", "ingredients", "spices", "cook time"), rows, right=(3,)))

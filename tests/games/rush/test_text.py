@@ -88,9 +88,7 @@ def test_orders_show_how_far_they_are(diner):
     assert lines[0] == "Turn 1 of 3. You are agent_0 and act with worker 1 of your 2."
     assert "- Mac and Cheese: ingredients collected, spices not collected, cooked 0 of 1" in lines
     assert "- Garden Salad: ruined" in lines
-    assert (
-        "- pantry: 0 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 0, cheese 0" in lines
-    )
+    assert "- pantry: 0 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 0, cheese 0" in lines
     assert lines[-2].startswith("1. {'action_type': 'TAKE_SPICES'") and lines[-1] == f"2. {COOK}"
 
 

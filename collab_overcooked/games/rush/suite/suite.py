@@ -20,7 +20,14 @@ from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Record, Suite, check_names, load_checked
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
 from collab_overcooked.games.rush.suite import tables
-from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RoundScore, RushScoring, score_records, teacher_text
+from collab_overcooked.games.rush.suite.scoring import (
+    AXES,
+    RECORD_FIELDS,
+    RoundScore,
+    RushScoring,
+    score_records,
+    teacher_text,
+)
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding

@@ -194,7 +194,7 @@ Pair = tuple[str, str]
 
 
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return a map of CR for each setting that pairs of different policies played, and actions by kind of each player."""
+    """Return a map of CR for each setting that pairs of different policies played, and actions by kind and player."""
     scores: dict[tuple[str, Setting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
     every = [record for records in played.values() for record in records]
     settings = iter(settings_of(every))

@@ -91,8 +91,8 @@ and so does cooking it more often than its recipe says. The list of valid action
 Conventions
 1. Each worker does exactly one action per turn.
 2. Only the actions in the list of valid actions are possible.
-3. An action is written as {{'action_type': ..., 'area_id': ..., 'value': {{'order': ...}}}}, with the names of areas and
-   orders as the observation shows them; both can change from episode to episode.
+3. An action is written as {{'action_type': ..., 'area_id': ..., 'value': {{'order': ...}}}}, with the names of
+   areas and orders as the observation shows them; both can change from episode to episode.
 "pasta 2" means two pieces of pasta. Turns are counted from 1, workers from 0.
 """
 
@@ -139,17 +139,17 @@ def _literal(text: str) -> Any:
     return None
 
 
-def _area(episode: EpisodeSpec, verb: str, wanted: Any) -> int:
+def _area(episode: EpisodeSpec, verb: str, area_id: Any) -> int:
     """Return the place of an area given by its name, or by its id as an integer or text."""
     fitting = [area.name for area in episode.areas if verb_at(area) == verb]
-    key = wanted.strip().lower() if isinstance(wanted, str) else str(wanted) if type(wanted) is int else ""
+    key = area_id.strip().lower() if isinstance(area_id, str) else str(area_id) if type(area_id) is int else ""
     for at, area in enumerate(episode.areas):
         if key in (area.name, str(area.id)) or (key == f"{area.kind}1" and area.name == area.kind):
             if area.name not in fitting:
-                message = f"area_id {wanted!r} is a {area.kind}; {verb} needs one of: {', '.join(fitting)}"
+                message = f"area_id {area_id!r} is a {area.kind}; {verb} needs one of: {', '.join(fitting)}"
                 raise ActionError("F_AREA_KIND", message)
             return at
-    raise ActionError("F_AREA", f"there is no area_id {wanted!r:.40}; {verb} needs one of: {', '.join(fitting)}")
+    raise ActionError("F_AREA", f"there is no area_id {area_id!r:.40}; {verb} needs one of: {', '.join(fitting)}")
 
 
 def _order(episode: EpisodeSpec, value: Any) -> int:

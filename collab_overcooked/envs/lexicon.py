@@ -61,7 +61,8 @@ class Lexicon:
 
     def _other_link(self, match: re.Match[str]) -> str:
         before, gap, word, other_gap, after = match.groups()
-        named = gap == "_" or (before[0].isupper() and after[0].isupper())
+        # Words in capitals, such as COOK_MEAL in "COOK_MEAL of Minestrone", are no part of a name.
+        named = gap == "_" or all(part[0].isupper() and not part.isupper() for part in (before, after))
         known = before.lower() in self.table and after.lower() in self.table
         return f"{before}{gap}{self.links[word] if named and known and gap == other_gap else word}"
 

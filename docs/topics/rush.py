@@ -82,9 +82,9 @@ def rush_features() -> str:
         words = "exists, cook time, ingredients collected, spices collected, times cooked, finished, ruined"
         blocks.append((f"order {o + 1}: state", ORDER_FEATURES, words))
     for area in ours.scenario.episodes[0].areas:
-        blocks.append((f"{area.kind} {area.id}: stock", goods, "how many of each are left"))
+        blocks.append((f"{area.name}: stock", goods, "how many of each are left"))
         words = "pantry, spicebag, stove, action spaces left, action spaces per turn"
-        blocks.append((f"{area.kind} {area.id}: state", AREA_FEATURES, words))
+        blocks.append((f"{area.name}: state", AREA_FEATURES, words))
     blocks.append(("clock", CLOCK_FEATURES, "turn, turns left, worker, slots left in the turn"))
     blocks.append(("seat", ours.n_agents, "the own seat set to 1"))
     return block_table(blocks, ours.single_observation_space.shape[0])
@@ -101,9 +101,7 @@ def rush_actions() -> str:
     for at, area in enumerate(ours.scenario.episodes[0].areas):
         first = ours.compiled.action(at, 0)
         orders = ours.compiled.n_orders
-        rows.append(
-            (f"{first}–{first + orders - 1}", orders, f"{area.kind} {area.id}, for each order", code(texts[first]))
-        )
+        rows.append((f"{first}–{first + orders - 1}", orders, f"{area.name}, for each order", code(texts[first])))
     return table(("id", "number", "what", "first of them"), rows, right=(1,))
 
 
@@ -119,10 +117,10 @@ ANSWERS = (
     "take the pasta",
     "{'action': 'NO_ACTION'}",
     "{'action_type': 'TAKE'}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 9, 'value': {'order': 'Lasagne'}}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 0, 'value': {'order': 'Lasagne'}}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 2, 'value': 'Lasagne'}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 2, 'value': {'order': 'Lasagna'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag2', 'value': {'order': 'Lasagne'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'stove1', 'value': {'order': 'Lasagne'}}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': 'Lasagne'}",
+    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': {'order': 'Lasagna'}}",
 )
 
 
@@ -190,9 +188,7 @@ def rush_scenarios() -> str:
                 rows.append(
                     (order + who, text.counts(recipe.ingredients), text.counts(recipe.spices), recipe.cook_time)
                 )
-            areas = [
-                f"{area.kind} {area.id}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas
-            ]
+            areas = [f"{area.name}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas]
             shown = "; ".join(entry.removesuffix(": none") for entry in areas)
             lines.append(f"**Episode {place}.** Areas with their action spaces and stock: {shown}.")
             lines.append(table(("order", "ingredients", "spices", "cook time"), rows, right=(3,)))

@@ -54,6 +54,16 @@ def test_every_paper_has_its_tables() -> None:
     assert {command.split()[1] for command in COMMANDS if command.startswith("evaluate")} == set(TINY)
 
 
+def test_rush_is_asked_as_in_its_paper_and_its_taught_students_have_no_manual() -> None:
+    rush = [shlex.split(command) for command in COMMANDS if command.startswith("evaluate rush")]
+    models = [word for arguments in rush for word in arguments if re.match(r"(all|agent_\d)=llm:", word)]
+    assert models and all("preset=rush" in model for model in models)
+    taught = [arguments for arguments in rush if "--teacher" in arguments]
+    assert taught and all("manual=off" in arguments[arguments.index("--team") + 1] for arguments in taught)
+    (summary,) = (shlex.split(command) for command in COMMANDS if "summarize runs/rush" in command)
+    assert {arguments[arguments.index("--out") + 1] for arguments in rush} <= set(summary)
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")

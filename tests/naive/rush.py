@@ -24,6 +24,10 @@ class NaiveRush:
         self.turn = self.worker = self.seat = 0
         self.stock = {area.id: Counter(area.stock) for area in episode.areas}
         self.kinds = {area.id: area.kind for area in episode.areas}
+        self.names = {}
+        for shelf in (episode.pantries, episode.spicebags, episode.stoves):
+            for number, area in enumerate(shelf, start=1):
+                self.names[area.id] = area.kind + str(number) * (len(shelf) > 1)
         self.free = {area.id: area.spaces for area in episode.areas}
         self.orders = {
             name: {"has": [] if episode.recipes[name].spices else ["spices"], "cooked": 0, "is": "open", "paid": 0}
@@ -127,6 +131,7 @@ class NaiveRush:
             "areas": [
                 {
                     "id": area.id,
+                    "name": self.names[area.id],
                     "kind": area.kind,
                     "stock": {name: count for name, count in sorted(self.stock[area.id].items()) if count},
                     "spaces": self.free[area.id],

@@ -144,11 +144,11 @@ def test_the_text_picture():
         "Soup; CARROT 2 GREEN 1 cooked 1/2",
         "Toast  ruined; bread 1 cheese 1 red 2 cooked 1/1",
         "Salad  finished; LETTUCE 1 cooked 0/0",
-        "pantry 0; 2 of 2 free; meat 0 carrot 1 lettuce 0; bread 2 pasta 0 cheese 1",
-        "pantry 5; 1 of 1 free; meat 0 carrot 1 lettuce 0; bread 0 pasta 0 cheese 0",
-        "spicebag 1; 1 of 1 free; green 0 black 0 white 0; yellow 0 red 2",
-        "stove 2; 2 of 2 free",
-        "stove 3; 0 of 1 free",
+        "pantry1; 2 of 2 free; meat 0 carrot 1 lettuce 0; bread 2 pasta 0 cheese 1",
+        "pantry2; 1 of 1 free; meat 0 carrot 1 lettuce 0; bread 0 pasta 0 cheese 0",
+        "spicebag; 1 of 1 free; green 0 black 0 white 0; yellow 0 red 2",
+        "stove1; 2 of 2 free",
+        "stove2; 0 of 1 free",
     ]
     game.play("2 Soup | -")
     assert "over in turn 2" in draw_ansi(sheet(game.game.scenario, game.scene))

@@ -172,3 +172,25 @@ def test_options_overrule_the_scenario():
     params = compiled.tables.params
     columns = (Param.N_AGENTS, Param.WORKERS, Param.MAX_TURNS, Param.EPISODE)
     assert [int(params[column]) for column in columns] == [3, 4, 5, 1]
+
+
+GOODS = (["meat", "carrot", "lettuce", "bread", "pasta", "cheese"], ["green", "black", "white", "yellow", "red"])
+
+
+def test_built_in_scenarios_are_those_of_the_papers_figures() -> None:
+    """Stock 40 (or 20), spices 12, 12, 12, 8, 8 and 4 action spaces; hard limits pantries and stoves only."""
+    easy, hard = load_scenario("easy"), load_scenario("hard")
+    assert all(recipe.cook_time for s in (easy, hard) for e in s.episodes for recipe in e.recipes.values())
+    for scenario in (easy, hard):
+        (bag,) = scenario.episodes[0].spicebags
+        assert (bag.spaces, list(bag.stock), list(bag.stock.values())) == (4, GOODS[1], [12, 12, 12, 8, 8])
+        assert all(sorted(e.spicebags[0].stock.values()) == [8, 8, 12, 12, 12] for e in scenario.episodes)
+    for episode in easy.episodes:
+        assert [(area.name, area.spaces) for area in episode.areas] == [("pantry", 4), ("spicebag", 4), ("stove", 4)]
+        assert episode.pantries[0].stock == dict.fromkeys(GOODS[0], 40)
+    for episode in hard.episodes:
+        assert [area.name for area in episode.areas] == ["pantry1", "pantry2", "spicebag", "stove1", "stove2"]
+        assert {area.spaces for area in (*episode.pantries, *episode.stoves)} == {1}
+        counts = {good: {area.stock[good] for area in episode.pantries} for good in GOODS[0]}
+        assert sum(stock == {20} for stock in counts.values()) == 3, "as in the paper's other figure"
+        assert sum(max(stock) < 4 for stock in counts.values()) == 3, "scarce"

@@ -273,6 +273,55 @@ def test_published_ends_stand_below_pairs_in_hard_without_teacher(kiosk, tmp_pat
     assert "our reading" in " ".join(rush_tables.notes(result_of(records)))
     taught = [{**record, "teacher": "teacher_group"} for record in records]
     assert len(rush_tables.termination_table(result_of(taught)).rows) == 2
+    for spec, rows in (("llm:m?preset=rush", 4), ("llm:m?preset=rush,manual=off", 2)):  # the paper's had the manual
+        models = [{**record, "team": dict.fromkeys(record["team"], spec)} for record in records]
+        assert len(rush_tables.termination_table(result_of(models)).rows) == rows
+
+
+@pytest.mark.parametrize(
+    ("student", "noted"),
+    [
+        ("llm:m?preset=rush", True),
+        ("llm:m?manual=on", True),
+        ("llm:missing.yaml", True),
+        ("slow:2:llm:m", True),
+        ("llm:m?preset=rush,manual=off", False),
+        ("slow:2:llm:m?manual=off", False),
+        ("random", False),
+    ],
+)
+def test_results_of_taught_students_with_the_manual_say_so(kiosk, tmp_path, student, noted):
+    """The paper's students of a teacher have no manual."""
+    records = play(tmp_path, kiosk, "all=idle", domain=["kitchen"], teacher=["none", "teacher_group"])
+    team = {"agent_0": "random", "agent_1": student}
+    settings = scoring.settings_of([{**record, "team": team} for record in records])
+    assert {one.teacher for one in settings} == {"none", "teacher_group" + ", students with manual" * noted}
+    plan = rush.RushSuite().groups(
+        ["agent_0=random", f"agent_1={student}"],
+        rush.RunOptions(scenario=(kiosk,), domain=("kitchen",), teacher=("none", "teacher_group")),
+        {},
+    )
+    assert [group.task for group in plan] == [
+        "kiosk, kitchen, 2 agents",
+        "kiosk, kitchen, 2 agents, teacher_group" + ", students with manual" * noted,
+    ]
+
+
+def test_the_summary_shows_positive_and_negative_actions_of_each_player(kiosk, tmp_path):
+    """Figure 7 of the paper; shares are those of the player's own actions."""
+    team = "agent_0=cook agent_1=bad".split()
+    plan = plan_evaluation("rush", team, scenario=[kiosk], domain=["kitchen"])
+    records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
+    tables, (chart,) = rush.RushSuite().sheet({"run": records})
+    assert "by player" in tables[-1].title and "by player" in chart.title
+    assert chart.groups == ("agent_0=cook all=bad: agent_0", "agent_0=cook all=bad: agent_1")
+    for seat in (0, 1):
+        counts = [score.actions[seat] for score in map(scoring.score_round, records)]
+        total = sum(count.total for count in counts)
+        for kind, field in (("A+", "positive"), ("A-", "negative")):
+            share = sum(getattr(count, field) for count in counts) / total
+            assert chart.series[kind][seat].value == pytest.approx(share)
+    assert chart.series["A-"][1].value > 0 == chart.series["A-"][0].value
 
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):
@@ -305,12 +354,12 @@ def test_events_are_told_in_words(kiosk, tmp_path):
     records = play(tmp_path, kiosk, "all=bad", domain=["kitchen"])
     events = [event for step in records[0]["steps"] for event in step["events"]]
     messages = [event_text(event) for event in events]
-    assert messages[0] == "COOK_MEAL(2, Toast): ruined"
+    assert messages[0] == "COOK_MEAL(stove, Toast): ruined"
     env = collab_overcooked.make(records[0]["env_id"], **records[0]["env_kwargs"])
     env.reset(seed=records[0]["seed"])
     action = env.parse(records[0]["steps"][0]["action_texts"][0])
     env.step(dict.fromkeys(env.agents, action))  # at once, so that the second does not see what the first has done
-    assert event_text(env.events()[1]) == "COOK_MEAL(2, Toast): refused, order ruined"
+    assert event_text(env.events()[1]) == "COOK_MEAL(stove, Toast): refused, order ruined"
 
 
 def run(*text):
@@ -366,5 +415,5 @@ def test_what_there_is_can_be_listed_and_described():
     assert run("list", "lexicons").stdout.startswith("alien  ")
     assert "teacher_group:scripted" in run("list", "teachers").stdout
     text = run("describe", "hard").stdout
-    assert "2 agents, 2 workers each; 10 turns" in text and "Episode 3:" in text and "- stove 4: 1 action space" in text
+    assert "2 agents, 2 workers each; 10 turns" in text and "Episode 3:" in text and "- stove2: 1 action space" in text
     assert "Every game also takes `lexicon`" in run("describe", "AlienRush-v0").stdout

@@ -37,8 +37,8 @@ DINER = {
         },
     ],
 }
-TAKE = "{'action_type': 'TAKE_INGREDIENTS', 'area_id': 4, 'value': {'order': 'Mac and Cheese'}}"
-COOK = "{'action_type': 'COOK_MEAL', 'area_id': 9, 'value': {'order': 'Mac and Cheese'}}"
+TAKE = "{'action_type': 'TAKE_INGREDIENTS', 'area_id': 'pantry', 'value': {'order': 'Mac and Cheese'}}"
+COOK = "{'action_type': 'COOK_MEAL', 'area_id': 'stove', 'value': {'order': 'Mac and Cheese'}}"
 IDLE = "{'action_type': 'NO_ACTION', 'area_id': None, 'value': None}"
 
 
@@ -69,16 +69,16 @@ def test_the_observation_is_written_like_this(diner):
         "- Garden Salad: ingredients not collected, no spices needed, cooked 0 of 0",
         "",
         "Areas:",
-        "- pantry 4: 1 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 1, cheese 2",
-        "- spicebag 7: 2 of 2 action spaces left; stock green 0, black 1, white 0, yellow 0, red 0",
-        "- stove 9: 2 of 2 action spaces left",
+        "- pantry: 1 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 1, cheese 2",
+        "- spicebag: 2 of 2 action spaces left; stock green 0, black 1, white 0, yellow 0, red 0",
+        "- stove: 2 of 2 action spaces left",
         "",
         "Valid actions; answer with a number or with the full action:",
         f"0. {IDLE}",
         f"1. {TAKE}",
-        "2. {'action_type': 'TAKE_SPICES', 'area_id': 7, 'value': {'order': 'Mac and Cheese'}}",
+        "2. {'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': {'order': 'Mac and Cheese'}}",
         f"3. {COOK}",
-        "4. {'action_type': 'COOK_MEAL', 'area_id': 9, 'value': {'order': 'Garden Salad'}}",
+        "4. {'action_type': 'COOK_MEAL', 'area_id': 'stove', 'value': {'order': 'Garden Salad'}}",
     ]
 
 
@@ -88,9 +88,7 @@ def test_orders_show_how_far_they_are(diner):
     assert lines[0] == "Turn 1 of 3. You are agent_0 and act with worker 1 of your 2."
     assert "- Mac and Cheese: ingredients collected, spices not collected, cooked 0 of 1" in lines
     assert "- Garden Salad: ruined" in lines
-    assert (
-        "- pantry 4: 0 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 0, cheese 0" in lines
-    )
+    assert "- pantry: 0 of 1 action spaces left; stock meat 0, carrot 0, lettuce 0, bread 0, pasta 0, cheese 0" in lines
     assert lines[-2].startswith("1. {'action_type': 'TAKE_SPICES'") and lines[-1] == f"2. {COOK}"
 
 
@@ -109,7 +107,9 @@ def test_the_manual_has_the_scenarios_numbers():
     message = registry.load_game("KitchenRush-v0", scenario=DINER).manual()
     assert "agent_0 and agent_1 share a kitchen" in message and "An episode has 3 turns." in message
     assert "each of its 2 workers once" in message and TAKE not in message
-    assert "Conventions" in message and "Answer" not in message
+    assert "Answer" not in message
+    for number, convention in enumerate(("exactly one action per turn", "list of valid actions", "'action_type'"), 1):
+        assert convention in message.split("Conventions\n")[1].split(f"{number}. ")[1].split(f"\n{number + 1}. ")[0]
     alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
     assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone
     many = registry.load_game("KitchenRush-v0", scenario=DINER, agents=3).manual()
@@ -135,7 +135,7 @@ def test_texts_of_actions_are_read_back_in_every_episode(scenario):
 
 def test_texts_belong_to_the_present_episode(diner):
     diner.reset(seed=0, options={"episode": 1})
-    assert code_of(diner, TAKE) == "F_AREA"
+    assert code_of(diner, TAKE.replace("'pantry'", "4")) == "F_AREA" and code_of(diner, TAKE) == "F_ORDER"
     assert diner.parse("{'action_type': 'TAKE_INGREDIENTS', 'area_id': 1, 'value': {'order': 'Toast'}}") == 1
     assert diner.game.action_texts()[1] == TAKE  # without a state the first episode is meant
 
@@ -151,10 +151,26 @@ def test_texts_belong_to_the_present_episode(diner):
         "1.",
         " 1) ",
         f"1. {TAKE}",
+        TAKE.replace("'pantry'", "4"),
+        TAKE.replace("pantry", "Pantry"),
+        TAKE.replace("pantry", "pantry1"),
     ],
 )
 def test_many_spellings_mean_the_same(diner, message):
     assert diner.parse(message) == 1
+
+
+def test_areas_have_the_names_that_the_paper_prints():
+    game = registry.load_game("KitchenRush-v0", scenario="hard")
+    cook = "{'action_type': 'COOK_MEAL', 'area_id': 'stove1', 'value': {'order': 'Lasagne'}}"
+    assert game.action_texts()[game.parse(cook)] == cook
+    assert game.parse(cook.replace("'stove1'", "3")) == game.parse(cook) != game.parse(cook.replace("1", "2"))
+    with pytest.raises(text.ActionError, match="there is no area_id 'stove'; COOK_MEAL needs one of: stove1, stove2"):
+        game.parse(cook.replace("stove1", "stove"))
+    alien = registry.load_game("AlienRush-v0", scenario="hard")
+    assert alien.parse("{'action_type': 'JANTROX_POKEM', 'area_id': 'yorvex1', 'value': {'irenkel': 'Praebon'}}") == (
+        game.parse(cook)
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,9 +198,12 @@ def test_numbers_mean_the_list_of_the_moment(diner):
         ("{'action': 'NO_ACTION'}", "F_KEY", "unknown key 'action'; did you mean action_type"),
         ("{'area_id': 4}", "F_KEY", "action_type is missing"),
         (TAKE.replace("TAKE_INGREDIENTS", "TAKE"), "F_ACTION_TYPE", "unknown action_type 'TAKE'"),
-        (TAKE.replace("4", "5"), "F_AREA", "there is no area_id 5; TAKE_INGREDIENTS needs one of: pantry 4"),
-        (TAKE.replace("4", "'1234567890'"), "F_AREA", "there is no area_id 1234567890;"),
-        (TAKE.replace("4", "9"), "F_AREA_KIND", "area_id 9 is a stove; TAKE_INGREDIENTS needs one of: pantry 4"),
+        (TAKE.replace("'pantry'", "5"), "F_AREA", "there is no area_id 5; TAKE_INGREDIENTS needs one of: pantry"),
+        (TAKE.replace("pantry", "1234567890"), "F_AREA", "there is no area_id '1234567890';"),
+        (TAKE.replace("pantry", "pantry2"), "F_AREA", "there is no area_id 'pantry2';"),
+        (TAKE.replace("pantry", ""), "F_AREA", "there is no area_id '';"),
+        (TAKE.replace("'pantry'", "9"), "F_AREA_KIND", "area_id 9 is a stove; TAKE_INGREDIENTS needs one of: pantry"),
+        (TAKE.replace("pantry", "stove"), "F_AREA_KIND", "area_id 'stove' is a stove; TAKE_INGREDIENTS needs one of"),
         (TAKE.replace("Mac and Cheese", "Mac & Cheese"), "F_ORDER", "unknown order 'Mac & Cheese'; did you mean Mac"),
         (TAKE.replace("Mac and Cheese", "Toast"), "F_ORDER", "Toast is not ordered in this episode; orders: Mac and"),
         (TAKE.replace("'Mac and Cheese'", "3"), "F_ORDER", "unknown order 3"),
@@ -228,13 +247,13 @@ def test_every_reason_has_a_message():
             (TAKE, IDLE),
             TAKE.replace("Mac and Cheese", "Garden Salad"),
             "NO_SPACE",
-            "Pantry 4 has no action space left in this turn; all its spaces are free again in the next turn.",
+            "Pantry has no action space left in this turn; all its spaces are free again in the next turn.",
         ),
         (
             (IDLE, IDLE),
             TAKE.replace("Mac and Cheese", "Garden Salad"),
             "OUT_OF_STOCK",
-            "Pantry 4 does not have everything that Garden Salad needs: lettuce 1.",
+            "Pantry does not have everything that Garden Salad needs: lettuce 1.",
         ),
         ((IDLE, IDLE), COOK, "OK", "Accepted."),
     ],

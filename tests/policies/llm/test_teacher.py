@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import itertools
 import json
+import re
 
 import pytest
 
 import collab_overcooked as co
+from collab_overcooked.envs.lexicon import load_lexicon, split_text
+from collab_overcooked.games.rush.suite.scoring import score_record
 from collab_overcooked.games.rush.suite.suite import RushLogger
-from collab_overcooked.policies.llm.agents import policy_maker
+from collab_overcooked.policies.llm.agents import LanguagePolicy, policy_maker
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import make_teaching
@@ -107,3 +111,34 @@ def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_st
     for text in ("Recipes:", "Areas at the start:", "stock meat", "Orders at the end:", "turn 1 of 2, worker 0"):
         assert say(text) in second
     assert "balance: 0.67" in second and "positive: 1, 0" in second
+
+
+@pytest.mark.parametrize("scenario", ["easy", "hard"])
+@pytest.mark.parametrize("teacher", ["teacher_group:llm:big", "teacher_individual:llm:big", "teacher_individual"])
+def test_prompts_of_alien_rush_are_the_kitchens_with_english_left_as_it_is(client, monkeypatch, scenario, teacher):
+    """A history such as "COOK_MEAL of Mac and Cheese" has the names in other words and no other word."""
+    monkeypatch.setattr(LanguagePolicy, "apart", False)
+    prompts = {}
+    for env_id in ("KitchenRush-v0", "AlienRush-v0"):
+        choices = itertools.count(3)
+
+        def says(request, choices=choices):
+            taught = "You are the teacher" in request.turns[0].content
+            return {"agent_0": "Cook.", "agent_1": "Fetch."} if taught else str(next(choices) * 7 % 16 + 1)
+
+        asked, env = client(says), co.make(env_id, scenario=scenario)
+        make = policy_maker(Connection(asked))
+        team = make_team(["llm:m?preset=rush"] * 2, make)
+        keys = [(scenario, episode) for episode in range(3)]
+        teaching = make_teaching(teacher, make)
+        play_series(env, team, 1, keys, logger=RushLogger, score=score_record, teaching=teaching)
+        prompts[env_id] = ["\n".join(turn.content for turn in request.turns) for request in asked.asked]
+    kitchen, alien = prompts.values()
+    assert "llm" not in teacher or any(" of Mac and Cheese at " in prompt for prompt in kitchen)
+    lexicon = load_lexicon("alien")
+    names = sorted(map(lexicon.exchange, co.make("KitchenRush-v0", scenario=scenario).game.names()), key=len)
+    for plain, foreign in zip(kitchen, alien, strict=True):
+        assert len(re.findall("[A-Za-z]+", plain)) == len(re.findall("[A-Za-z]+", foreign))
+        for name in reversed(names):
+            foreign = foreign.replace(name, "")
+        assert not {lexicon.links[word] for word in ("and", "in", "of", "on", "the", "with")} & set(split_text(foreign))

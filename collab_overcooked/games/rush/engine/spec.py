@@ -36,10 +36,11 @@ class Recipe:
 class Area:
     """A place where workers act."""
 
-    id: int  # Number used by actions, unique in an episode
+    id: int  # Number, unique in an episode
     kind: str  # ``"pantry"``, ``"spicebag"`` or ``"stove"``
     stock: Mapping[str, int]  # Initial count of each ingredient or spice; empty for stoves
     spaces: int  # Action spaces per turn
+    name: str  # ``"pantry"``, or ``"pantry2"`` if the episode has several; texts and actions use it
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,12 @@ def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *pat
             raise doc.error(f"id {number} belongs to another area of the episode; use a free one", *path, i)
         seen.append(number)
         areas.append(
-            Area(number, kind, _counts(doc, known, *path, i, "stock"), doc.integer(*path, i, "spaces", high=MAX_COUNT))
+            Area(
+                number,
+                kind,
+                _counts(doc, known, *path, i, "stock"),
+                doc.integer(*path, i, "spaces", high=MAX_COUNT),
+                kind if len(entries) == 1 else f"{kind}{i + 1}",
+            )
         )
     return tuple(areas)

@@ -19,6 +19,9 @@ from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.llm.settings import settings_of as language_settings
+from collab_overcooked.policies.registry import is_language
+from collab_overcooked.policies.specs import split_wrapper
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import RecordFields
@@ -185,7 +188,7 @@ class Setting:
     scenario: str  # Name of the scenario
     domain: str  # ``"kitchen"``, or the lexicon
     agents: int  # Number of agents
-    teacher: str  # Teacher who comments between the episodes
+    teacher: str  # See ``teacher_text``
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,7 @@ class RushResult:
     attribution: Attribution  # Condition for an action to be positive
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
     orders: Mapping[Setting, int]  # Setting -> maximum number of orders in an episode
-    is_default: bool = True  # Whether the game was played with its default options, as in the paper
+    is_default: bool = True  # Whether it was played as for the paper's table 3: default options, models with the manual
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,11 +254,31 @@ def rush_variant(record: Mapping[str, Any]) -> Variant:
     return variant_of(record, (*AXES, LEXICON), "Rush")
 
 
+def teacher_text(teacher: str, team: Iterable[str]) -> str:
+    """Return how results name a teacher: with a note if its students have the manual, which the paper's had not."""
+    if teacher == NONE or not any(map(_reads_manual, team)):
+        return teacher
+    return f"{teacher}, students with manual"
+
+
+def _reads_manual(spec: str) -> bool:
+    """Return whether a policy is a language model with the manual; settings that cannot be read count as with it."""
+    if (wrapper := split_wrapper(spec)) is not None:
+        return any(map(_reads_manual, wrapper[2]))
+    settings = language_settings(spec)
+    return is_language(spec) and (settings is None or settings.switches.get("manual", True) is True)
+
+
 def settings_of(records: Sequence[Mapping[str, Any]]) -> list[Setting]:
     """Return the setting of each of some records."""
     names = setting_names(records, ("scenario",), lambda record: str(record["scenario"]), scenarios())
     return [
-        Setting(name, axis_values(record, (LEXICON,))[LEXICON], len(record["team"]), record.get("teacher", NONE))
+        Setting(
+            name,
+            axis_values(record, (LEXICON,))[LEXICON],
+            len(record["team"]),
+            teacher_text(record.get("teacher", NONE), record["team"].values()),
+        )
         for name, record in zip(names, records, strict=True)
     ]
 
@@ -268,11 +291,12 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
         runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
+    team = records[0]["team"].values()
     return RushResult(
         variant.title,
-        team_text(records[0]["team"].values()),
+        team_text(team),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
-        not variant.changed,
+        not variant.changed and all(_reads_manual(spec) for spec in team if is_language(spec)),
     )

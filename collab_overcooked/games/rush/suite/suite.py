@@ -20,7 +20,14 @@ from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Record, Suite, check_names, load_checked
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
 from collab_overcooked.games.rush.suite import tables
-from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RoundScore, RushScoring, score_records
+from collab_overcooked.games.rush.suite.scoring import (
+    AXES,
+    RECORD_FIELDS,
+    RoundScore,
+    RushScoring,
+    score_records,
+    teacher_text,
+)
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
@@ -210,8 +217,9 @@ class RushSuite(Suite):
         if "scenario" not in options or record["task"].count(", ") < 2:
             return {}
         domain = options.get("lexicon", domains.get(record["env_id"], PLAIN))
-        scenario, agents = load_scenario(options["scenario"]).name, len(record["team"])
-        return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
+        scenario, team = load_scenario(options["scenario"]).name, record["team"].values()
+        teacher = teacher_text(record.get("teacher", NONE), team)
+        return {"scenario": scenario, "task": task_name(scenario, domain, len(team), teacher)}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         lists = {
@@ -240,7 +248,7 @@ class RushSuite(Suite):
                 kwargs |= {} if domain in DOMAINS else {"lexicon": domain}
                 load_checked(env_id, **kwargs)  # rejects bad values, and lexicons without the scenario's terms
                 for teacher in lists["teacher"]:
-                    task = task_name(loaded.name, domain, size, teacher)
+                    task = task_name(loaded.name, domain, size, teacher_text(teacher, specs[size]))
                     fields = {"teacher": teacher, "episodes": suite_options.episodes or len(loaded.episodes)}
                     yield JobGroup(env_id=env_id, env_kwargs=kwargs, team=specs[size], task=task, fields=fields)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from functools import cache
 from operator import itemgetter
 from typing import Any
@@ -194,7 +194,7 @@ Pair = tuple[str, str]
 
 
 def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return a map of CR for each setting that pairs of different policies played, and actions by kind of each team."""
+    """Return a map of CR for each setting that pairs of different policies played, and actions by kind and player."""
     scores: dict[tuple[str, Setting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
     every = [record for records in played.values() for record in records]
     settings = iter(settings_of(every))
@@ -214,7 +214,11 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
         }
         if len({policy for pair in pairs for policy in pair}) > 1:
             tables.append(_cross_play(pairs, name))
-        kinds = {team_text(team): _kinds(list(runs.values())) for team, runs in by_team.items()}
+        kinds = {
+            f"{team_text(team)}: agent_{seat}": _kinds(list(runs.values()), seat)
+            for team, runs in by_team.items()
+            for seat in range(len(team))
+        }
         tables.append(_kinds_table(kinds, name))
         charts.append(_kinds_chart(kinds, name))
     return tables, charts
@@ -231,23 +235,22 @@ def _cross_play(pairs: Mapping[Pair, Estimate | None], name: str) -> ResultTable
     return ResultTable(columns, rows, f"CR of pairs, {name}")
 
 
-def _kinds(runs: Sequence[Sequence[RoundScore]]) -> tuple[Estimate | None, ...]:
+def _kinds(runs: Sequence[Sequence[RoundScore]], seat: int) -> tuple[Estimate | None, ...]:
     shares: list[tuple[float, ...]] = []
     for run in runs:
-        counts_of_run = [actions for score in run for actions in score.actions]
-        total = sum(actions.total for actions in counts_of_run) or 1
-        counts = ([actions.positive, actions.negative, actions.neutral] for actions in counts_of_run)
+        counts = [astuple(score.actions[seat]) for score in run]
+        total = sum(map(sum, counts)) or 1
         shares.append(tuple(sum(kind) / total for kind in zip(*counts, strict=True)))
     return tuple(mean_ci(list(kind)) for kind in zip(*shares, strict=True))
 
 
 def _kinds_table(kinds: Mapping[str, tuple[Estimate | None, ...]], name: str) -> ResultTable:
-    columns = (Column("Team"), *(Column(f"{kind} %", "estimate", 1, scale=100.0) for kind in KINDS))
-    rows = tuple((team, *shares) for team, shares in kinds.items())
-    return ResultTable(columns, rows, f"Positive against negative actions, {name}")
+    columns = (Column("Player"), *(Column(f"{kind} %", "estimate", 1, scale=100.0) for kind in KINDS))
+    rows = tuple((player, *shares) for player, shares in kinds.items())
+    return ResultTable(columns, rows, f"Positive against negative actions by player, {name}")
 
 
 def _kinds_chart(kinds: Mapping[str, tuple[Estimate | None, ...]], name: str) -> Chart:
-    title = f"Actions, {name}, %"
+    title = f"Actions by player, {name}, %"
     series = {kind: tuple(shares[k] for shares in kinds.values()) for k, kind in enumerate(KINDS[:2])}
-    return Chart(title, "Shares of positive and negative actions by team", tuple(kinds), series, 100.0, axis="")
+    return Chart(title, "Shares of positive and negative actions by player", tuple(kinds), series, 100.0, axis="")

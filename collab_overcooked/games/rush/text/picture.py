@@ -81,7 +81,7 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
 
 
 def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, Cell]]:
-    name, (left, top), (wide, high) = f"{area['kind']} {area['id']}", at, size
+    name, (left, top), (wide, high) = area["name"], at, size
     free, total = area["spaces"], area["spaces_per_turn"]
     station = Cell(
         SPRITES.get(area["kind"], area["kind"]),
@@ -104,7 +104,7 @@ def area_line(area: Mapping[str, Any]) -> str:
     goods = [f"{name} {count}" for name, count in area["stock"].items()]
     rows = [" ".join(goods[k : k + GOODS_IN_LINE]) for k in range(0, len(goods), GOODS_IN_LINE)]
     spaces = f"{area['spaces']} of {area['spaces_per_turn']} free"
-    return "; ".join((f"{area['kind']} {area['id']}", spaces, *rows))
+    return "; ".join((area["name"], spaces, *rows))
 
 
 def _turn_text(scene: Scene) -> str:

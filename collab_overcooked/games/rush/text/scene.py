@@ -88,6 +88,7 @@ class RushScene(CompiledGame):
             return [
                 {
                     "id": area.id,
+                    "name": area.name,
                     "kind": area.kind,
                     "stock": {good: stock[goods.index(good)] for good in shelves.get(area.kind, ())},
                     "spaces": left,
@@ -108,8 +109,10 @@ class RushScene(CompiledGame):
                 rows["spaces"][at] = area.get("spaces", rows["spaces"][at])
 
         ids = dict.fromkeys(number for episode in episodes for number in episode.area_ids)
+        names = dict.fromkeys(area.name for episode in episodes for area in episode.areas)
         fields = {
             "id": one_of(list(ids), "area"),
+            "name": one_of(list(names), "name"),
             "kind": one_of([kind.name.lower() for kind in Kind][1:], "kind"),
             "stock": mapping_of(count, goods, "good"),
             **dict.fromkeys(("spaces", "spaces_per_turn"), count),

@@ -89,12 +89,15 @@ says. Spices may be collected before or after cooking. Cooking an order before i
 and so does cooking it more often than its recipe says. The list of valid actions does not warn about either.
 
 Conventions
-The agents are called {agents}; workers and turns are numbered as in the observation. Use the area numbers and order
-names shown there; both can change from episode to episode. "pasta 2" means two pieces of pasta.
+1. Each worker does exactly one action per turn.
+2. Only the actions in the list of valid actions are possible.
+3. An action is written as {{'action_type': ..., 'area_id': ..., 'value': {{'order': ...}}}}, with the names of
+   areas and orders as the observation shows them; both can change from episode to episode.
+"pasta 2" means two pieces of pasta. Turns are counted from 1, workers from 0.
 """
 
 
-def wire(verb: str, area: int, order: str) -> str:
+def wire(verb: str, area: str, order: str) -> str:
     """Write an action as the paper prints it."""
     return str({"action_type": verb, "area_id": area, "value": {"order": order}})
 
@@ -111,7 +114,7 @@ def _numbered(number: int, valid: Sequence[int]) -> int:
 
 
 def _dictionary(text: str) -> dict[str, Any]:
-    example = wire(Verb.TAKE_INGREDIENTS.name, 0, "...")
+    example = wire(Verb.TAKE_INGREDIENTS.name, "pantry", "...")
     read = _literal(text)
     if not isinstance(read, dict):
         raise ActionError(
@@ -136,18 +139,17 @@ def _literal(text: str) -> Any:
     return None
 
 
-def _area(episode: EpisodeSpec, verb: str, number: Any) -> int:
-    areas = episode.areas
-    fitting = [area for area in areas if verb_at(area) == verb]
-    options = ", ".join(f"{area.kind} {area.id}" for area in fitting)
-    if isinstance(number, str) and number.strip().isdecimal():
-        number = int(number)
-    for at, area in enumerate(areas):
-        if type(number) is int and area.id == number:
-            if area not in fitting:
-                raise ActionError("F_AREA_KIND", f"area_id {number} is a {area.kind}; {verb} needs one of: {options}")
+def _area(episode: EpisodeSpec, verb: str, area_id: Any) -> int:
+    """Return the place of an area given by its name, or by its id as an integer or text."""
+    fitting = [area.name for area in episode.areas if verb_at(area) == verb]
+    key = area_id.strip().lower() if isinstance(area_id, str) else str(area_id) if type(area_id) is int else ""
+    for at, area in enumerate(episode.areas):
+        if key in (area.name, str(area.id)) or (key == f"{area.kind}1" and area.name == area.kind):
+            if area.name not in fitting:
+                message = f"area_id {area_id!r} is a {area.kind}; {verb} needs one of: {', '.join(fitting)}"
+                raise ActionError("F_AREA_KIND", message)
             return at
-    raise ActionError("F_AREA", f"there is no area_id {number!r:.40}; {verb} needs one of: {options}")
+    raise ActionError("F_AREA", f"there is no area_id {area_id!r:.40}; {verb} needs one of: {', '.join(fitting)}")
 
 
 def _order(episode: EpisodeSpec, value: Any) -> int:
@@ -186,7 +188,7 @@ def order_text(recipe: Recipe, order: Mapping[str, Any]) -> str:
 def area_text(area: Mapping[str, Any]) -> str:
     """Write an area with its action spaces and stock in a line."""
     stock = f"; stock {counts(area['stock'])}" if area["stock"] else ""
-    return f"{area['kind']} {area['id']}: {area['spaces']} of {area['spaces_per_turn']} action spaces left{stock}"
+    return f"{area['name']}: {area['spaces']} of {area['spaces_per_turn']} action spaces left{stock}"
 
 
 def scenario_text(scenario: Scenario) -> str:
@@ -199,19 +201,19 @@ def scenario_text(scenario: Scenario) -> str:
         spare = [recipe for name, recipe in episode.recipes.items() if name not in episode.orders]
         lines += [f"- {recipe_text(recipe)} (not ordered)" for recipe in spare]
         for area in episode.areas:
-            stock = f"; stock {counts(area.stock)}" if area.kind != "stove" else ""
-            lines.append(f"- {area.kind} {area.id}: {plural(area.spaces, 'action space')} a turn{stock}")
+            lines.append(f"- {_stocked(area)}")
     return "\n".join(lines)
 
 
 def recap(game: Any, record: Mapping[str, Any]) -> list[str]:
     """Return the lines of a recap of a record; without recipes, areas and orders if it has no orders."""
-    lines = []
+    lines, places = [], {}
     if "orders" in record:
         episode = game.scenario.episodes[record["round"]]
+        places = {area.id: area.name for area in episode.areas}
         lines += ["Recipes:", *(f"- {recipe_text(recipe)}" for recipe in episode.recipes.values())]
         lines += ["Areas at the start:", *(f"- {_stocked(area)}" for area in episode.areas)]
-    lines += ["Actions:", *_past_actions(record)]
+    lines += ["Actions:", *_past_actions(record, places)]
     if "orders" in record:
         lines += ["Orders at the end:"]
         lines += [f"- {order_text(episode.recipes[order['name']], order)}" for order in record["orders"]]
@@ -220,22 +222,22 @@ def recap(game: Any, record: Mapping[str, Any]) -> list[str]:
 
 def _stocked(area: Area) -> str:
     stock = f"; stock {counts(area.stock)}" if area.stock else ""
-    return f"{area.kind} {area.id}: {plural(area.spaces, 'action space')} a turn{stock}"
+    return f"{area.name}: {plural(area.spaces, 'action space')} a turn{stock}"
 
 
-def _past_actions(record: Mapping[str, Any]) -> Iterator[str]:
+def _past_actions(record: Mapping[str, Any], places: Mapping[int, str]) -> Iterator[str]:
     turns = f" of {record['max_turns']}" if "max_turns" in record else ""
     for step in record["steps"]:
         first = step["events"][0]
-        done = "; ".join(f"agent_{seat} {_outcome(event)}" for seat, event in enumerate(step["events"]))
+        done = "; ".join(f"agent_{seat} {_outcome(event, places)}" for seat, event in enumerate(step["events"]))
         yield f"- turn {first['turn'] + 1}{turns}, worker {first['worker']}: {done}"
 
 
-def _outcome(event: Mapping[str, Any]) -> str:
+def _outcome(event: Mapping[str, Any], places: Mapping[int, str]) -> str:
     if event["order"] is None:
         action = str(event["event"])
     else:
-        action = f"{event['event']} of {event['order']} in area {event['area']}"
+        action = f"{event['event']} of {event['order']} at {places.get(event['area'], event['area'])}"
     if event["reason"] != "OK":
         return f"{action}, refused: {event['reason'].replace('_', ' ').lower()}"
     ends = [end for end in ("finished", "ruined") if event[end]]
@@ -253,11 +255,11 @@ class RushText(CompiledGame):
         return [*self.scenario.goods, *recipes, *THINGS]
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        return self._texts(state, i, str(IDLE), lambda area, order: wire(verb_at(area), area.id, order))
+        return self._texts(state, i, str(IDLE), lambda area, order: wire(verb_at(area), area.name, order))
 
     def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         def label(area: Area, order: str) -> str:
-            return LABELS[Verb[verb_at(area)]].format(order=order, area=f"{area.kind} {area.id}")
+            return LABELS[Verb[verb_at(area)]].format(order=order, area=area.name)
 
         return self._texts(state, i, "do nothing", label)
 
@@ -340,7 +342,7 @@ class RushText(CompiledGame):
         area, recipe = episode.areas[at], episode.recipes[episode.orders[o]]
         goods = "ingredients" if area.kind == "pantry" else "spices"
         needs = counts(getattr(recipe, goods))
-        return message.format(order=recipe.name, area=f"{area.kind} {area.id}".capitalize(), goods=goods, needs=needs)
+        return message.format(order=recipe.name, area=area.name.capitalize(), goods=goods, needs=needs)
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"turn {state.clock[i, Clock.TURN] + 1}"
@@ -393,16 +395,16 @@ class RushText(CompiledGame):
         exists = event[EventColumn.REASON] not in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER)
         used = exists and event[EventColumn.ORDER] != NOTHING
         order = episode.orders[event[EventColumn.ORDER]] if used else None
-        area = episode.areas[event[EventColumn.AREA]].id if used else None
+        area = episode.areas[event[EventColumn.AREA]] if used else None
         return {
             "event": verb,
             "order": order,
-            "area": area,
+            "area": area.id if area else None,
             "turn": event[EventColumn.TURN],
             "worker": event[EventColumn.WORKER],
             "reason": Reason(event[EventColumn.REASON]).name,
             "advanced": bool(event[EventColumn.ADVANCED]),
             "finished": bool(event[EventColumn.FINISHED]),
             "ruined": bool(event[EventColumn.RUINED]),
-            "label": f"{verb}({area}, {order})" if used else verb,
+            "label": f"{verb}({area.name}, {order})" if area else verb,
         }

@@ -93,9 +93,9 @@ def test_events_tell_what_each_agent_did():
     taken, cooked = game.events
     flags = {"advanced": False, "finished": False, "ruined": False}
     at = {"turn": 0, "worker": 0, "reason": "OK"}
-    salad = {"event": "TAKE_INGREDIENTS", "order": "Salad", "area": 0, "label": "TAKE_INGREDIENTS(0, Salad)"}
+    salad = {"event": "TAKE_INGREDIENTS", "order": "Salad", "area": 0, "label": "TAKE_INGREDIENTS(pantry1, Salad)"}
     assert taken == salad | at | flags | {"advanced": True, "finished": True}
-    soup = {"event": "COOK_MEAL", "order": "Soup", "area": 2, "label": "COOK_MEAL(2, Soup)"}
+    soup = {"event": "COOK_MEAL", "order": "Soup", "area": 2, "label": "COOK_MEAL(stove1, Soup)"}
     assert cooked == soup | at | flags | {"ruined": True}
     game.play("- | 1 Salad")
     idle, refused = game.events

@@ -49,7 +49,7 @@ def named(game, view, env_id):
     if env_id == "CraftKitchen-v0":
         return {place.name.replace("_", " ") for place in game.level.places}
     if env_id == "KitchenRush-v0":
-        return {f"{area['kind']} {area['id']}" for area in view.scene["areas"]}
+        return {area["name"] for area in view.scene["areas"]}
     return set(game.level.rooms)
 
 

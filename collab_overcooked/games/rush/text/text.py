@@ -91,8 +91,8 @@ and so does cooking it more often than its recipe says. The list of valid action
 Conventions
 1. Each worker does exactly one action per turn.
 2. Only the actions in the list of valid actions are possible.
-3. An action is written as {{'action_type': ..., 'area_id': ..., 'value': {{'order': ...}}}}, with the names of
-   areas and orders as the observation shows them; both can change from episode to episode.
+3. An action names its type, its area and its order as the observation shows them; areas and orders can change from
+   episode to episode.
 "pasta 2" means two pieces of pasta. Turns are counted from 1, workers from 0.
 """
 

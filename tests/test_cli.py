@@ -139,6 +139,19 @@ def test_report_is_made_again(finished):
     assert (folder / "report.html").read_bytes() == before
 
 
+def test_list_alone_names_what_can_be_listed():
+    names = run("list").stdout.split()
+    assert {"envs", "suites", "policies", "tasks", "layouts"} <= set(names)
+    assert "collab-escape" in run("list", "suites").stdout
+
+
+@pytest.mark.parametrize("command", [["evaluate", "--dry-run"], ["play", "--voice"], ["play", "--terminal"]])
+def test_a_suite_is_found_behind_a_switch_without_value(command):
+    """Nothing is known of the switch but that it takes no value; the option behind the suite is refused by name."""
+    assert "Missing suite" not in run(*command, "overcooked", "--no-such-option").stderr
+    assert "--no-such-option" in run(*command, "overcooked", "--no-such-option").stderr
+
+
 @pytest.mark.parametrize(
     ("what", "text"),
     [

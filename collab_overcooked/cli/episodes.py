@@ -71,8 +71,9 @@ def show_episode(record: Mapping[str, Any]) -> None:
     """Print an episode step by step, waiting for Enter in an interactive terminal."""
     from collab_overcooked import registry
     from collab_overcooked.runner.replay import replay as replayed
+    from collab_overcooked.runner.teams import team_text
 
-    team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
+    team = team_text(record["team"].values())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}")
     for seat, feedback in enumerate(record.get("feedback", [])):
         OUT.print(f"agent_{seat} was told:\n{feedback}")

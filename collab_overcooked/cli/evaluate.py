@@ -23,6 +23,7 @@ from collab_overcooked.cli.options import (
     as_options,
     refuse_changes,
     set_options,
+    valued_switches,
 )
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -52,14 +53,13 @@ class RunOptions:
     report: bool = option(True, "Write report.html.")
 
 
-FLAGS = {"--report", "--no-report", "--more", "--by-task"}  # options that take no word, which may be a suite's name
-
-
-def choose_suite(group: App, make: Callable[[str], Callable[..., Any]], arguments: list[str]) -> list[str]:
-    """Prepare the subcommand of the suite that is named, before or after options."""
-    summaries = {name: record.summary for name, record in registry.suites().items()}
+def choose_suite(
+    group: App, make: Callable[[str], Callable[..., Any]], kinds: Sequence[type], arguments: list[str]
+) -> list[str]:
+    """Prepare the subcommand of the suite that is named, before or after options of these kinds."""
+    summaries, valued = {name: record.summary for name, record in registry.suites().items()}, valued_switches(*kinds)
     for i, word in enumerate(arguments):
-        if word in summaries and not (i and arguments[i - 1].startswith("-") and arguments[i - 1] not in FLAGS):
+        if word in summaries and not (i and arguments[i - 1] in valued):
             arguments = [word, *arguments[:i], *arguments[i + 1 :]]
             break
     if arguments[:1] and arguments[0] in commands.help_flags:
@@ -122,7 +122,9 @@ def suite_command(name: str) -> Callable[..., None]:
 
 
 evaluate_app = command_group("evaluate", "Evaluate a team on a suite: play, write records, print the table.")
-CHOOSERS["evaluate"] = partial(choose_suite, evaluate_app, suite_command)
+CHOOSERS["evaluate"] = partial(
+    choose_suite, evaluate_app, suite_command, (RunOptions, RunLlmOptions, ShowOptions, LimitOptions)
+)
 
 
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
@@ -240,14 +242,18 @@ def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
 def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
     """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
-    from collab_overcooked.policies.llm.budget import parse_budget
+    from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
+    from collab_overcooked.policies.llm.connection import default_connection
     from collab_overcooked.runner.records import RECORDS, read_records
 
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)
     pending = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
-    dry_run_card(pending, parse_budget(llm_options.budget), parse_budget(llm_options.budget_total)).show(OUT)
+    total = parse_budget(llm_options.budget_total)
+    budget, prices = parse_budget(llm_options.budget), parse_prices(llm_options.price)
+    priced = replace(budget, dollars=budget.dollars if total.dollars is None else total.dollars)  # needs a price too
+    dry_run_card(pending, replace(default_connection(), budget=priced, prices=prices), budget, total).show(OUT)
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:

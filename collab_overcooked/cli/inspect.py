@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
 def list_names(
     what: Annotated[
-        str,
-        Parameter(help="envs, policies, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or scenarios."),
-    ],
+        str | None,
+        Parameter(
+            help="envs, suites, policies, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or scenarios. "
+            "Default: what can be listed."
+        ),
+    ] = None,
     /,
     *,
     suite: Annotated[
@@ -32,6 +35,7 @@ def list_names(
     """List environments, policies, metrics, tasks, layouts and other names."""
     listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
         "envs": lambda: [(record.id, record.summary) for record in registry.games()],
+        "suites": lambda: [(name, record.summary) for name, record in registry.suites().items()],
         "policies": list_policies,
         "lexicons": list_lexicons,
         "teachers": list_teachers,
@@ -40,6 +44,9 @@ def list_names(
     for name in list(registry.suites()) if suite is None else [suite]:
         for plural, listing in registry.load_suite(name).listings().items():
             listings.setdefault(plural, partial(listing, kitchen))
+    if what is None:
+        OUT.print("\n".join(listings))
+        return
     if what not in listings:
         raise ValueError(near_matches("listing", what, listings))
     rows = listings[what]()

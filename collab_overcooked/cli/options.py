@@ -110,6 +110,16 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
     return Annotated[hint if item is None else tuple[item, ...] | None, parameter]  # type: ignore[valid-type]
 
 
+def valued_switches(*kinds: type) -> set[str]:
+    """Return the switches of options that take a value, so that the argument after them is no name of a command."""
+    return {
+        one.metadata["flag"] or "--" + one.name.replace("_", "-")
+        for kind in kinds
+        for one in fields(kind)
+        if not isinstance(one.default, bool)
+    }
+
+
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
     """Reject options with other values than allowed, because they would be ignored."""
     for one in fields(options):

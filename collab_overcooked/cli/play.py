@@ -140,7 +140,12 @@ def choose_game(arguments: list[str]) -> list[str]:
     """Prepare the subcommand of a suite, unless the start page is asked for."""
     if arguments[:1] == [ROOMS]:
         return arguments
-    prepared = choose_suite(play_app, play_command, arguments or ["--help"])
+    prepared = choose_suite(
+        play_app,
+        play_command,
+        (PlayOptions, PageOptions, HowOptions, LimitOptions, LlmOptions),
+        arguments or ["--help"],
+    )
     return prepared if arguments else []
 
 

@@ -17,6 +17,7 @@ from collab_overcooked.evaluation.plans import Cell, check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.options import list_of_names
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text
@@ -246,14 +247,14 @@ def _words(estimate: Estimate) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def read_pool(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_pool(texts: str | Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Read policies, each as its text or as ``name=text``.
 
     Returns:
         Names and texts.
     """
     names, specs = [], []
-    for word in texts:
+    for word in list_of_names(texts):
         name, equals, spec = word.partition("=")
         if not equals or not name.isidentifier():
             name = spec = word
@@ -269,7 +270,7 @@ def read_pool(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def cross_play(
     env_id: str,
-    pool: Sequence[str],
+    pool: str | Sequence[str],
     *,
     options: Mapping[str, Any] | None = None,
     episodes: int = 20,

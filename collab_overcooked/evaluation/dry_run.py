@@ -1,15 +1,23 @@
-"""Upper bounds of a run with language models, without a request: missing episodes, and the decisions they may need."""
+"""Upper bounds of a run with language models, without a request: missing episodes, decisions, tokens and dollars.
+
+Prompts are those of the first states of the first missing episode, in which nobody answers.
+"""
 
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from statistics import fmean
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.policies.llm.agents import agent_kind
-from collab_overcooked.policies.llm.budget import Budget
+from collab_overcooked.policies.llm.agents import agent_kind, policy_maker
+from collab_overcooked.policies.llm.budget import Budget, Price
+from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.settings import DISPATCH, parse_settings
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -21,12 +29,22 @@ NOTE = (
     "Episodes that are not played yet, each as long as it may last. A decision takes one request, and more with "
     "conversations, corrections and repeated requests; --budget and --budget-total bound these."
 )
+ANSWER_TOKENS = 100  # of an answer without reasoning
+FIRST_PROMPTS = 8  # of a model
+ESTIMATE = (
+    "Tokens: a prompt is as long as those of the first states (four characters a token; prompts that grow with a "
+    f"history are longer), an answer has {ANSWER_TOKENS} tokens, or tokens=N of its settings if that is less; "
+    "reasoning is not included, nor are teachers."
+)
 _COLUMNS = (
     Column("Suite"),
     Column("Model"),
     Column("Agent"),
     Column("Episodes", "number"),
     Column("Decisions at most", "number", 0),
+    Column("Prompt tokens", "number", 0),
+    Column("Tokens", "number", 0),
+    Column("Dollars", "number", 2),
 )
 Bounds = dict[tuple[str, str], tuple[int, int]]
 """Episodes and decisions, by spec of the model and kind of agent."""
@@ -67,21 +85,81 @@ def _longest_of(env_id: str, kwargs: str) -> int:
     return int(options.get("max_cycles") or registry.load_game(env_id, **options).max_cycles)
 
 
+class _Enough(EndpointError):
+    """Enough prompts were seen."""
+
+
+class _PromptCounter:
+    """Client that notes the length of prompts, answers nothing, and ends the episode after the first ones."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, list[float]] = {}
+        self._lock = threading.Lock()
+
+    def complete(self, request: Request) -> Reply:
+        """Note a prompt."""
+        with self._lock:
+            lengths = self.tokens.setdefault(request.model, [])
+            lengths.append(sum(len(turn.content) for turn in request.turns) / 4)
+            if len(lengths) > FIRST_PROMPTS:
+                raise _Enough
+        return Reply("")
+
+
+def prompt_tokens(plan: Evaluation, records: Iterable[Mapping[str, Any]], connection: Connection) -> dict[str, float]:
+    """Return the mean tokens of the first prompts of each model, from its first missing episode.
+
+    Args:
+        plan: What is played.
+        records: What was played already.
+        connection: Budget and prices, which are checked as a run does; no request is sent.
+    """
+    done, tokens = {key_of(record) for record in records}, dict[str, float]()
+    for job in plan.jobs:
+        models = {parse_settings(spec.partition(":")[2]).model for spec in job.speakers()}
+        if models <= tokens.keys() or all(key in done for key in job.keys):
+            continue
+        counter = _PromptCounter()
+        try:
+            job.run(policy_maker(replace(connection, client=counter, router=None)))
+        except _Enough:
+            pass
+        tokens |= {model: fmean(lengths) for model, lengths in counter.tokens.items() if model not in tokens}
+    return tokens
+
+
+def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Mapping[str, Price]) -> tuple[Any, ...]:
+    if kind == TEACHER or prompt is None:
+        return None, None, None
+    settings = parse_settings(spec.partition(":")[2])
+    answer = min(settings.tokens or ANSWER_TOKENS, ANSWER_TOKENS)
+    price = settings.price or prices.get(settings.model, prices.get(""))
+    reply = Reply("", prompt_tokens=round(decisions * prompt), completion_tokens=decisions * answer)
+    return prompt, reply.tokens, None if price is None else price.of(reply)
+
+
 def dry_run_card(
-    plans: Iterable[tuple[Evaluation, Sequence[Mapping[str, Any]]]], budget: Budget, total: Budget
+    plans: Iterable[tuple[Evaluation, Sequence[Mapping[str, Any]]]],
+    connection: Connection,
+    budget: Budget,
+    total: Budget,
 ) -> Scorecard:
     """Return upper bounds by suite, model and agent, and those that the budgets set.
 
     Args:
         plans: Plans, each with the records that it has already.
-        budget: Of an episode.
-        total: Of the run.
+        connection: Prices, which a budget of dollars needs.
+        budget: Budget of an episode.
+        total: Budget of the run.
     """
+    prompts: dict[tuple[str, str], float] = {}
     rows: dict[tuple[str, str, str], tuple[int, int]] = {}
     missing = 0
     for plan, records in plans:
         done = {key_of(record) for record in records}
         missing += sum(key not in done for job in plan.jobs for key in job.keys if job.speakers())
+        for model, tokens in prompt_tokens(plan, records, connection).items():
+            prompts.setdefault((plan.suite, model), tokens)
         for (spec, kind), bounds in upper_bounds(plan, records).items():
             before = rows.get((plan.suite, spec, kind), (0, 0))
             rows[plan.suite, spec, kind] = (before[0] + bounds[0], before[1] + bounds[1])
@@ -91,6 +169,10 @@ def dry_run_card(
     for name, limit in total.to_dict().items():
         limits[name] = min(limit, limits.get(name, limit))
     bounded = ", ".join(f"{limit:,.6g} {name}" for name, limit in limits.items())
-    notes = (NOTE, f"Bounds of the budgets: {bounded}.") if bounded else (NOTE,)
-    table = ResultTable(_COLUMNS, tuple((*names, *bounds) for names, bounds in rows.items()))
+    notes = (NOTE, ESTIMATE, *([f"Bounds of the budgets: {bounded}."] if bounded else []))
+    cells = []
+    for (suite, spec, kind), bounds in rows.items():
+        prompt = prompts.get((suite, parse_settings(spec.partition(":")[2]).model))
+        cells.append((suite, spec, kind, *bounds, *_cost(spec, kind, bounds[1], prompt, connection.prices)))
+    table = ResultTable(_COLUMNS, tuple(cells))
     return Scorecard("dry-run", "At most", (table,), notes=notes)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from collab_overcooked.io.checks import check_options, near_matches, quote_value
 
@@ -41,19 +42,47 @@ def read_names(name: str, text: str) -> list[str]:
     return names
 
 
+def list_of_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names given as a list, or a single one as its text."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
+    """Return the value of an option; where it takes several, a single name or number is a list of one."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
+    several, single = isinstance(value, (list, tuple)), isinstance(value, (int, float)) and not isinstance(value, bool)
+    if item is None:
+        if str in kinds and metavar.endswith("...") and (several or single):  # names in one text, with commas
+            return ",".join(map(str, value)) if several else str(value)
+        if str in kinds and several:
+            raise ValueError(f"{name}: got {quote_value(value)}, expected a single name")
+        return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, str):
+        if item is not str:
+            raise ValueError(f"{name}: got {quote_value(value)}, expected a list of numbers such as [2, 3]")
+        return tuple(read_names(name, value))
+    return (value,) if single else tuple(value) if several else value
+
+
 def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option") -> T:
     """Create an instance of an options dataclass; None means the default, lists become tuples.
 
     Args:
         kind: Frozen dataclass whose fields are made by ``option``.
-        values: Values by field name.
+        values: Values by field name; a name or number where several are taken is a list of one.
         what: Noun for the fields in messages.
     """
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     check_options(values, known, what)
-    chosen = {name: value for name, value in values.items() if value is not None}
+    hints = get_type_hints(kind)
+    chosen = {
+        name: _read_value(name, value, hints[name], known[name].metadata.get("metavar", ""))
+        for name, value in values.items()
+        if value is not None
+    }
     for name, value in chosen.items():
         allowed = known[name].metadata.get("allowed")
         if allowed and value not in allowed:
             raise ValueError(near_matches(name, value, allowed))
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()})
+    return kind(**chosen)

@@ -15,6 +15,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import read_text, write_atomic
+from collab_overcooked.io.options import list_of_names
 from collab_overcooked.io.schema import parse_json
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
@@ -175,8 +176,8 @@ def default_policies() -> tuple[str, ...]:
 
 
 def make_plan(
-    policies: Sequence[str] | None = None,
-    games: Sequence[str] | None = None,
+    policies: str | Sequence[str] | None = None,
+    games: str | Sequence[str] | None = None,
     *,
     budget: str = "small",
     episodes: int | None = None,
@@ -199,8 +200,8 @@ def make_plan(
         options: Options of the environment by suite.
         make: Turns policy texts into policies; the registry of policies if None.
     """
-    chosen = tuple(registry.first_suites() if games is None else games)
-    specs = default_policies() if policies is None else tuple(policies)
+    chosen = tuple(registry.first_suites()) if games is None else list_of_names(games)
+    specs = default_policies() if policies is None else list_of_names(policies)
     _check_names(specs, chosen, options or {})
     if budget not in BUDGETS:
         raise ValueError(near_matches("budget", budget, BUDGETS))

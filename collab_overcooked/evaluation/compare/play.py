@@ -193,8 +193,8 @@ def _chains(stages: Mapping[tuple[str, frozenset[str]], list[TimedJobs]]) -> lis
 
 
 def compare(
-    policies: Sequence[str] | None = None,
-    games: Sequence[str] | None = None,
+    policies: str | Sequence[str] | None = None,
+    games: str | Sequence[str] | None = None,
     out: str | Path = "runs/compare",
     *,
     workers: int | str | None = None,

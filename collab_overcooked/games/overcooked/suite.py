@@ -54,7 +54,7 @@ from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.record_schema import RecordFields, event_of
-from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
+from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats, team_text
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
@@ -383,7 +383,7 @@ class OvercookedSuite(SoupSuite):
 
     def team_text(self, rows: Sequence[Any]) -> str:
         first = min(rows, key=lambda row: row.swapped)
-        return " ".join(f"{seat}={spec}" for seat, spec in first.seats.items())
+        return team_text(first.seats.values())
 
     def line(self, row: Any) -> dict[str, Cell]:
         line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}

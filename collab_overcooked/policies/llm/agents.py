@@ -98,6 +98,7 @@ class LanguagePolicy:
             connection.own_prices[settings.model, settings.reach] = settings.price
         self.shared = Shared(connection.usage_meter())
         self._agent: Agent | None = None
+        self._seat, self._kind = 0, ""  # until the first episode
 
     @property
     def needs_simulator(self) -> bool:

@@ -179,7 +179,7 @@ class UsageMeter:
 
     def to_dict(self, seat: int) -> dict[str, Any]:
         """Return a seat's account for the record."""
-        usage = self.seats[seat]
+        usage = self.seats.get(seat, Usage())
         return {
             "calls": usage.calls,
             "prompt_tokens": usage.prompt_tokens,

@@ -20,6 +20,10 @@ STREAMED = "the endpoint streams its answers, which was not asked for (text/even
 _EVENTS = re.compile(r"\s*(?:(?:event|id|retry|data)\s?:|:)[^\n]*(?:\n|\Z)")  # first line of a stream
 
 
+PAGE = "the address answers with a page of HTML; the base-url of an OpenAI-compatible endpoint often ends in /v1"
+_PAGE = re.compile(r"<!doctype html|<html\b", re.IGNORECASE)
+
+
 class StreamedAnswer(ValueError):
     """Reply that is streamed although this was not requested."""
 
@@ -116,17 +120,37 @@ def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
     refusal = getattr(choice.message, "refusal", None) or ""
     refused = bool(refusal) or choice.finish_reason == "content_filter"
     usage = getattr(answer, "usage", None)
+    apart = thoughts_apart(usage)
     return Reply(
         text="" if refused else text,
         finish="refused" if refused else "length" if choice.finish_reason == "length" else "stop",
         prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
-        completion_tokens=token_count(usage, "completion_tokens", len(text)),
+        completion_tokens=token_count(usage, "completion_tokens", len(text)) + apart,
         seconds=seconds,
         detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
         reasoning=sanitize(_thoughts_of(choice.message))[-MAX_ANSWER:],
-        cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
-        reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0),
+        cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
+        or token_count(usage, "prompt_cache_hit_tokens", 0),
+        reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0) or apart,
     )
+
+
+def thoughts_apart(usage: Any, prompt_name: str = "prompt_tokens", name: str = "completion_tokens") -> int:
+    """Return the tokens of the total that are in neither of the two counts: reasoning, which is billed as well."""
+    total, prompt, completion = (getattr(usage, field, None) for field in ("total_tokens", prompt_name, name))
+    if not (isinstance(total, int) and isinstance(prompt, int) and isinstance(completion, int)):
+        return 0
+    return min(max(0, total - prompt - completion), MAX_TOKENS)
+
+
+def is_page(error: BaseException | None) -> bool:
+    """Return whether an error, or what caused it, is that the answer is a page of HTML."""
+    while error is not None:
+        text = error.doc if isinstance(error, JSONDecodeError) else str(error)
+        if _PAGE.search(text):
+            return True
+        error = error.__cause__
+    return False
 
 
 def _choice_of(answer: Any) -> Any:

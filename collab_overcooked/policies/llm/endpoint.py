@@ -20,11 +20,13 @@ from urllib.parse import urlsplit
 from collab_overcooked.io.redaction import redact, remember
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.dialects import (
+    PAGE,
     STREAMED,
     TOO_STRICT,
     Dialect,
     MalformedAnswer,
     is_about_system_role,
+    is_page,
     is_streamed,
     sanitize,
 )
@@ -51,6 +53,7 @@ _BROKEN = (
     TimeoutError,
 )  # errors of unexpected bodies
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # permanent errors
+_FILTERED = re.compile(r"content[ _-]?(?:filter|management|policy)|responsible.?ai|safety", re.IGNORECASE)
 _REFUSED = re.compile(r"refused|Errno (?:61|111)\b", re.IGNORECASE)  # by the system: no process listens at the address
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not fix a faulty server
@@ -187,8 +190,8 @@ class Endpoint:
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._describe_error(error)
-                if is_streamed(error):
-                    raise self._give_up(request, f"{STREAMED}: {trouble}") from None
+                if permanent := STREAMED if is_streamed(error) else PAGE if is_page(error) else "":
+                    raise self._give_up(request, f"{permanent}: {trouble}") from None
             if attempt < self.patience.attempts:
                 self._pause(request, pause, f"{trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
                 wait *= 2
@@ -275,8 +278,8 @@ class Endpoint:
             return simpler is not None
 
     def _turned_down(self, request: Request, trouble: str, attempts: int) -> Reply:
-        """Return a rejected reply; raise an error for models that never replied, unless the request is too long."""
-        if request.model not in self._answered and not TOO_LONG.search(trouble):
+        """Return a rejected reply; raise an error for models that never replied, if it is not about this request."""
+        if request.model not in self._answered and not TOO_LONG.search(trouble) and not _FILTERED.search(trouble):
             raise self._give_up(request, trouble)
         return Reply("", "rejected", attempts=attempts, detail=trouble)
 

@@ -11,6 +11,7 @@ from collab_overcooked.policies.llm.dialects import (
     MalformedAnswer,
     check_not_streamed,
     sanitize,
+    thoughts_apart,
     token_count,
 )
 from collab_overcooked.policies.llm.tools import calls_text
@@ -60,15 +61,16 @@ def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
     refused = bool(refusal) or cut == "content_filter"
     text = sanitize(calls_text(calls) if calls else spoken)[-MAX_ANSWER:]
     usage = getattr(answer, "usage", None)
+    apart = thoughts_apart(usage, "input_tokens", "output_tokens")
     thoughts = [part.text for item in by_type.get("reasoning", ()) for part in getattr(item, "summary", None) or ()]
     return Reply(
         text="" if refused else text,
         finish="refused" if refused else "length" if cut == "max_output_tokens" else "stop",
         prompt_tokens=token_count(usage, "input_tokens", sum(len(turn.content) for turn in request.turns)),
-        completion_tokens=token_count(usage, "output_tokens", len(text)),
+        completion_tokens=token_count(usage, "output_tokens", len(text)) + apart,
         seconds=seconds,
         detail=sanitize(refusal)[:500],
         reasoning=sanitize("\n".join(map(str, thoughts)))[-MAX_ANSWER:],
         cached_tokens=token_count(getattr(usage, "input_tokens_details", None), "cached_tokens", 0),
-        reasoning_tokens=token_count(getattr(usage, "output_tokens_details", None), "reasoning_tokens", 0),
+        reasoning_tokens=token_count(getattr(usage, "output_tokens_details", None), "reasoning_tokens", 0) or apart,
     )

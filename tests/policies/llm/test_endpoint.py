@@ -251,6 +251,38 @@ def test_refusals_and_cut_answers_are_told_apart(ask):
     assert (reply.text, reply.finish) == ('{"action": ', "length")
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13}, (10, 3, 0, 0)),
+        ({"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 53}, (10, 43, 40, 0)),  # thoughts apart
+        (
+            {"prompt_tokens": 10, "completion_tokens": 3, "total_tokens": 13, "prompt_cache_hit_tokens": 8},
+            (10, 3, 0, 8),
+        ),
+    ],
+)
+def test_tokens_are_counted_that_are_billed(ask, usage, counts):
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "x"}}
+    reply, _ = ask([Says(body=json.dumps({"choices": [choice], "usage": usage}))])
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.reasoning_tokens, reply.cached_tokens) == counts
+
+
+def test_a_filter_that_rejects_the_first_request_leaves_it_unanswered(ask):
+    text = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
+    reply, server = ask([Says(text, 400)])
+    assert (reply.finish, reply.text) == ("rejected", "") and len(server.asked) == 1
+    assert isinstance(ask([Says("no such field", 400)])[0], EndpointError)
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+def test_a_page_of_html_is_named_at_once(ask, waits, kind):
+    page = "<!DOCTYPE html><html><body>Welcome</body></html>"
+    error, server = ask([Says(body=page, headers={"Content-Type": kind})])
+    assert isinstance(error, EndpointError) and "answers with a page of HTML" in str(error)
+    assert len(server.asked) == 1 and not waits
+
+
 def test_answers_in_parts_are_joined_without_thoughts(ask):
     parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "wa"}, {"type": "text", "text": "it"}]
     reply, _ = ask([message(content=parts)])

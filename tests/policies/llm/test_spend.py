@@ -111,7 +111,8 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
 def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> None:
     with serving([json.dumps({"action": 1})]) as server:
         reach = ["--base-url", server.url, "--out", tmp_path / "a"]
-        done = run("--runs", 3, *reach, "--budget", "calls=5,dollars=1", "--budget-total", "dollars=2", "--dry-run")
+        price, limits = ["--price", "2/10"], ["--budget", "calls=5,dollars=1", "--budget-total", "dollars=2"]
+        done = run("--runs", 3, *reach, *price, *limits, "--dry-run")
         assert done.exit_code == 0, done.output
         assert not server.asked and not (tmp_path / "a").exists()
         assert bounds_of(done.stdout) == [3, 12]
@@ -119,6 +120,25 @@ def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> No
         done = run("--runs", 3, "--workers", 1, *reach, "--budget-total", "calls=5")  # the second run is begun
         assert done.exit_code == 2
         assert bounds_of(run("--runs", 3, *reach, "--dry-run").stdout) == [2, 8]
+
+
+@pytest.mark.parametrize("option", ["--budget", "--budget-total"])
+def test_a_dry_run_refuses_a_budget_of_dollars_without_a_price(option: str) -> None:
+    done = run(option, "dollars=1", "--dry-run")
+    assert done.exit_code == 2 and "dollars needs a price of 'm'" in done.output
+
+
+def test_a_dry_run_says_what_prompts_cost(tmp_path: Path) -> None:
+    """From the prompts of the first states, as a run sends them; 12 decisions with answers of 100 tokens."""
+    with serving([json.dumps({"action": 1})]) as server:
+        run("--base-url", server.url, "--out", tmp_path / "a")
+    lengths = [sum(len(turn["content"]) for turn in asked["messages"]) / 4 for asked in server.asked]
+    row = run("--runs", 3, "--price", "2/10", "--dry-run").stdout.splitlines()
+    (cells,) = (line.split() for line in row if "llm:m?memory=off" in line)
+    prompt, tokens, dollars = (float(cell.replace(",", "")) for cell in cells[-3:])
+    assert prompt == pytest.approx(sum(lengths) / len(lengths), rel=0.1)
+    assert tokens == pytest.approx(12 * (prompt + 100), abs=12)
+    assert dollars == pytest.approx((12 * prompt * 2 + 1200 * 10) / 1e6, abs=0.01)
 
 
 def test_one_that_commands_all_seats_is_counted_once() -> None:
@@ -168,9 +188,9 @@ def test_a_dry_run_without_models_is_refused() -> None:
 
 
 def bounds_of(text: str) -> list[int]:
-    """Return the numbers of the row of a model: episodes, and decisions at most."""
+    """Return numbers of the row of a model: episodes, and decisions at most."""
     (row,) = (line.split() for line in text.splitlines() if "llm:m?memory=off" in line)
-    return [int(cell.replace(",", "")) for cell in row[-2:]]
+    return [int(cell.replace(",", "")) for cell in row[3:5]]
 
 
 class Together:

@@ -49,7 +49,7 @@ def scorecard(score: TeamScore) -> Scorecard:
             _detail_table(score, score.levels, _DETAILS),
             *([_initiation_table(score)] if score.initiations else []),
         ),
-        team=" ".join(f"{seat}={spec}" for seat, spec in score.team.items()),
+        team=team_text(score.team.values()) if score.team else "",
         notes=("Intervals: 95 %, where runs differ.", *score.notes),
         by_task=(_paper_table(score, score.tasks, count), _detail_table(score, score.tasks, f"{_DETAILS}, by task")),
         data=table_of_mappings(_data_rows(score), (*SINGLE, *(f"{name}_{k}" for name in BY_SEAT for k in range(9)))),
@@ -106,7 +106,7 @@ def _marks(rows: Sequence[LevelScore]) -> dict[int, str]:
 
 
 def _data_rows(score: TeamScore) -> Iterator[dict[str, Cell]]:
-    team = " ".join(f"{seat}={spec}" for seat, spec in score.team.items())
+    team = team_text(score.team.values()) if score.team else ""
     for group, rows in (("level", score.levels), ("task", score.tasks)):
         for row in rows:
             line: dict[str, Cell] = {"title": score.title, "team": team, "group": group, "name": row.name}
@@ -159,7 +159,7 @@ def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict
     for gamma in gammas:
         for group in group_records(records, gamma):
             row = table_of(group).levels[-1]
-            team = " ".join(f"{seat}={spec}" for seat, spec in group.team.items())
+            team = team_text(group.team.values())
             rates_by_team.setdefault(f"{team}, {group.title.rpartition(', judged')[0]}", {})[gamma] = row.success_rate
     return dict(rates_by_team)
 

@@ -1,6 +1,6 @@
 """Upper bounds of a run with language models, without a request: missing episodes, decisions, tokens and dollars.
 
-Prompts are those of the first states of the first missing episode, in which nobody answers.
+Prompts are those of the first states of the first missing episode, in which no model answers.
 """
 
 from __future__ import annotations

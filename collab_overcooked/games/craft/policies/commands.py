@@ -12,7 +12,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.games.craft.engine.constants import Clock
-from collab_overcooked.games.craft.policies.planner import GAME, GreedyPolicy
+from collab_overcooked.games.craft.policies.planner import GAME, PlannerPolicy
 from collab_overcooked.games.craft.text.text import BOT, KINDS, VERBS, agent_names
 from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
 
@@ -70,9 +70,9 @@ def for_bot(text: str, name: str) -> str:
 
 @lru_cache(maxsize=8)
 def demonstration(agents: int, but: str = "", **rules: Any) -> tuple[tuple[str, str], ...]:
-    """Return states and commands of a greedy team on another level than ``but``, until an order is served."""
+    """Return states and commands of a planning team on another level than ``but``, until an order is served."""
     levels = [level for level in DEMO_LEVELS[agents > 2 :] if level != but]
     game: Any = registry.load_game(GAME, level=levels[0], agents=agents, **rules)
     return demonstrate(
-        game, GreedyPolicy, DEMO_SEED, MAX_DEMO_STEPS, lambda state: bool(state.clock[0, Clock.COMPLETED])
+        game, PlannerPolicy, DEMO_SEED, MAX_DEMO_STEPS, lambda state: bool(state.clock[0, Clock.COMPLETED])
     )

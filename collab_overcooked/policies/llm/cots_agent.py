@@ -38,7 +38,7 @@ from collab_overcooked.policies.search.deliberation import (
 )
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk
-from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
+from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, find_option, plan_text
 
 T = TypeVar("T")
 MAX_WORDS = 1_500  # maximum characters of a plan or message
@@ -60,6 +60,8 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
         fallback=fallback,
         keep=int(values["keep"]),
         charge=int(values["charge"]),
+        reward=int(values["reward"]),
+        update=int(values["update"]),
     )
 
 
@@ -161,14 +163,6 @@ def _part_of(row: Any, name: str) -> str:
         return str({str(key).casefold(): value for key, value in row.items()}.get(name.casefold(), ""))
     part = re.search(rf"(?i)(?<!\w){re.escape(name)}\s*[:=]?\s+([^;|\n]*)", str(row))
     return part[1] if part else ""
-
-
-def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
-    """Return the sub-plan named by a text: an exact match, or the longest name that occurs in the text."""
-    plain = " ".join(text.casefold().split()).strip(" .\"'`")
-    same = [option for option in options if option.text.casefold() == plain]
-    inside = [o for o in options if re.search(rf"(?<!\w){re.escape(o.text.casefold())}(?!\w)", plain)]
-    return same[0] if same else max(inside, key=lambda option: len(option.text), default=None)
 
 
 class ModelVoices:
@@ -278,7 +272,7 @@ class CotsAgent:
         self.session, self.team = session, team
         simulator = simulator_of(session.info, f"llm:{session.settings.model}")
         voices = ModelVoices(session, values).voices()
-        team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices))
+        team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices), session.info)
 
     def act(self, seen: Seen) -> Decision:
         """Follow the plan; wait if the game refuses the action."""
@@ -289,8 +283,9 @@ class CotsAgent:
         return Decision(action=action, say=say, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
-        """Send this seat's pending message about the plan (setting ``charge``)."""
-        return self.team.speak(seen.seat)
+        """Answer partners outside the team, or send this seat's pending message about the plan (``charge``)."""
+        message = self.team.answer(seen)
+        return message and message._replace(**self.session.take_cost())
 
     def account(self) -> dict[str, Any]:
         """Return the team's plan updates, if this is its first seat."""

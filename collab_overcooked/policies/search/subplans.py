@@ -6,6 +6,7 @@ nothing else of the game.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -135,6 +136,14 @@ class Study:
     heading: str  # Column heading of the metric
     scale: float = 1.0  # Factor of the metric for display
     bound: Mapping[str, Any] = field(default_factory=dict)  # Further options of ``planner`` as the bound
+
+
+def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
+    """Return the sub-plan named by a text: an exact match, or the longest name that occurs in the text."""
+    plain = " ".join(text.casefold().split()).strip(" .\"'`")
+    same = [option for option in options if option.text.casefold() == plain]
+    inside = [o for o in options if re.search(rf"(?<!\w){re.escape(o.text.casefold())}(?!\w)", plain)]
+    return same[0] if same else max(inside, key=lambda option: len(option.text), default=None)
 
 
 def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:

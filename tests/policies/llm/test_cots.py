@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from collab_overcooked.policies.llm.answers import Unreadable
-from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, read_plans, read_rating, read_scores
+from collab_overcooked.policies.llm.cots_agent import findings_in, read_plans, read_rating, read_scores
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
-from collab_overcooked.policies.search.subplans import Finding, PlanningView, SubPlan, plan_text
+from collab_overcooked.policies.search.subplans import Finding, PlanningView, SubPlan, find_option, plan_text
 from collab_overcooked.reporting.plan_trees import costs_of
 
 SPEC = "llm:scripted?agent=cots"

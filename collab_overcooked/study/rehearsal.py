@@ -21,6 +21,7 @@ from collab_overcooked.study.bots import Bot
 from collab_overcooked.study.dashboard import dashboard_routes
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.documents import language_partners
+from collab_overcooked.policies.llm.settings import COTS, parse_settings
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import end_text
@@ -30,6 +31,7 @@ from collab_overcooked.study.server import study_routes
 MAX_WAIT = 20.0  # seconds that bots wait for others
 PROGRESS = 10.0  # seconds between messages on the progress
 STAND_IN = "greedy"  # replaces language models, which would cost money
+PLANNER = "cots"  # replaces language models that search joint plans: it sends plans and reads answers as they do
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,16 @@ class Rehearsal:
     memory: int  # Peak memory of the process, in MiB
 
 
+def is_planner(spec: str) -> bool:
+    """Return whether a spec names a language model that searches joint plans."""
+    kind, _, settings = spec.partition(":")
+    return kind == "llm" and parse_settings(settings).agent == COTS
+
+
 def stand_ins(study: Study) -> dict[str, str]:
     """Return the policies that replace the language models of a study, by partner."""
-    return dict.fromkeys(language_partners(study), STAND_IN)
+    partners = language_partners(study)
+    return {name: PLANNER if is_planner(study.partners[name]) else STAND_IN for name in partners}
 
 
 def study_app(

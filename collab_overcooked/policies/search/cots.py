@@ -110,7 +110,7 @@ class Team:
         self.shared: Findings = {}  # among all members in this episode
         self.spoken: dict[int, str] = {}  # seat -> message about the last update
         self.left_out: tuple[str, ...] = ()  # parts that are not in the present plan, with reasons
-        self.heard = 0  # messages of partners that are in the dialogue
+        self.received = 0  # messages of partners that are in the dialogue
         # The seat that sent the plan for an answer, the search, and what the seat did before
         self.offer: tuple[int, Deliberation, SubPlan | None, tuple[str, ...]] | None = None
 
@@ -139,8 +139,8 @@ class Team:
     def _listen(self, seen: Seen) -> None:
         received = [message for _, message in seen.past_messages] + list(seen.inbox)
         messages = [message for message in received if message.agent in self.partners and message.say]
-        lines = (f"{seen.names[m.agent or 0]}: {m.say}" for m in messages[self.heard :])
-        self.dialogue, self.heard = (*self.dialogue, *lines)[-DIALOGUE:], len(messages)
+        lines = (f"{seen.names[m.agent or 0]}: {m.say}" for m in messages[self.received :])
+        self.dialogue, self.received = (*self.dialogue, *lines)[-DIALOGUE:], len(messages)
 
     def _begin(self, member: Member, seen: Seen, view: PlanningView) -> int:
         option = self._follow(member, seen, view) or self._next(member, seen, view) or self._alone(member, view)
@@ -281,7 +281,7 @@ class Team:
         if plan is None:
             self.offer = None
             return None
-        began, member.running, member.history = member.running, running, history
+        member.running, member.history = running, history
         looks = {s: self._look(self.members[s], seen, view)[0] for s in self.members}
         self._adopt(plan, update, looks)
         action = self._begin(member, seen, view)

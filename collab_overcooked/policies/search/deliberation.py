@@ -248,7 +248,7 @@ class Deliberation:
                 update.plan = plan_text(planner.plan, planner.seen.names)
                 return None, []
         update.searched = True
-        tree = self.tree = PlanTree(self.settings.w, self.settings.stop, self.settings.profile == "released")
+        self.tree = PlanTree(self.settings.w, self.settings.stop, self.settings.profile == "released")
         search = {"cot": self._one, "talk": self._talk, "dfs": self._dfs, "cots": self._cots}[self.settings.mode]
         update.chosen = self._root() if self.consults and self.settings.mode != "cot" else search()
         return self._conclude(update)
@@ -281,7 +281,13 @@ class Deliberation:
             update.nodes = [entry.to_dict() for entry in self.tree.nodes]
             return None, []
         judged = [self._judge(at, draft) for draft in drafts]
-        update.chosen = max(judged, key=lambda k: self.tree.nodes[k].reward)
+        requests = [(seat, option) for critique in critiques.values() for _, seat, option in critique.hints if option]
+
+        def merit(k: int) -> tuple[int, float]:
+            entries = [entry for row in self.tree.nodes[k].draft.plan for entry in row.items()]
+            return sum(request in entries for request in requests), self.tree.nodes[k].reward
+
+        update.chosen = max(judged, key=merit)  # partners do what they asked for, whatever the estimate
         return self._conclude(update)
 
     def may_revise(self, update: Update) -> bool:

@@ -73,10 +73,10 @@ def criticise_as_greedy(briefing: Briefing, draft: Draft, before: Sequence[Node]
     would do by itself.
     """
     critique, seat, view = criticise(briefing, draft, before), briefing.seat, briefing.view
-    own = [row for row in draft.plan if seat in row]
-    greedy = auction(replace(briefing, members=(seat,)))[: max(len(own), 1)]
+    part = [row[seat] for row in draft.plan if seat in row]
+    greedy = auction(replace(briefing, members=(seat,)))[: max(len(part), 1)]
     wish, merit_alone = greedy[0][seat] if greedy else None, merit(view, greedy, (seat,))
-    if wish is None or (own and own[0][seat] == wish) or merit_alone <= 0:
+    if wish is None or part[:1] == [wish] or merit_alone <= 0:
         return critique
     share = min(merit(view, draft.plan, (seat,)) / merit_alone, 1.0)
     taken = any(wish.uses & entry.uses for row in draft.plan for s, entry in row.items() if s != seat)

@@ -43,5 +43,5 @@ def test_numbers_of_people_and_costs_of_plans_are_there():
         for who, entry in message["people"].items()
     }
     assert people == {"CoELA": (48, 5.7, 5.4, 6.0), "CoTS": (43, 6.3, 6.1, 6.4)}
-    assert message["plan_update"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
-    assert message["plan_update"]["CoTS"] == {"characters": 7923, "seconds": 26.8}
+    assert message["plan_update"]["housework"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
+    assert message["plan_update"]["housework"]["CoTS"] == {"characters": 7923, "seconds": 26.8}

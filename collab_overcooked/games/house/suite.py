@@ -174,7 +174,7 @@ class HouseSuite(Suite):
         gain = Column("improvement over one agent %", "estimate", 1, scale=100.0)
         cls.process = {head: by_setting(head.name) for head in heads}
         cls.process |= {
-            Column(name, "estimate", 1): lambda rows, cost=cost: plan_cost(cost)(rows[0])
+            Column(name, "estimate", 1): (lambda rows, mean=plan_cost(cost): mean(rows[0]))  # type: ignore[misc]
             for name, cost in costs.items()
         }
         cls.process |= {gain: lambda rows: improvement(rows[0], score)}
@@ -213,8 +213,8 @@ class HouseSuite(Suite):
         for name, title in (("ablations", "CoTS GPT-4"), ("plan_update", "cost of a plan update")):
             if rows := published()[name].get(self.name, {}):
                 columns = dict.fromkeys(column for values in rows.values() for column in values)
-                heads = (Column(f"Published: {title}"), *(Column(column, "number", 1) for column in columns))
-                tables.append(ResultTable(heads, tuple((who, *values.values()) for who, values in rows.items())))
+                titles = (Column(f"Published: {title}"), *(Column(column, "number", 1) for column in columns))
+                tables.append(ResultTable(titles, tuple((who, *values.values()) for who, values in rows.items())))
         return tables
 
     def setting(self, name: str) -> Setting:

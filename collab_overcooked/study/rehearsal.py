@@ -15,13 +15,13 @@ import numpy as np
 
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import LOOPBACK, make_app, make_server
+from collab_overcooked.policies.llm.settings import COTS, parse_settings
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
 from collab_overcooked.study.dashboard import dashboard_routes
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.documents import language_partners
-from collab_overcooked.policies.llm.settings import COTS, parse_settings
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import end_text

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar
 
@@ -128,9 +128,10 @@ def improvement(row: SettingRow, metric: str) -> Estimate | None:
     return (step_improvement if metric == "ticks" else rate_improvement)(single, team)
 
 
-def plan_cost(cost: str) -> Callable[[SettingRow], Estimate | None]:
-    """Return the value of a column that shows the mean cost of plan updates."""
-    return lambda row: mean_cost([update for record in row.records for update in all_updates(record)], cost)
+def plan_cost(cost: str, rows: SettingRow | Sequence[SettingRow]) -> Estimate | None:
+    """Return the mean cost of the plan updates of one or several rows, None without any."""
+    records = [record for row in ([rows] if isinstance(rows, SettingRow) else rows) for record in row.records]
+    return mean_cost([update for record in records for update in all_updates(record)], cost)
 
 
 class GoalLogger(EpisodeLogger):
@@ -170,13 +171,12 @@ class HouseSuite(Suite):
         heads = [Column(name, "estimate", 1, scale=scale) for name, scale in cls.scales.items()]
         costs = {f"{cost} per plan update": cost for cost in COSTS}
         cls.columns = tuple(replace(head, value=mean_of(head.name)) for head in heads)
-        cls.columns += tuple(Column(name, "estimate", 1, value=plan_cost(cost)) for name, cost in costs.items())
+        cls.columns += tuple(
+            Column(name, "estimate", 1, value=partial(plan_cost, cost)) for name, cost in costs.items()
+        )
         gain = Column("improvement over one agent %", "estimate", 1, scale=100.0)
         cls.process = {head: by_setting(head.name) for head in heads}
-        cls.process |= {
-            Column(name, "estimate", 1): (lambda rows, mean=plan_cost(cost): mean(rows[0]))  # type: ignore[misc]
-            for name, cost in costs.items()
-        }
+        cls.process |= {Column(name, "estimate", 1): partial(plan_cost, cost) for name, cost in costs.items()}
         cls.process |= {gain: lambda rows: improvement(rows[0], score)}
         cls.budgets = {budget: Budget(names, {"episodes": count}) for budget, count in cls.episodes.items()}
         cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}

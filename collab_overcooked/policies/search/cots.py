@@ -16,6 +16,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, simulator_of
+from collab_overcooked.policies.registry import reads_messages
 from collab_overcooked.policies.search.deliberation import (
     DIALOGUE,
     HISTORY,
@@ -44,7 +45,6 @@ from collab_overcooked.policies.search.subplans import (
     SubplanProvider,
     join_findings,
 )
-from collab_overcooked.policies.registry import reads_messages
 from collab_overcooked.policies.specs import read_options
 
 

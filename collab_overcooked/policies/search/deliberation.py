@@ -147,7 +147,7 @@ class Critique:
 
     @property
     def reward(self) -> float:
-        """score / 10, or (distance + task) / 10; 0.1 if unreadable."""
+        """Share of the highest score, or (distance + task) / 10; 0.1 if unreadable."""
         if self.score is not None:
             return self.score / (2 * HIGHEST)
         if self.distance is None or self.task is None:

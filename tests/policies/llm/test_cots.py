@@ -349,7 +349,7 @@ def test_a_model_beside_a_person_plans_for_both_and_reads_the_answer(play_team: 
         def reply(self, seen: Any) -> Message | None:
             return Message(seen.seat, self.answers.pop(0), "") if self.answers else None
 
-    record, asked = play(play_team, answer, [SPEC, "person"], mates={1: Person()}, max_cycles=3)
+    record, asked = play(play_team, answer, [SPEC, "greedy"], mates={1: Person()}, max_cycles=3)
     assert all("one of a team: Alice, Bob." in request.turns[0].content for request in asked.asked)
     assert not any(kind_of(request.turns[-1].content) == "criticise" for request in asked.asked)
     assert not any("You are Bob. Time" in request.turns[-1].content for request in asked.asked)

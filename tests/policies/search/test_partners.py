@@ -1,4 +1,4 @@
-"""Planners beside partners of other kinds: plans for both seats, messages, answers as criticism, and partners that leave."""
+"""Planners beside partners of other kinds: plans for both seats, messages, answers, and partners that leave."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Critic:
     name = "critic.py:Critic"
 
     def __init__(self, *answers: str) -> None:
-        self.answers, self.asked = list(answers), []  # type: tuple[list[str], list[str]]
+        self.answers = list(answers)
+        self.asked: list[str] = []
 
     def reset(self, *_: Any) -> None:
         pass
@@ -64,7 +65,7 @@ def test_an_objection_is_followed_by_another_plan_within_the_budget() -> None:
     update = first_update(record)
     assert [answer["score"] for answer in update["answers"]] == [0.3, 0.2]
     plans = [update["answers"][0]["plan"], update["answers"][1]["plan"], update["plan"]]
-    assert all(before != after for before, after in zip(plans, plans[1:], strict=False))
+    assert plans[0] != plans[1] != plans[2]
     assert "Bob: search bedroom" in plans[1]  # the change that it asked for
     assert update["depth"] == 2
     sent = [message["say"] for message in record["steps"][0]["messages"] if message["agent"] == 0]

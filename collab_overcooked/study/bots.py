@@ -194,9 +194,9 @@ class Bot:
         say = f"I will {plan}." if self._random.random() < SPEAKS else ""
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
 
-    def _criticise(self, said: str, legal: list[str]) -> str:
+    def _criticise(self, message: str, legal: list[str]) -> str:
         """Answer a plan as a critic, with a random score; other messages get no answer."""
-        if not said.endswith(QUESTION):
+        if not message.endswith(QUESTION):
             return ""
         score = self._random.randint(1, 10)
         return f"I agree. Score {score}." if score > AGREES else f"I would rather {legal[0]}. Score {score}."

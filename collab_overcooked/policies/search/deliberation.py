@@ -268,7 +268,7 @@ class Deliberation:
         node.critiques = tuple(critiques.get(s, c) for s, c in zip(critics, node.critiques, strict=False))
         node.messages = (*node.messages, *(critique.message for critique in critiques.values()))
         update.answers += [
-            {"seat": seat, "plan": node.plan, "text": critique.message, "score": round(critique.reward, 4)}
+            {"seat": seat, "plan": update.plan, "text": critique.message, "score": round(critique.reward, 4)}
             for seat, critique in critiques.items()
         ]
         if self.settings.reward and node.critiques:

@@ -357,7 +357,7 @@ def test_a_model_beside_a_person_plans_for_both_and_reads_the_answer(play_team: 
     assert "I have found nothing here" in better[0]
     update = record["plan_updates"]["agent_0"][0]
     assert [entry["score"] for entry in update["answers"]] == [0.2, 1.0]
-    assert "Alice: " in update["plan"] and "Bob: " in update["plan"]
+    assert all("Alice: " in node["plan"] and "Bob: " in node["plan"] for node in update["nodes"])
     assert update["characters"] > 0 and update["calls"] >= 4
 
 

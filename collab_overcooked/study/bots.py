@@ -188,7 +188,7 @@ class Bot:
             return {"type": "reply", "turn": message["turn"], **voice}
         if message["kind"] == "reply":
             say = self._criticise(message["inbox"][-1]["say"], message["legal"])
-            return {"type": "reply", "turn": message["turn"], "plan": "", "say": say, "last": True}
+            return {"type": "reply", "turn": message["turn"], "plan": "", "say": say, "last": not say}
         known = message["legal"] or [message["idle"]]
         plan = message["idle"] if message["error"] else self._random.choice(known)
         say = f"I will {plan}." if self._random.random() < SPEAKS else ""

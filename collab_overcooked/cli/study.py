@@ -101,7 +101,7 @@ def rehearse_study(
     out: Annotated[Path | None, Parameter(help="Folder for the results; must not exist.")] = None,
     partner: PartnerOpt = None,
 ) -> int:
-    """Run a study with bots through its pages and sockets; greedy policies replace language models."""
+    """Run a study with bots through its pages and sockets; programs replace language models."""
     from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.design import read_study
     from collab_overcooked.study.rehearsal import rehearse, stand_ins

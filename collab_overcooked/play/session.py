@@ -27,7 +27,7 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON, is_known, kind_of, make_policy, reads_messages
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import picture_of
-from collab_overcooked.runner.episode import Record, episode
+from collab_overcooked.runner.episode import Record, accounts_of, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series, make_logger
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -256,6 +256,7 @@ class Session:
             limits=job.limits,
             fresh=round_.number == 0,
             logger=make_logger(job.env_id),
+            accounts=lambda: accounts_of(self.env, team),
         )
         self.driver = EpisodeDriver(
             self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, round_.goal

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 
 Update = Mapping[str, Any]
+COSTS = ("calls", "characters", "seconds")  # of a plan update
 
 
 def all_updates(record: Mapping[str, Any]) -> list[Update]:
@@ -59,6 +60,12 @@ def tree_text(update: Update) -> str:
     return "\n".join([summary(update), "", *body, "", "Plan that is carried out:", update["plan"]])
 
 
+def mean_cost(updates: Sequence[Update], name: str) -> Estimate | None:
+    """Return the mean cost of a searched plan update, None without any; programs take no seconds."""
+    values = [float(update[name]) for update in updates if update["searched"] and name in update]
+    return mean_ci(values) if values else None
+
+
 def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:
     """Return the cost of plan search by team, or None if no plan was updated."""
     teams: dict[str, list[Update]] = {}
@@ -68,12 +75,8 @@ def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:
     for team, updates in teams.items():
         if updates:
             searched = [update for update in updates if update["searched"]]
-            means = [
-                mean_ci([float(value(update)) for update in searched])
-                for value in (lambda u: len(u["nodes"]), lambda u: u["calls"], lambda u: u["characters"])
-            ]
-            seconds = [float(update["seconds"]) for update in searched if "seconds" in update]
-            rows.append((team, len(updates), len(searched), *means, mean_ci(seconds) if seconds else None))
+            plans = mean_ci([float(len(update["nodes"])) for update in searched])
+            rows.append((team, len(updates), len(searched), plans, *(mean_cost(searched, name) for name in COSTS)))
     heads = [Column("Team"), Column("looks at the plan", "number"), Column("searches", "number")]
     heads += [Column(name, "estimate", 1) for name in ("plans each", "calls each", "characters each", "seconds each")]
     return ResultTable(tuple(heads), tuple(rows), "Plan search") if rows else None

@@ -15,9 +15,11 @@ from typing import Any
 from urllib.parse import urlencode, urljoin
 
 from collab_overcooked.play.messages import KEYS
+from collab_overcooked.policies.search.partners import QUESTION
 
 POLL = 0.5  # seconds between looks into the waiting room
 TAP = 0.2  # seconds between keys in real time
+AGREES = 6  # highest score with which a bot still objects to a plan
 SPEAKS = 0.1  # share of decisions with a message
 MAX_PAGE_SECONDS = 600.0  # seconds for one page of a game
 
@@ -185,11 +187,19 @@ class Bot:
             voice = {"plan": "; ".join(orders) if self._random.random() < SPEAKS else "", "say": "Hurry!", "last": True}
             return {"type": "reply", "turn": message["turn"], **voice}
         if message["kind"] == "reply":
-            return {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": True}
+            say = self._criticise(message["inbox"][-1]["say"], message["legal"])
+            return {"type": "reply", "turn": message["turn"], "plan": "", "say": say, "last": not say}
         known = message["legal"] or [message["idle"]]
         plan = message["idle"] if message["error"] else self._random.choice(known)
         say = f"I will {plan}." if self._random.random() < SPEAKS else ""
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
+
+    def _criticise(self, message: str, legal: list[str]) -> str:
+        """Answer a plan as a critic, with a random score; other messages get no answer."""
+        if not message.endswith(QUESTION):
+            return ""
+        score = self._random.randint(1, 10)
+        return f"I agree. Score {score}." if score > AGREES else f"I would rather {legal[0]}. Score {score}."
 
     async def _tap(self, socket: Any) -> None:
         with contextlib.suppress(Exception):  # the game is over

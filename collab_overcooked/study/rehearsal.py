@@ -15,6 +15,7 @@ import numpy as np
 
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import LOOPBACK, make_app, make_server
+from collab_overcooked.policies.llm.settings import COTS, parse_settings
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
@@ -30,6 +31,7 @@ from collab_overcooked.study.server import study_routes
 MAX_WAIT = 20.0  # seconds that bots wait for others
 PROGRESS = 10.0  # seconds between messages on the progress
 STAND_IN = "greedy"  # replaces language models, which would cost money
+PLANNER = "cots"  # replaces language models that search joint plans: it sends plans and reads answers as they do
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,16 @@ class Rehearsal:
     memory: int  # Peak memory of the process, in MiB
 
 
+def is_planner(spec: str) -> bool:
+    """Return whether a spec names a language model that searches joint plans."""
+    kind, _, settings = spec.partition(":")
+    return kind == "llm" and parse_settings(settings).agent == COTS
+
+
 def stand_ins(study: Study) -> dict[str, str]:
     """Return the policies that replace the language models of a study, by partner."""
-    return dict.fromkeys(language_partners(study), STAND_IN)
+    partners = language_partners(study)
+    return {name: PLANNER if is_planner(study.partners[name]) else STAND_IN for name in partners}
 
 
 def study_app(

@@ -90,7 +90,7 @@ def plan_published() -> str:
     """List what papers print."""
     told = published()
     costs = [
-        (f"{name} of a plan update", _listed(told["plan_update"], name), "supplement, table 5")
+        (f"{name} of a plan update", _listed(told["plan_update"]["housework"], name), "supplement, table 5")
         for name in ("characters", "seconds")
     ]
     steps = ", ".join(f"{who} {told['housework'][f'{who} GPT-4 with a person']}" for who in told["people"])

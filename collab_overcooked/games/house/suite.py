@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar
 
@@ -28,6 +28,7 @@ from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.reporting.plan_trees import COSTS, all_updates, mean_cost
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
@@ -127,6 +128,12 @@ def improvement(row: SettingRow, metric: str) -> Estimate | None:
     return (step_improvement if metric == "ticks" else rate_improvement)(single, team)
 
 
+def plan_cost(cost: str, rows: SettingRow | Sequence[SettingRow]) -> Estimate | None:
+    """Return the mean cost of the plan updates of one or several rows, None without any."""
+    records = [record for row in ([rows] if isinstance(rows, SettingRow) else rows) for record in row.records]
+    return mean_cost([update for record in records for update in all_updates(record)], cost)
+
+
 class GoalLogger(EpisodeLogger):
     """Logs how many things the goal asks for, and which ones."""
 
@@ -162,9 +169,14 @@ class HouseSuite(Suite):
         names = [f"{tasks}{alone}" for alone in ("", ALONE) for tasks in cls.columns_of_papers]
         lower = cls.scales[score] == 1.0
         heads = [Column(name, "estimate", 1, scale=scale) for name, scale in cls.scales.items()]
+        costs = {f"{cost} per plan update": cost for cost in COSTS}
         cls.columns = tuple(replace(head, value=mean_of(head.name)) for head in heads)
+        cls.columns += tuple(
+            Column(name, "estimate", 1, value=partial(plan_cost, cost)) for name, cost in costs.items()
+        )
         gain = Column("improvement over one agent %", "estimate", 1, scale=100.0)
         cls.process = {head: by_setting(head.name) for head in heads}
+        cls.process |= {Column(name, "estimate", 1): partial(plan_cost, cost) for name, cost in costs.items()}
         cls.process |= {gain: lambda rows: improvement(rows[0], score)}
         cls.budgets = {budget: Budget(names, {"episodes": count}) for budget, count in cls.episodes.items()}
         cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}
@@ -197,7 +209,13 @@ class HouseSuite(Suite):
     def _published(self) -> Sequence[ResultTable]:
         heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure, "number", 0))
         numbers = published()[self.name]
-        return [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
+        tables = [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
+        for name, title in (("ablations", "CoTS GPT-4"), ("plan_update", "cost of a plan update")):
+            if rows := published()[name].get(self.name, {}):
+                columns = dict.fromkeys(column for values in rows.values() for column in values)
+                titles = (Column(f"Published: {title}"), *(Column(column, "number", 1) for column in columns))
+                tables.append(ResultTable(titles, tuple((who, *values.values()) for who, values in rows.items())))
+        return tables
 
     def setting(self, name: str) -> Setting:
         alone = {"agents": 1} if name.endswith(ALONE) else {}
@@ -246,7 +264,7 @@ class HouseworkSuite(HouseSuite):
     varied: ClassVar = {"task": "tasks"}
     families = TASKS
     score_metric, measure = "ticks", "average steps"
-    scales: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "characters": 1.0}
+    scales: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0}
     columns_of_papers: ClassVar = {"all tasks": {}}
     episodes: ClassVar = {"small": 2, "full": 10}
     trained = ("housework_set_table",)
@@ -274,7 +292,7 @@ class TransportSuite(HouseSuite):
     score_metric, measure = "rate", "transport rate, per cent"
     scales: ClassVar = {
         **dict.fromkeys(("rate", "rate_500", "rate_1000", "rate_2000"), 100.0),
-        **dict.fromkeys(("ticks", "words", "characters"), 1.0),
+        **dict.fromkeys(("ticks", "words"), 1.0),
     }
     columns_of_papers: ClassVar = {task: {"tasks": (task,)} for task in reversed(LOADS)}
     episodes: ClassVar = {"small": 1, "full": 6}

@@ -62,6 +62,8 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
         fallback=fallback,
         keep=int(values["keep"]),
         charge=int(values["charge"]),
+        reward=int(values["reward"]),
+        update=int(values["update"]),
     )
 
 
@@ -154,8 +156,9 @@ def _part_of(row: Any, name: str) -> str:
 
 
 def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
-    """Return the sub-plan whose text this is; None if it is another text."""
-    step = find_step(text, [option.text for option in options])
+    """Return the sub-plan whose text this is, with or without the cost in brackets that the list has behind it."""
+    texts = [option.text for option in options]
+    step = find_step(text, texts) or find_step(re.sub(r"\s*\([^()]*\)[\s.]*\Z", "", text), texts)
     return next((option for option in options if option.text == step), None)
 
 
@@ -267,7 +270,7 @@ class CotsAgent:
         self.session, self.team = session, team
         simulator = simulator_of(session.info, f"llm:{session.settings.model}")
         voices = ModelVoices(session, values).voices()
-        team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices))
+        team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices), session.info)
 
     def act(self, seen: Seen) -> Decision:
         """Follow the plan; wait if the game refuses the action."""
@@ -278,8 +281,9 @@ class CotsAgent:
         return Decision(action=action, say=say, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
-        """Send this seat's pending message about the plan (setting ``charge``)."""
-        return self.team.speak(seen.seat)
+        """Answer partners outside the team, or send this seat's pending message about the plan (``charge``)."""
+        message = self.team.answer(seen)
+        return message and message._replace(**self.session.take_cost())
 
     def account(self) -> dict[str, Any]:
         """Return the team's plan updates, if this is its first seat."""

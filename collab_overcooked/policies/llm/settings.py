@@ -43,8 +43,8 @@ class Switch:
             value = int(value)
         if isinstance(value, str):
             value = {"on": True, "off": False, "yes": True, "no": False, "true": True, "false": False}.get(value, value)
-        if self.kind == "switch" and isinstance(value, bool):
-            return value
+        if self.kind == "switch" and (isinstance(value, bool) or value in (0, 1)):
+            return bool(value)
         if self.kind == "count" and isinstance(value, int) and value is not True and value >= 0:
             return int(value)
         if self.kind == "number" and value is not True and value is not False:
@@ -142,6 +142,9 @@ SWITCHES: Mapping[str, Switch] = {
     "rating": Switch({COTS: "labelled"}, "word", "Form of the request for ratings: each number with its meaning, "
                      "without the meanings, or as a bare question.", ("labelled", "unlabelled", "basic")),
     "charge": Switch({COTS: False}, "switch", "Send the discussion as messages, at the game's price."),
+    "reward": Switch({COTS: True}, "switch", "Score plans; if off, all plans are equally good."),
+    "update": Switch({COTS: True}, "switch", "Rate the plan before it is replaced; if off, a new plan is searched "
+                     "whenever a seat is free or has a new finding."),
 }  # fmt: skip
 
 _PLAIN: Mapping[str, str] = {

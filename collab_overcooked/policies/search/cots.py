@@ -6,7 +6,7 @@ knowledge of its seat: the planner learns the knowledge of others only from the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, simulator_of
+from collab_overcooked.policies.registry import reads_messages
 from collab_overcooked.policies.search.deliberation import (
     DIALOGUE,
     HISTORY,
@@ -27,10 +28,23 @@ from collab_overcooked.policies.search.deliberation import (
     Update,
     Voices,
 )
+from collab_overcooked.policies.search.partners import (
+    Partner,
+    criticise_as_greedy,
+    offer_text,
+    read_answer,
+)
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, voices, worth
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.search.subplans import Findings, PlanningView, SubPlan, SubplanProvider
+from collab_overcooked.policies.search.subplans import (
+    Findings,
+    Plan,
+    PlanningView,
+    SubPlan,
+    SubplanProvider,
+    join_findings,
+)
 from collab_overcooked.policies.specs import read_options
 
 
@@ -83,33 +97,52 @@ class Team:
     def __init__(self, settings: PlanSettings) -> None:
         self.settings = settings.full()
         self.members: dict[int, Member] = {}
+        self.partners: dict[int, Partner] = {}  # outside the team
         self.restart()
 
     def restart(self) -> None:
         """Forget the last episode."""
         self.members.clear()
+        self.partners.clear()
         self.updates: list[Update] = []
         self.dialogue: tuple[str, ...] = ()
         self.had_plan, self.looked = False, -1
         self.shared: Findings = {}  # among all members in this episode
         self.spoken: dict[int, str] = {}  # seat -> message about the last update
         self.left_out: tuple[str, ...] = ()  # parts that are not in the present plan, with reasons
+        self.received = 0  # messages of partners that are in the dialogue
+        # The seat that sent the plan for an answer, the search, and what the seat did before
+        self.offer: tuple[int, Deliberation, SubPlan | None, tuple[str, ...]] | None = None
 
-    def enter(self, member: Member) -> None:
+    def enter(self, member: Member, info: EnvInfo) -> None:
         """Add a member; a seat that was added before begins a new episode."""
         if member.seat in self.members:
             self.restart()
         self.members[member.seat] = member
+        outside = [seat for seat in range(len(info.team)) if seat not in self.members]
+        self.partners = {seat: Partner(seat, reads_messages(info.team[seat])) for seat in outside}
 
     def choose(self, seen: Seen) -> int:
         """Return a seat's action: the next sub-plan of the team's plan, after an update if necessary."""
         member = self.members[seen.seat]
         view = member.look_at(seen, self.shared)
         self._go_on(member, view)
+        self._listen(seen)
+        for partner in self.partners.values():
+            partner.watch(view)
         trigger = self._trigger(member, view)
         if trigger and self.looked != seen.timestep:
             self.looked = seen.timestep
             self.update_plan(trigger, seen, view)
+        return self._begin(member, seen, view)
+
+    def _listen(self, seen: Seen) -> None:
+        received = [message for _, message in seen.past_messages] + list(seen.inbox)
+        messages = [message for message in received if message.agent in self.partners and message.say]
+        lines = (f"{seen.names[m.agent or 0]}: {m.say}" for m in messages[self.received :])
+        self.dialogue, self.received = (*self.dialogue, *lines)[-DIALOGUE:], len(messages)
+
+    def _begin(self, member: Member, seen: Seen, view: PlanningView) -> int:
         option = self._follow(member, seen, view) or self._next(member, seen, view) or self._alone(member, view)
         if option is not None and (member.running is None or member.running.text != option.text):
             member.history = (*member.history, option.text)[-HISTORY:]
@@ -132,7 +165,10 @@ class Team:
             return "start"
         if view.facts - member.facts:
             return "news" if member.running is not None else "free"
+        if any(partner.left_plan for partner in self.partners.values()):
+            return "partner"
         others_work = any(m.running is not None for m in self.members.values() if m is not member)
+        others_work |= any(partner.queue for partner in self.partners.values())
         return "free" if member.running is None and not (member.waiting and others_work) else ""
 
     def _follow(self, member: Member, seen: Seen, view: PlanningView) -> SubPlan | None:
@@ -141,7 +177,8 @@ class Team:
         choices = [option for option in view.options[member.seat] if option.action is not None]
         if len(choices) < 2:
             return None
-        chosen = member.voices.follow(self._brief(member, seen, view, tuple(sorted(self.members))), choices)
+        seats = (*sorted(self.members), *self.partners)
+        chosen = member.voices.follow(self._brief(member, seen, view, seats), choices)
         if chosen is not None:
             member.queue = [chosen, *(entry for entry in member.queue if entry != chosen)]
         return chosen
@@ -162,7 +199,7 @@ class Team:
             self.left_out = (*self.left_out, f"{names[member.seat]}: {entry.text} (no longer possible)")
 
     def _alone(self, member: Member, view: PlanningView) -> SubPlan | None:
-        others = [m for m in self.members.values() if m is not member]
+        others = [m for m in self._everybody().values() if m is not member]
         taken = frozenset().union(*(e.uses for m in others for e in (*m.queue, *([m.running] if m.running else []))))
         walk = Walk(view, member.seat)
         spare = [o for o in view.options[member.seat] if o.action is not None and o.value > 0 and not o.uses & taken]
@@ -182,25 +219,81 @@ class Team:
             for entry in [e for e in member.queue if known.way_to(seat, e, member.known) is None]:
                 member.queue.remove(entry)
                 self._drop(member, entry, seen.names)
-        running = self._running()
-        briefings = [self._brief(self.members[seat], *looks[seat], tuple(seats)) for seat in seats]
+        everybody = (*seats, *self.partners)
+        briefings = [self._brief(self.members[seat], *looks[seat], everybody) for seat in seats]
+        briefings += [self._brief_for(partner, briefings[0]) for partner in self.partners.values()]
         update = Update(seen.timestep, seen.seat, trigger)
-        deliberation = Deliberation(self.settings, self._voices(seats[0]))
+        asks = any(partner.speaks for partner in self.partners.values())
+        deliberation = Deliberation(self.settings, self._voices(seats[0]), asks)
         before = self._spent()
         plan, path = deliberation.update(briefings, update)
-        if spent := self._spent():
-            update.characters = spent[0] - before[0]
-            update.seconds = round(spent[1] - before[1], 3)
+        self._pay(update, before)
         self.shared = deliberation.shared
         self.updates.append(update)
         if plan is not None:
-            self.had_plan, self.left_out = True, tuple(update.left_out)
-            for seat in seats:
-                self.members[seat].known = self.members[seat].look_at(looks[seat][0], self.shared).takes(seat)
-                own_part = [row[seat] for row in plan if seat in row]
-                at = running.get(seat)
-                self.members[seat].queue = [at, *(e for e in own_part if e != at)] if at is not None else own_part
+            self._adopt(plan, update, {seat: look for seat, (look, _) in looks.items()})
             self._remember(seats, path, seen.names)
+            if asks:
+                member = self.members[seen.seat]
+                self.offer = (seen.seat, deliberation, member.running, member.history)
+                self.spoken[seen.seat] = self._offer_text(seen, plan, path[-1])
+
+    def _adopt(self, plan: Plan, update: Update, looks: Mapping[int, Seen]) -> None:
+        running = self._running()
+        self.had_plan, self.left_out = True, tuple(update.left_out)
+        for seat, look in looks.items():
+            member = self.members[seat]
+            member.known = member.look_at(look, self.shared).takes(seat)
+            own_part = [row[seat] for row in plan if seat in row]
+            at = running.get(seat)
+            member.queue = [at, *(e for e in own_part if e != at)] if at is not None else own_part
+        for seat, partner in self.partners.items():
+            partner.assign([row[seat] for row in plan if seat in row])
+
+    def _pay(self, update: Update, before: tuple[Any, ...]) -> None:
+        if spent := self._spent():
+            update.characters = (update.characters if update.answers else 0) + spent[0] - before[0]
+            update.seconds = round((update.seconds or 0.0) + spent[1] - before[1], 3)
+
+    def _offer_text(self, seen: Seen, plan: Plan, node: Node) -> str:
+        assert self.offer is not None
+        asks = self.offer[1].may_revise(self.updates[-1])
+        return offer_text(plan, seen.names, node.draft.message, asks)
+
+    def answer(self, seen: Seen) -> Message | None:
+        """Read partners' answers to the plan that a seat has sent, and send a better plan if they object."""
+        if self.offer is None or self.offer[0] != seen.seat or self.updates[-1].timestep != seen.timestep:
+            return self.speak(seen.seat)
+        seat, deliberation, running, history = self.offer
+        sent = max((k for k, message in enumerate(seen.inbox) if message.agent == seat), default=-1)
+        answers = {m.agent: m.say for m in seen.inbox[sent + 1 :] if m.agent in self.partners and m.say}
+        if not answers:
+            return None
+        self._listen(seen)
+        member, update, before = self.members[seat], self.updates[-1], self._spent()
+        view = member.look_at(seen, self.shared)
+        planner = self._brief(member, seen, view, (*sorted(self.members), *self.partners))
+        critiques = {
+            s: read_answer(text, self._brief_for(self.partners[s], planner), seat) for s, text in answers.items()
+        }
+        plan, path = deliberation.revise(critiques, update)
+        self._pay(update, before)
+        if plan is None:
+            self.offer = None
+            return None
+        member.running, member.history = running, history
+        looks = {s: self._look(self.members[s], seen, view)[0] for s in self.members}
+        self._adopt(plan, update, looks)
+        action = self._begin(member, seen, view)
+        text = self._offer_text(seen, plan, path[-1])
+        return Message(seat, text, seen.view.action_texts[action], last=not deliberation.may_revise(update))
+
+    def _brief_for(self, partner: Partner, planner: Briefing) -> Briefing:
+        shared = join_findings(planner.shared, planner.view.findings)  # it reports nothing that the planner knows
+        return replace(planner, seat=partner.seat, shared=shared, modelled=True)
+
+    def _everybody(self) -> dict[int, Member | Partner]:
+        return {**self.members, **self.partners}
 
     def _spent(self) -> tuple[Any, ...]:
         spent = [member.voices.spent() for member in self.members.values() if member.voices.spent is not None]
@@ -210,17 +303,18 @@ class Team:
         return {seat: m.running for seat, m in self.members.items() if m.running is not None}
 
     def _brief(self, member: Member, seen: Seen, view: PlanningView, seats: tuple[int, ...]) -> Briefing:
+        everybody = self._everybody()
         return Briefing(
             seat=member.seat,
             members=seats,
             seen=seen,
             view=view,
             running=self._running(),
-            left={seat: tuple(self.members[seat].queue) for seat in seats},
+            left={seat: tuple(everybody[seat].queue) for seat in seats},
             had_plan=self.had_plan,
             known=member.known,
             dialogue=self.dialogue,
-            history={seat: self.members[seat].history for seat in seats},
+            history={seat: everybody[seat].history for seat in seats},
             left_out=self.left_out,
             shared=self.shared,
             look=partial(member.look_at, seen),
@@ -228,6 +322,8 @@ class Team:
 
     def _voices(self, planner: int) -> Voices:
         def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
+            if briefing.modelled:
+                return criticise_as_greedy(briefing, draft, before)
             return self.members[briefing.seat].voices.criticise(briefing, draft, before)
 
         return replace(self.members[planner].voices, criticise=criticise)
@@ -281,7 +377,7 @@ class CotsPolicy:
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Begin an episode without a plan."""
         self.seat = seat
-        self.team.enter(Member(seat, simulator_of(info, self.name), provider_of(info.game), voices()))
+        self.team.enter(Member(seat, simulator_of(info, self.name), provider_of(info.game), voices()), info)
 
     def act(self, seen: Seen) -> Decision:
         """Follow the plan; if the game refuses the action because a teammate was faster, wait."""
@@ -291,8 +387,8 @@ class CotsPolicy:
         return Decision(action=action, say=self.team.spoken.pop(self.seat, ""))
 
     def reply(self, seen: Seen) -> Message | None:
-        """Send this seat's pending message about the plan (setting ``charge``)."""
-        return self.team.speak(self.seat)
+        """Answer partners outside the team, or send this seat's pending message about the plan (``charge``)."""
+        return self.team.answer(seen)
 
     def account(self) -> dict[str, Any]:
         """Return the team's plan updates, if this is its first seat."""

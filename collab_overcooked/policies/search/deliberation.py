@@ -91,6 +91,8 @@ class Briefing:
     # Parts that are not, or no longer, in the current plan, each with its agent and the reason
     left_out: tuple[str, ...] = ()
     shared: Findings = field(default_factory=dict, repr=False)  # Findings shared by all members; the view contains them
+    # Whether the seat belongs to a partner outside the team; ``seen`` and ``view`` are then the planner's
+    modelled: bool = False
     # Function from further findings to a view that contains them; None if the game has no findings
     look: Callable[[Findings], PlanningView] | None = field(default=None, repr=False)
 
@@ -141,10 +143,13 @@ class Critique:
     # Suggested changes for programmed proposers: code, seat and sub-plan
     hints: tuple[tuple[str, int, SubPlan | None], ...] = ()
     findings: Findings = field(default_factory=dict, compare=False)  # Findings reported by the message
+    score: float | None = None  # Single score of a partner outside the team, 1 to 10, instead of both others
 
     @property
     def reward(self) -> float:
-        """(distance + task) / 10; 0.1 if unreadable."""
+        """Share of the highest score, or (distance + task) / 10; 0.1 if unreadable."""
+        if self.score is not None:
+            return self.score / (2 * HIGHEST)
         if self.distance is None or self.task is None:
             return UNREADABLE
         return (_clip(self.distance) + _clip(self.task)) / (2 * HIGHEST)
@@ -188,7 +193,9 @@ class Update:
 
     timestep: int  # Timestep of the update
     seat: int  # Seat that requested it
-    trigger: str  # Reason: ``"start"``, ``"free"`` (a seat has nothing to do) or ``"news"``
+    # Reason: ``"start"``, ``"free"`` (a seat has nothing to do), ``"news"``, or ``"partner"`` (a partner outside the
+    # team does not follow the plan)
+    trigger: str
     rating: int | None = None  # Rating of the previous plan, None without one
     searched: bool = False  # Whether a new plan was searched
     calls: int = 0  # Number of calls of voices
@@ -200,10 +207,12 @@ class Update:
     plan: str = ""  # Text of the plan from now on
     # Parts of the chosen plan that are not in it, each with its agent and the reason
     left_out: list[str] = field(default_factory=list)
+    # Answers of partners outside the team: seat, plan and text, and the reward that follows from the text
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for the record; the tree is left out if there was no search."""
-        values = {k: v for k, v in asdict(self).items() if v or k not in ("left_out", "seconds")}
+        values = {k: v for k, v in asdict(self).items() if v or k not in ("left_out", "seconds", "answers")}
         return values if self.searched else {k: v for k, v in values.items() if k not in ("nodes", "chosen", "depth")}
 
 
@@ -213,10 +222,11 @@ class Deliberation:
     Args:
         settings: Settings of deliberation.
         voices: Callables of deliberation.
+        consults: Whether partners outside the team answer plans, see ``revise``. The first plan is then final for now.
     """
 
-    def __init__(self, settings: PlanSettings, voices: Voices) -> None:
-        self.settings, self.voices = settings.full(), voices
+    def __init__(self, settings: PlanSettings, voices: Voices, consults: bool = False) -> None:
+        self.settings, self.voices, self.consults = settings.full(), voices, consults
 
     def update(self, briefings: Sequence[Briefing], update: Update) -> tuple[Plan | None, list[Node]]:
         """Rate the plan and search a new one if necessary.
@@ -231,20 +241,65 @@ class Deliberation:
         self._update = update
         self._briefings = list(briefings)
         planner = briefings[0]
-        if self.settings.update and planner.had_plan and planner.plan:  # otherwise there is nothing to rate
-            update.rating = self._count(self.voices.rate(briefings), 1)
+        # Otherwise there is nothing to rate, or a partner has already left the plan.
+        if self.settings.update and planner.had_plan and planner.plan and update.trigger != "partner":
+            update.rating = self._count(self.voices.rate([b for b in briefings if not b.modelled]), 1)
             if update.rating is None or update.rating > self.settings.keep:
                 update.plan = plan_text(planner.plan, planner.seen.names)
                 return None, []
         update.searched = True
-        tree = self.tree = PlanTree(self.settings.w, self.settings.stop, self.settings.profile == "released")
-        update.chosen = {"cot": self._one, "talk": self._talk, "dfs": self._dfs, "cots": self._cots}[
-            self.settings.mode
-        ]()
+        self.tree = PlanTree(self.settings.w, self.settings.stop, self.settings.profile == "released")
+        search = {"cot": self._one, "talk": self._talk, "dfs": self._dfs, "cots": self._cots}[self.settings.mode]
+        update.chosen = self._root() if self.consults and self.settings.mode != "cot" else search()
+        return self._conclude(update)
+
+    def revise(self, critiques: Mapping[int, Critique], update: Update) -> tuple[Plan | None, list[Node]]:
+        """Expand the chosen plan after partners outside the team have answered it.
+
+        Args:
+            critiques: Answers by seat; they replace the estimated critiques of the same plan.
+            update: Update of the chosen plan, to complete.
+
+        Returns:
+            A new plan, None if the partners agree or the search has reached its depth; and the path to its node.
+        """
+        at, node = update.chosen, self.tree.nodes[update.chosen]
+        critics = [briefing.seat for briefing in self._briefings[1:]]
+        node.critiques = tuple(critiques.get(s, c) for s, c in zip(critics, node.critiques, strict=False))
+        node.messages = (*node.messages, *(critique.message for critique in critiques.values()))
+        update.answers += [
+            {"seat": seat, "plan": update.plan, "text": critique.message, "score": round(critique.reward, 4)}
+            for seat, critique in critiques.items()
+        ]
+        if self.settings.reward and node.critiques:
+            self.tree.rescore(at, sum(critique.reward for critique in node.critiques) / len(node.critiques))
+        agreed = all(critique.reward >= self.settings.stop - 1e-9 for critique in critiques.values())
+        branches = self.settings.n if self.settings.mode in ("cots", "dfs") else 1
+        drafts = [] if agreed or not self.may_revise(update) else self._propose(at, branches)
+        drafts = [draft for draft in drafts if draft.plan != node.draft.plan]
+        if not drafts:
+            update.nodes = [entry.to_dict() for entry in self.tree.nodes]
+            return None, []
+        judged = [self._judge(at, draft) for draft in drafts]
+        requests = [(seat, option) for critique in critiques.values() for _, seat, option in critique.hints if option]
+
+        def merit(k: int) -> tuple[int, float]:
+            entries = [entry for row in self.tree.nodes[k].draft.plan for entry in row.items()]
+            return sum(request in entries for request in requests), self.tree.nodes[k].reward
+
+        update.chosen = max(judged, key=merit)  # partners do what they asked for, whatever the estimate
+        return self._conclude(update)
+
+    def may_revise(self, update: Update) -> bool:
+        """Return whether the chosen plan may still be expanded."""
+        return self.settings.mode != "cot" and self.tree.nodes[update.chosen].depth < self.settings.depth
+
+    def _conclude(self, update: Update) -> tuple[Plan, list[Node]]:
+        tree = self.tree
         path = tree.path(update.chosen)
         draft = path[-1].draft
         written = self.voices.write(self._briefings[0], draft)
-        plan, names = without_clashes(written), planner.seen.names
+        plan, names = without_clashes(written), self._briefings[0].seen.names
         update.plan = self._count(plan_text(plan, names))
         update.left_out = [*_missing(draft.plan, written, names, "not written down"), *_missing(written, plan, names)]
         update.nodes = [node.to_dict() for node in tree.nodes]

@@ -68,6 +68,16 @@ class PlanTree:
             at = node_at.parent
         return index
 
+    def rescore(self, index: int, reward: float) -> None:
+        """Replace the reward of a leaf, and correct the values that contain it."""
+        leaf, at = self.nodes[index], index
+        change, leaf.reward = reward - leaf.reward, reward
+        while at >= 0:
+            node = self.nodes[at]
+            node.value += change / node.visits
+            node.solved = node.reward >= self.stop - 1e-9 or any(self.nodes[k].solved for k in node.children)
+            at = node.parent
+
     def path(self, index: int) -> list[Node]:
         """Return the nodes on the path from the root to an index."""
         path = []

@@ -297,16 +297,17 @@ def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Criti
     plan, view, members = draft.plan, briefing.view, briefing.members
     steps = loads(view, plan, members)
     total, best = duration(steps), best_loads(view, plan, members)
-    distance = _score(best / total) if total else float(LOWEST)
+    distance = score_of(best / total) if total else float(LOWEST)
     hints = list(_hints(briefing, plan, best < total - 0.5))
     ideal = max(merit(view, auction(briefing), members), merit(view, plan, members))
-    task = _score(merit(view, plan, members) / ideal) if ideal else float(HIGHEST)
+    task = score_of(merit(view, plan, members) / ideal) if ideal else float(HIGHEST)
     task = max(task - _clashes(plan) - _impossible(briefing, plan), LOWEST)
     messages = [_message(briefing, hints), *(finding.text for finding in briefing.news.values())]
     return Critique(distance, task, " ".join(messages), tuple(hints), briefing.news)
 
 
-def _score(share: float) -> float:
+def score_of(share: float) -> float:
+    """Return the score of a plan with a share of the best plan's merit."""
     return max(HIGHEST - LOSS * (1.0 - share), LOWEST)
 
 

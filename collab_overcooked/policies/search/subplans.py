@@ -6,7 +6,8 @@ nothing else of the game.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -135,6 +136,13 @@ class Study:
     heading: str  # Column heading of the metric
     scale: float = 1.0  # Factor of the metric for display
     bound: Mapping[str, Any] = field(default_factory=dict)  # Further options of ``planner`` as the bound
+
+
+def option_in(message: str, options: Sequence[SubPlan]) -> SubPlan | None:
+    """Return the sub-plan with the longest name that occurs in a message."""
+    plain = " ".join(message.casefold().split())
+    inside = [o for o in options if re.search(rf"(?<!\w){re.escape(o.text.casefold())}(?!\w)", plain)]
+    return max(inside, key=lambda option: len(option.text), default=None)
 
 
 def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:

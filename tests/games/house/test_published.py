@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked import registry
 from collab_overcooked.games.house.suite import published
+from collab_overcooked.reporting.plan_trees import COSTS
 
 AVERAGES = {  # table 1 of CoTS, with oracle perception
     "RHP alone": 50,
@@ -43,5 +44,15 @@ def test_numbers_of_people_and_costs_of_plans_are_there():
         for who, entry in message["people"].items()
     }
     assert people == {"CoELA": (48, 5.7, 5.4, 6.0), "CoTS": (43, 6.3, 6.1, 6.4)}
-    assert message["plan_update"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
-    assert message["plan_update"]["CoTS"] == {"characters": 7923, "seconds": 26.8}
+    assert message["plan_update"]["housework"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
+    assert message["plan_update"]["housework"]["CoTS"] == {"characters": 7923, "seconds": 26.8}
+
+
+def test_costs_of_plan_updates_and_ablations_stand_in_tables() -> None:
+    suite = registry.load_suite("housework")
+    assert [f"{cost} per plan update" for cost in COSTS] == [column.name for column in suite.columns][-3:]
+    assert "characters" not in [column.name for column in suite.columns]  # of talk, which a search does not send
+    cost = suite._published()[1]
+    assert dict((row[0], row[1:]) for row in cost.rows)["CoTS"] == (7923, 26.8)
+    parts = registry.load_suite("transport")._published()[1]
+    assert [row[3] for row in parts.rows] == [89, 90, 88, 93]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from collab_overcooked.policies.api import Message
 from collab_overcooked.policies.llm.answers import JSON, LINE, Unreadable
 from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, read_plans, read_rating, read_scores
 from collab_overcooked.policies.llm.settings import parse_settings
@@ -333,3 +334,38 @@ def test_examples_can_be_left_out(play_team: Any) -> None:
     for examples in ("on", "off"):
         _, asked = play(play_team, answer, f"{SPEC},examples={examples}")
         assert any("Example, with other agents" in r.turns[-1].content for r in asked.asked) == (examples == "on")
+
+
+def test_a_model_beside_a_person_plans_for_both_and_reads_the_answer(play_team: Any) -> None:
+    """Table 4 of the paper: the prompt names both agents, and the answer is a comment on the plan."""
+
+    class Person:
+        name = "person"
+
+        def reset(self, *_: Any) -> None:
+            self.answers = ["No, I have found nothing here. Score 2.", "I agree."]
+
+        def act(self, seen: Any) -> int:
+            return int(seen.idle_action)
+
+        def reply(self, seen: Any) -> Message | None:
+            return Message(seen.seat, self.answers.pop(0), "") if self.answers else None
+
+    record, asked = play(play_team, answer, [SPEC, "greedy"], mates={1: Person()}, max_cycles=3)
+    assert all("one of a team: Alice, Bob." in request.turns[0].content for request in asked.asked)
+    assert not any(kind_of(request.turns[-1].content) == "criticise" for request in asked.asked)
+    assert not any("You are Bob. Time" in request.turns[-1].content for request in asked.asked)
+    better = [r.turns[-1].content for r in asked.asked if "better than the last" in r.turns[-1].content]
+    assert "I have found nothing here" in better[0]
+    update = record["plan_updates"]["agent_0"][0]
+    assert [entry["score"] for entry in update["answers"]] == [0.2, 1.0]
+    assert all("Alice: " in node["plan"] and "Bob: " in node["plan"] for node in update["nodes"])
+    assert update["characters"] > 0 and update["calls"] >= 4
+
+
+def test_ablations_of_the_paper_are_switches(play_team: Any) -> None:
+    record, asked = play(play_team, answer, f"{SPEC},reward=0,update=0")
+    updates = record["plan_updates"]["agent_0"]
+    assert len(updates) > 1 and all(update["searched"] and update["rating"] is None for update in updates)
+    assert all(node["reward"] == 0.0 for update in updates for node in update["nodes"])
+    assert not any(kind_of(request.turns[-1].content) == "rate" for request in asked.asked)

@@ -156,11 +156,12 @@ def test_seats_of_one_spec_share_a_plan_and_others_do_not() -> None:
     assert first.team is last.team is not other.team
 
 
-def test_a_seat_beside_other_policies_plans_alone() -> None:
+def test_a_seat_beside_other_policies_plans_for_both() -> None:
     env = collab_overcooked.make("Housework-v0", **SMALL["Housework-v0"])
     record = play_episode(env, make_team(["greedy", "cots"]), 1, task="set_table")
     assert list(record["plan_updates"]) == ["agent_1"]
-    assert all("Alice:" not in update["plan"] for update in all_updates(record))
+    assert any("Alice:" in update["plan"] and "Bob:" in update["plan"] for update in all_updates(record))
+    assert not any(step["messages"] for step in record["steps"])  # a program does not read
 
 
 def test_talk_costs_only_where_it_is_charged() -> None:

@@ -56,15 +56,30 @@ class JournalFile:
         self.append_line(json_line(value, self.check))
 
     def append_line(self, line: bytes) -> None:
-        """Append a line that is known to pass the check."""
-        with open(self.path, "ab", opener=lambda path, flags: os.open(path, flags, self.mode)) as file:
-            begin = file.tell()
-            file.write(line)
-            file.flush()
-            if self.durable:
-                os.fsync(file.fileno())
+        """Append a line that is known to pass the check; if that fails, the file is as before.
+
+        Raises:
+            OSError: The line cannot be written, for example because the disk is full; the error names the file.
+        """
+        with open(self.path, "ab", buffering=0, opener=lambda path, flags: os.open(path, flags, self.mode)) as file:
+            begin, written = file.tell(), 0
+            try:
+                while written < len(line):  # of a file that reaches its limit, a part is written first
+                    written += file.write(line[written:])
+                if self.durable:
+                    os.fsync(file.fileno())
+            except BaseException as error:
+                file.truncate(begin)
+                if isinstance(error, OSError) and error.filename is None:
+                    error.filename = str(self.path)
+                raise
         if begin == self._end:
             self._end, self._count = self._end + len(line), self._count + 1
+
+    def cut(self, end: int) -> None:
+        """Drop the lines behind a number of bytes."""
+        os.truncate(self.path, end)
+        self._end = self._count = 0
 
     def drop_torn_line(self, note: Callable[[str], None] = lambda message: None, result: str = "") -> None:
         """Drop an incomplete last line, left by a process that was stopped while writing; ``note`` gets the result."""

@@ -296,7 +296,7 @@ class EpisodeDriver:
             skipped = self.practice is not None and person.seat is not None and self.practice.has_skipped(person.seat)
             if (
                 skipped
-                or (limit is not None and self._now() - asked_at >= limit)
+                or (limit is not None and self._now() - asked_at >= limit and not person.awaited)
                 or person.is_lost(self.settings, self._now())
             ):
                 return None

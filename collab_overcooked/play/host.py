@@ -19,6 +19,7 @@ from collab_overcooked.play.session import Session
 MAX_SESSIONS = 50  # that are played at the same time
 MAX_CLOSED = 200  # whose links still say how they ended
 IDLE = 2 * 3600.0  # seconds without a message after which a session ends
+ABSENCE = 1800.0  # the same if its people are all gone
 SWEEP = 60.0
 
 
@@ -97,10 +98,11 @@ class Host:
         return hmac.compare_digest(self.token.encode(), token.encode())
 
     async def sweep(self) -> None:
-        """End sessions without messages for ``IDLE`` seconds; runs until it is cancelled."""
+        """End sessions without messages for ``IDLE`` or ``ABSENCE`` seconds; runs until it is cancelled."""
         while True:
             for session in self.sessions.values():
-                if session.state != "closed" and self._now() - session.used_at > IDLE:
+                limit = ABSENCE if any(person.awaited for person in session.people) else IDLE
+                if session.state != "closed" and self._now() - session.used_at > limit:
                     session.stop("The session was ended, as no person was there.")
             await asyncio.sleep(SWEEP)
 

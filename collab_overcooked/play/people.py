@@ -108,6 +108,7 @@ class Person:
         self.sockets = 0
         self.interface = "none"
         self.ready = self.gone = self.was_here = False
+        self.awaited = False  # Whether the game waits, as nobody is here
         self.keys = HeldKeys()
         self.speech: deque[str] = deque(maxlen=8)
         self.turn = 0
@@ -152,8 +153,11 @@ class Person:
         return True
 
     def is_lost(self, settings: PlaySettings, now: float) -> bool:
-        """Return whether the connection has been lost for so long that ``settings.on_leave`` counts."""
-        if settings.on_leave == "pause":
+        """Return whether the connection has been lost for so long that ``settings.on_leave`` counts.
+
+        A game whose people are all gone waits instead.
+        """
+        if settings.on_leave == "pause" or self.awaited:
             return False
         return self.left_at is not None and now - self.left_at >= settings.grace
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +36,31 @@ class PlayFolder:
     ) -> None:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
         self.run = RunFolder(path, config, note)
-        self.path = self.run.path
+        self.path, self._note = self.run.path, note
         self._writing = threading.Lock()
+        self._unsaved: deque[Callable[[], None]] = deque()  # in order; what cannot be written is tried again
+        self._taken = set(self.run.records)
         self._apart = {name: JournalFile(self.path / name, durable=False) for name in (INPUTS, ABORTED, TUTORIALS)}
         for journal in self._apart.values():
             journal.drop_torn_line(note, "nothing depends on it")
 
     def close(self) -> None:
-        """Let others write to the folder."""
+        """Write what could not be written before, and let others write to the folder."""
+        with self._writing:
+            self._write()
+        if self._unsaved:
+            self._note(f"{self.path}: {len(self._unsaved)} lines were lost, as they could not be written")
         self.run.close()
 
     def add(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Write the record of an episode that is over; returns it with the number under which it is kept."""
         number = int(record["episode"])
         with self._writing:
-            while (record["task"], number) in self.run.records:  # the same task again, or by others
+            while (record["task"], number) in self._taken:  # the same task again, or by others
                 number += 1
+            self._taken.add((record["task"], number))
             kept = {**record, "episode": number}
-            self.run.append(kept)
+            self._write(partial(self.run.append, kept))
         return kept
 
     def add_apart(self, name: str, record: Mapping[str, Any]) -> None:
@@ -64,4 +73,17 @@ class PlayFolder:
 
     def _append(self, name: str, line: bytes) -> None:
         with self._writing:
-            self._apart[name].append_line(line)
+            self._write(partial(self._apart[name].append_line, line))
+
+    def _write(self, *lines: Callable[[], None]) -> None:
+        """Write lines; those for which there is no room are kept in memory until there is."""
+        was_full = bool(self._unsaved)
+        self._unsaved.extend(lines)
+        while self._unsaved:
+            try:
+                self._unsaved[0]()
+            except OSError as error:
+                if not was_full:
+                    self._note(f"{error}; games go on, and it is written as soon as that is possible")
+                return
+            self._unsaved.popleft()

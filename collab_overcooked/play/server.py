@@ -11,6 +11,7 @@ import contextlib
 import gc
 import ipaddress
 import json
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
 from typing import Any
@@ -159,7 +160,12 @@ def make_app(
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
-    app = Starlette(routes=[*app_routes, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
+    app = Starlette(
+        routes=[*app_routes, *routes],
+        middleware=[Middleware(Guard, names=names)],
+        exception_handlers={OSError: _not_saved},
+        lifespan=lifespan,
+    )
     app.state.host, app.state.drawing = host, asyncio.Lock()
     return app
 
@@ -168,6 +174,13 @@ def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> 
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
+
+
+async def _not_saved(request: Any, error: Exception) -> Any:
+    """Ask to send an answer again that could not be written, for example because the disk is full."""
+    print(f"{error}; the answer was refused, all before it is kept", file=sys.stderr)
+    text = "This could not be saved. Please wait a minute, go back and send it again."
+    return _response(text, "text/plain", 503)
 
 
 async def _health(request: Any) -> Any:

@@ -35,6 +35,8 @@ from collab_overcooked.runner.teams import MakePolicy, make_team
 MAX_WATCHERS = 20
 ADJUSTING = ("text", "skip", "pause")
 STAGES = 4  # of getting a game ready
+ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
+UNDECIDED = "This episode does not count, as somebody took no decision in it."
 
 
 def check_jobs(jobs: Sequence[Job], voice: bool = False) -> None:
@@ -113,7 +115,6 @@ class Session:
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
-        self._alone = False  # the game waits because no person is connected
         self._changed = asyncio.Event()
 
     @property
@@ -273,6 +274,8 @@ class Session:
         except asyncio.CancelledError:
             self._send_over(self._write(run.close() | self._people_facts()))
             raise
+        if "ended" not in record and any(p.seat is not None and not p.counts["decisions"] for p in self.people):
+            record |= {"ended": ABANDONED}  # by somebody who decided nothing in it
         again = "ended" not in record and self._repeats()
         record = await asyncio.to_thread(self._write, record | self._people_facts())
         if self._stopped is not None or self._number >= self.episodes:
@@ -305,21 +308,23 @@ class Session:
         return {"people": {person.agent: person.facts() | how for person in self.people}}
 
     def _write(self, record: Record) -> Record:
-        practised, left = self._round.goal is not None, record.get("ended") == "left"
-        if self.folder is not None and (left or practised):
+        practised = self._round.goal is not None
+        if self.folder is not None and ("ended" in record or practised):
             self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
         elif self.folder is not None:
             record = self.folder.add(record)
         return record
 
     def _send_over(self, record: Record, comment: str = "") -> None:
-        practised, left = self._round.goal is not None, record.get("ended") == "left"
-        if not (left or practised):
+        ended, practised = record.get("ended"), self._round.goal is not None
+        left = ended == "left"
+        if counts := not (ended or practised):
             self.records.append(record)
         more = not left and self._number < self.episodes
-        outcome = self._stopped if left else comment if practised else registry.suite_of(record).outcome(record)
-        metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
-        replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
+        outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
+        outcome = outcome or (registry.suite_of(record).outcome(record) if counts else "")
+        metrics = _numbers(record["metrics"]) if self.settings.metrics and counts else {}
+        replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
         result = {
             "outcome": renaming(self._game)(outcome or ""),
             "metrics": metrics,
@@ -358,11 +363,17 @@ class Session:
             self.driver.show(person)
         if self._over is not None:
             person.send(self._over_for(person))
-        if self._alone:
-            self._alone = False
-            self.pause(False)
+        self._await_people()
         self._changed.set()
         self._send_state()
+
+    def _await_people(self) -> None:
+        """Let the game wait while nobody is here; the host ends it if that lasts too long."""
+        alone = not any(person.here for person in self.people)
+        if alone != self.people[0].awaited:
+            for person in self.people:
+                person.awaited = alone
+            self.pause(alone)
 
     def disconnect(self, person: Person, outbox: Outbox) -> None:
         """Lose a person's connection; a game whose people are all gone waits."""
@@ -372,9 +383,7 @@ class Session:
         if person in self.watchers:
             self.watchers.remove(person)
             return
-        if self.state == "playing" and not any(other.here for other in self.people):
-            self._alone = True
-            self.pause(True)
+        self._await_people()
         self._send_state()
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.recording import PlayFolder
-from collab_overcooked.play.session import Session
+from collab_overcooked.play.session import ABANDONED, Session
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, Step
@@ -245,7 +245,7 @@ class StudyHost:
 
         def over(record: Mapping[str, Any]) -> None:
             self.late.extend(session.driver.late if session.driver is not None else ())
-            if record.get("ended") == "left":
+            if record.get("ended") in ("left", ABANDONED):
                 lost.update(self._absent(session))
 
         session = Session(

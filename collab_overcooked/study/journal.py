@@ -183,9 +183,14 @@ class Journal(Locked):
             kept: Address parameters that the study stores, including the panel's id.
         """
         person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
+        before = self._identities.path.stat().st_size if self._identities.path.exists() else 0
         self._identities.append({"id": person.id, "token": person.token, "kept": person.kept})
+        try:
+            self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
+        except OSError:
+            self._identities.cut(before)  # who has not joined leaves nothing
+            raise
         self._add(person)
-        self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
         return person
 
     def decline(self) -> None:

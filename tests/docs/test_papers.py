@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -27,6 +28,24 @@ TINY: dict[str, dict[str, str]] = {
     "rush": {"--runs": "1", "--scenario": "easy", "--domain": "kitchen", "--episodes": "2"},
     "housework": {"--tasks": "set_table", "--episodes": "1"},
     "transport": {"--tasks": "stuff", "--episodes": "1", "--rooms": "6", "--containers": "2"},
+}
+PRINTED: dict[str, tuple[str, ...]] = {  # columns of the tables that a suite's commands print
+    "collab-overcooked": ("SR %", "PC %", "TES 0 %", "TES 1 %", "IC %", "RC %"),
+    "initiations": ("Due action", "right %", "premature", "repetitive", "irrelevant", "silent"),
+    "cuisineworld": ("CoS",),
+    "craft": ("CoS",),
+    "overcooked": ("Layout", "score", "soups"),
+    "questions": ("accuracy", "chance"),
+    "collab-capture": ("turns ± SE", "caught %"),
+    "collab-escape": ("turns ± SE", "escaped %"),
+    "rush": ("CR", "RR", "turns", "balance", "A+", "A-", "A=", "ended early %"),
+    "housework": ("ticks", "calls per plan update", "characters per plan update", "seconds per plan update"),
+    "transport": ("rate", "calls per plan update", "characters per plan update", "seconds per plan update"),
+}
+SUMMARIES = {  # titles in the summaries that show figures, by the first run
+    "runs/collab": ("Success rate by level", "Initiating capability by level", "Right initiations by due action"),
+    "runs/cuisineworld": ("CoS by number of agents", "Dishes by level"),
+    "runs/rush": ("A+", "A-"),
 }
 LONG = ("craft", "overcooked", "questions", "initiations")  # whose episodes are not cut by an option of every game
 
@@ -72,10 +91,19 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     answer = '{"action": 1, "answer": "A", "plan": "wait(1)", "say": "[NOTHING]", "analysis": ""}'
     with serving(lambda asked: Says(answer)) as server:
         for command in COMMANDS:
-            if command.startswith("study rehearse"):  # tests/study rehearses these
+            if command.startswith("study"):  # tests/study rehearses these
                 continue
             more = ["--base-url", server.url, "--max-unusable", "0"] if "llm:" in command else []
             done = CliRunner().invoke(app, [*tiny(command), *more])
             codes = (0, 3) if more else (0,)  # 3: no answer of the scripted model was of use in this game
             assert done.exit_code in codes, f"{command}\n{done.output[-3000:]}"
+            arguments = shlex.split(command)
+            if arguments[0] == "evaluate":
+                cards = json.loads(Path(arguments[arguments.index("--out") + 1], "table.json").read_text("utf-8"))
+                columns = {name for card in cards for table in card["tables"] for row in table["rows"] for name in row}
+                missing = set(PRINTED[arguments[1]]) - columns
+                missing -= set() if "agent=cots" in command else {name for name in missing if "plan update" in name}
+                assert not missing, f"{command} prints no {missing}, but {sorted(columns)}"
+            if arguments[0] == "summarize":
+                assert all(title in done.stdout for title in SUMMARIES[arguments[1]]), done.stdout
         assert server.asked

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import SchemaError, integer
+from collab_overcooked.play.recording import INPUTS, PlayFolder
 
 
 def test_readers_get_each_complete_line_once(tmp_path: Path) -> None:
@@ -50,3 +55,40 @@ def test_a_missing_file_is_empty_or_refused(tmp_path: Path) -> None:
     assert list(JournalFile(tmp_path / "a").read()) == []
     with pytest.raises(ValueError, match="a: cannot be read: No such file"):
         list(JournalFile(tmp_path / "a", missing_ok=False).read())
+
+
+@contextmanager
+def full_disk(room: int) -> Iterator[None]:
+    """Files of this process grow to this many bytes; what is beyond fails as on a full disk, after a part of it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_line_that_cannot_be_written_leaves_the_file_as_before(tmp_path: Path) -> None:
+    journal, line = JournalFile(tmp_path / "a"), b'{"text": "0123456789"}\n'
+    journal.append_line(line)
+    for room in range(len(line), 2 * len(line)):  # at every byte of the next line
+        with full_disk(room), pytest.raises(OSError, match="too large") as failed:
+            journal.append_line(line)
+        assert failed.value.filename == str(journal.path) and journal.path.read_bytes() == line
+    journal.append_line(line)
+    assert journal.path.read_bytes() == 2 * line and len(list(journal.read())) == 1
+
+
+def test_games_go_on_when_there_is_no_room_and_lose_nothing(tmp_path: Path) -> None:
+    notes: list[str] = []
+    folder = PlayFolder(tmp_path / "run", "collab-escape", note=notes.append)
+    folder.add_input({"number": 0})
+    full = (folder.path / INPUTS).stat().st_size + 5
+    with full_disk(full):
+        for number in range(1, 4):
+            folder.add_input({"number": number})
+    assert len(notes) == 1 and INPUTS in notes[0] and "it is written as soon as that is possible" in notes[0]
+    folder.add_input({"number": 4})
+    entries = [json.loads(line) for line in (folder.path / INPUTS).read_text().splitlines()]
+    assert [entry["number"] for entry in entries] == [0, 1, 2, 3, 4]
+    folder.close()

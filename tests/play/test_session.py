@@ -145,10 +145,13 @@ def test_who_does_not_decide_in_time_idles(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], how={"decide_within": 1.0}, **ESCAPE)
     seconds = iter(range(0, 10**9, 3))
     session._now = lambda: float(next(seconds))
+    over = []
+    session._on_over = over.append
     play(session, lambda message: first_legal(message) if message["type"] == "state" else None)
-    (record,) = session.records
+    (record,) = over
     assert record["people"]["agent_0"]["timeouts"] == len(record["steps"])
     assert {step["action_texts"][0] for step in record["steps"]} == {"wait"}
+    assert record["ended"] == "abandoned" and not session.records, "nobody decided anything, so it counts nowhere"
 
 
 def test_a_voice_without_a_seat_is_heard_by_all(make_session) -> None:
@@ -511,3 +514,43 @@ def test_one_answer_walks_and_uses_what_is_not_legal_yet(make_session) -> None:
     steps = session.records[0]["steps"]
     assert [step["action_texts"][0] for step in steps[:3]] == ["north", "west", "interact"]
     assert steps[2]["events"][0]["event"] == "onion_pickup" and not player.of_type("refused")
+
+
+@pytest.mark.parametrize("leaves_at", ["ready", "ask", "over"])
+@pytest.mark.parametrize("clock", ["turns", "ticks"])
+def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at: str, clock: str) -> None:
+    """Nothing is played for nobody, and nothing that nobody played is kept as a person's game."""
+    overs: list[dict[str, Any]] = []
+    how = {"grace": 0.0, "clock": clock}
+    what = KITCHEN if clock == "ticks" else ESCAPE
+    session = make_session(["agent_0=person", "agent_1=greedy"], how=how, on_over=overs.append, **what)
+    session.jobs = session.jobs * 2
+
+    def is_reached(message: dict[str, Any]) -> bool:
+        kind = "frame" if (leaves_at, clock) == ("ask", "ticks") else leaves_at
+        return message["type"] == kind or (message["type"] == "state" and message["state"] == kind)
+
+    def press(message: dict[str, Any]) -> dict[str, Any] | None:
+        keys = {"type": "keys", "keys": ["up"]} if message["type"] == "frame" else None
+        return first_legal(message) or keys
+
+    async def visit() -> None:
+        playing = asyncio.create_task(session.run())
+        person, outbox = session.people[0], Outbox("test")
+        session.connect(person, outbox)
+        while not is_reached(message := await asyncio.wait_for(outbox.get(), 60)):
+            if answer := press(message):
+                session.receive(person, answer)
+        session.disconnect(person, outbox)
+        await asyncio.sleep(0.3)
+        played, step = len(overs), session.driver.timestep if session.driver else 0
+        await asyncio.sleep(0.3)
+        assert not playing.done() and (len(overs), session.driver.timestep if session.driver else 0) == (played, step)
+        await asyncio.gather(playing, Player(session, person, press).run())
+
+    asyncio.run(visit())
+    assert len(overs) == 2
+    for record in overs:
+        decided = record["people"]["agent_0"]["decisions"]
+        assert (record.get("ended") == "abandoned") == (decided == 0)
+    assert session.records == [record for record in overs if "ended" not in record]

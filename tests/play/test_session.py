@@ -7,9 +7,10 @@ import json
 import re
 import threading
 from collections import Counter
+from typing import Any
 
 import pytest
-from play.world import ESCAPE, Player, first_legal, jobs, play
+from play.world import ESCAPE, KITCHEN, Player, first_legal, jobs, play
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -531,8 +532,9 @@ def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at
         return message["type"] == kind or (message["type"] == "state" and message["state"] == kind)
 
     def press(message: dict[str, Any]) -> dict[str, Any] | None:
-        keys = {"type": "keys", "keys": ["up"]} if message["type"] == "frame" else None
-        return first_legal(message) or keys
+        if clock == "ticks" and message["type"] == "frame":
+            return {"type": "key", "key": "left", "down": True}
+        return first_legal(message)
 
     async def visit() -> None:
         playing = asyncio.create_task(session.run())

@@ -8,6 +8,7 @@ import csv
 import itertools
 import json
 import random
+import resource
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -963,3 +964,22 @@ def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> No
         host.end(late, "left")
         assert host.news(other).go and other.end == "partner_left"
         host.close()
+
+
+def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
+    """At every byte: who is refused leaves nothing, who joined before stays, and others join when there is room."""
+    journal = Journal.open(tmp_path, read_study(QUICK), lambda text: None)
+    first = journal.join({})
+    files = sorted(path for path in tmp_path.iterdir() if path.suffix == ".jsonl")
+    before = {path: path.read_bytes() for path in files}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for room in range(min(map(len, before.values())), max(map(len, before.values())) + 60, 7):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            with pytest.raises(OSError, match="too large"):
+                journal.join({})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert {path: path.read_bytes() for path in files} == before and list(journal.people) == [first.id]
+    second = journal.join({})
+    assert list(Journal(tmp_path, read_study(QUICK)).people) == [first.id, second.id]

@@ -108,7 +108,7 @@ class Person:
         self.sockets = 0
         self.interface = "none"
         self.ready = self.gone = self.was_here = False
-        self.awaited = False  # Whether the game waits, as nobody is here
+        self.awaited = False  # Whether the game waits, as all people are gone
         self.keys = HeldKeys()
         self.speech: deque[str] = deque(maxlen=8)
         self.turn = 0

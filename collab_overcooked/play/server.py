@@ -160,12 +160,8 @@ def make_app(
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
-    app = Starlette(
-        routes=[*app_routes, *routes],
-        middleware=[Middleware(Guard, names=names)],
-        exception_handlers={OSError: _not_saved},
-        lifespan=lifespan,
-    )
+    guards, handlers = [Middleware(Guard, names=names)], {OSError: _not_saved}
+    app = Starlette(routes=[*app_routes, *routes], middleware=guards, exception_handlers=handlers, lifespan=lifespan)
     app.state.host, app.state.drawing = host, asyncio.Lock()
     return app
 

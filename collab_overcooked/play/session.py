@@ -36,7 +36,7 @@ MAX_WATCHERS = 20
 ADJUSTING = ("text", "skip", "pause")
 STAGES = 4  # of getting a game ready
 ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
-UNDECIDED = "This episode does not count, as somebody took no decision in it."
+UNDECIDED = "This episode does not count, as a person took no decision in it."
 
 
 def check_jobs(jobs: Sequence[Job], voice: bool = False) -> None:
@@ -275,7 +275,7 @@ class Session:
             self._send_over(self._write(run.close() | self._people_facts()))
             raise
         if "ended" not in record and any(p.seat is not None and not p.counts["decisions"] for p in self.people):
-            record |= {"ended": ABANDONED}  # by somebody who decided nothing in it
+            record |= {"ended": ABANDONED}  # by a person who decided nothing in it
         again = "ended" not in record and self._repeats()
         record = await asyncio.to_thread(self._write, record | self._people_facts())
         if self._stopped is not None or self._number >= self.episodes:
@@ -368,7 +368,7 @@ class Session:
         self._send_state()
 
     def _await_people(self) -> None:
-        """Let the game wait while nobody is here; the host ends it if that lasts too long."""
+        """Let the game wait while all people are gone; the host ends it if that lasts too long."""
         alone = not any(person.here for person in self.people)
         if alone != self.people[0].awaited:
             for person in self.people:

@@ -982,4 +982,5 @@ def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert {path: path.read_bytes() for path in files} == before and list(journal.people) == [first.id]
     second = journal.join({})
+    journal.close()
     assert list(Journal(tmp_path, read_study(QUICK)).people) == [first.id, second.id]

@@ -139,6 +139,20 @@ def test_report_is_made_again(finished):
     assert (folder / "report.html").read_bytes() == before
 
 
+def test_all_of_several_files_are_checked_each_as_its_kind(tmp_path):
+    good, broken, level = (tmp_path / name for name in ("good.yaml", "broken.yaml", "level.yaml"))
+    good.write_text("extends: cramped_room\nname: good\n")
+    broken.write_text("grid: [")
+    level.write_text("extends: level_1\nname: level\n")
+    done = run("check", broken, good, tmp_path / "absent.yaml", level, "--par", "none")
+    assert done.exit_code == 2
+    for text in ("CANNOT BE READ", "broken.yaml", "good: 5 x 4", "absent.yaml: No such file", "level"):
+        assert text in done.stdout, done.stdout
+    values = json.loads(run("check", broken, good, "--par", "none", "--json").stdout)
+    assert sorted(values[0]) == ["error", "file"] and len(values) == 2
+    assert run("check", "layouts", good, "--par", "none").exit_code == 0
+
+
 def test_list_alone_names_what_can_be_listed():
     names = run("list").stdout.split()
     assert {"envs", "suites", "policies", "tasks", "layouts"} <= set(names)

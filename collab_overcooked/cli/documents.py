@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +42,8 @@ def choose_kind(arguments: list[str]) -> list[str]:
         return arguments
     if arguments[0].startswith("-"):
         raise ValueError("Missing file: name it first, then the options of its kind")
-    kind = recognise(arguments[0])
+    files = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    kind = next((kind for kind in map(_kind_of, files) if kind is not None), None) or recognise(files[0])
     choose(check_app, summaries, kind.plural, partial(check_command, kind))
     return [kind.plural, *arguments]
 
@@ -103,16 +105,43 @@ def recognise(source: str) -> DocumentKind:
     return best
 
 
+def _kind_of(source: str) -> DocumentKind | None:
+    try:
+        return recognise(source)
+    except (ValueError, OSError):
+        return None
+
+
 def check_command(kind: DocumentKind) -> Callable[..., int]:
     """Return the command that checks files of a kind."""
 
     def check(*files: File, options: Any = kind.options(), to_dict: Json = False) -> int:
-        everything = files == (kind.plural,)
-        finding = kind.check(kind.names() if everything else list(files), options)
-        show(finding, to_dict)
-        return int(not finding.ok and not everything)  # built-in files document what they lack
+        if files == (kind.plural,):
+            show(kind.check(kind.names(), options), to_dict)
+            return 0  # built-in files document what they lack
+        if len(files) == 1:
+            finding = kind.check(list(files), options)
+            show(finding, to_dict)
+            return int(not finding.ok)
+        fixed = kind if files[0] == kind.plural else None  # such as 'layouts': files that need not be recognised
+        codes, values = [0], list[Any]()
+        for file in files[1:] if fixed else files:
+            try:
+                file_kind = fixed or recognise(file)
+                finding = file_kind.check([file], options if file_kind is kind else file_kind.options())
+            except (ValueError, OSError) as error:  # the others are checked all the same
+                reason = str(error) if file in str(error) else f"{file}: {error}"
+                finding = Finding(f"CANNOT BE READ: {reason}", [{"file": file, "error": str(error)}], ok=False)
+                codes.append(2)
+            codes.append(int(not finding.ok))
+            values += finding.values if isinstance(finding.values, list) else [finding.values]
+            if not to_dict:
+                show(finding, to_dict)
+        if to_dict:
+            show(Finding("", values), to_dict)
+        return max(codes)
 
-    check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
+    check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims, 2 if one cannot be read."
     set_options(check, {"options": as_options(kind.options)})
     return check
 

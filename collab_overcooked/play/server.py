@@ -140,8 +140,7 @@ def make_app(
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(start()) for start in (host.sweep, *beside)]
-        if started is not None:
-            started()
+        _ = started and started()
         yield
         for task in tasks:
             task.cancel()
@@ -160,8 +159,8 @@ def make_app(
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
-    guards, handlers = [Middleware(Guard, names=names)], {OSError: _not_saved}
-    app = Starlette(routes=[*app_routes, *routes], middleware=guards, exception_handlers=handlers, lifespan=lifespan)
+    guards, saves = [Middleware(Guard, names=names)], {OSError: _not_saved}
+    app = Starlette(routes=[*app_routes, *routes], middleware=guards, exception_handlers=saves, lifespan=lifespan)
     app.state.host, app.state.drawing = host, asyncio.Lock()
     return app
 

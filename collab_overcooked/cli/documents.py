@@ -99,7 +99,8 @@ def recognise(source: str) -> DocumentKind:
             break
         seen.add(path.resolve())
         path = path.parent / base
-    best = max(kinds, key=lambda kind: (sum(key in kind.keys for key in doc), -len(kind.keys)))
+    fitting = [kind for kind in kinds if kind.fits is None or kind.fits(doc)]
+    best = max(fitting, key=lambda kind: (kind.fits is not None, sum(key in kind.keys for key in doc), -len(kind.keys)))
     if not any(key in best.keys for key in doc):
         raise LayoutError(f"{doc.source}: has no key of a {', '.join(kind.name for kind in kinds)}")
     return best

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT
+from collab_overcooked.cli.documents import recognise
 from collab_overcooked.cli.options import Gamma, KitchenOpt
 from collab_overcooked.io.checks import near_matches
 
@@ -109,6 +111,9 @@ def describe(
         OUT.print(describe_env(name))
         return
     suites = [registry.load_suite(name) for name in registry.suites()]
+    if Path(name).suffix in (".yaml", ".yml", ".layout"):
+        OUT.print(describe_file(name, kitchen, gamma))
+        return
     for suite in suites:
         text = suite.describe(name, kitchen, gamma)
         if text is not None:
@@ -128,6 +133,18 @@ def describe(
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
     )
+
+
+def describe_file(path: str, kitchen: str, gamma: float) -> str:
+    """Return the description of a user's file by the suite of the game that reads it, or the result of its check."""
+    kind = recognise(path)
+    for record in registry.games():
+        if kind not in map(registry.load_entry, record.documents):
+            continue
+        suite = registry.load_suite(next(iter(record.suites)))
+        if text := suite.describe(path, kitchen, gamma) or suite.description(path):
+            return str(text)
+    return kind.check([path], kind.options()).text
 
 
 def describe_env(env_id: str) -> str:

@@ -36,6 +36,8 @@ class DocumentKind:
     options: type = NoOptions  # Frozen dataclass of the check's options, with fields made by ``io.options.option``
     endings: tuple[str, ...] = (".yaml", ".yml")  # File name extensions
     bases: tuple[str, ...] = ()  # Built-in files that others extend but that are not of this kind themselves
+    # Whether values are of this kind, if keys alone do not tell it from another kind
+    fits: Callable[[Mapping[Any, Any]], bool] | None = None
 
     @property
     def plural(self) -> str:

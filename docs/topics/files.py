@@ -36,6 +36,11 @@ def example_layout() -> str:
     return example("layouts/pantry.yaml")
 
 
+def example_v2_layout() -> str:
+    """Show the example layout of OvercookedV2."""
+    return example("layouts/alcove.yaml")
+
+
 def example_craft_level() -> str:
     """Show the example level of CraftKitchen."""
     return example("layouts/orchard.yaml")
@@ -96,6 +101,7 @@ def file_errors() -> str:
 FACTS: tuple[Callable[[], str], ...] = (
     example_layout,
     example_kitchen,
+    example_v2_layout,
     example_task,
     example_level,
     example_craft_level,

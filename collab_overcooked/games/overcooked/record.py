@@ -62,5 +62,6 @@ RECORDS = (
             "greedy": "collab_overcooked.games.overcooked.v2.policies.believing:greedy_from_text",
             "planner": "collab_overcooked.games.overcooked.v2.policies.believing:planner_from_text",
         },
+        documents=("collab_overcooked.games.overcooked.v2.suite:LAYOUT",),
     ),
 )

@@ -435,7 +435,7 @@ class OvercookedSuite(SoupSuite):
         return numbers
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        return describe_layout(name) if name in layouts() or name.endswith(".layout") else None
+        return describe_layout(name) if name in layouts() or name.endswith((".layout", ".yaml", ".yml")) else None
 
 
 def _published_estimate(mean: float, error: float | None) -> Estimate:

@@ -8,13 +8,17 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Budget
+from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import load_checked
 from collab_overcooked.games.overcooked.engine.config import HORIZON
-from collab_overcooked.games.overcooked.suite import SoupSuite
-from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
+from collab_overcooked.games.overcooked.engine.spec import layouts as classic_layouts
+from collab_overcooked.games.overcooked.suite import LayoutOptions, SoupSuite
+from collab_overcooked.games.overcooked.v2.engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import NAMES, option, read_names
 from collab_overcooked.reporting.result_table import Column
@@ -41,6 +45,32 @@ def paper_options(layout: str) -> dict[str, Any]:
     options = {"view_radius": RADIUS, "negative_rewards": True, "redraw_recipe": True}
     options |= {"random_start": True} if layout != "demo_cook_simple" else {}
     return options | ({"delivery_light": True} if layout.startswith("test_time") else {})
+
+
+def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
+    """Read layouts, and play them with the layout's own recipes in view of all."""
+    lines, values = [], list[dict[str, Any]]()
+    for source in sources:
+        layout, score = load_kitchen(source), None
+        if options.par != NO_POLICY:
+            env = play_par(ENV_ID, options.par, layout=layout.document.content, max_cycles=HORIZON)
+            score = int(env.scene()["score"])
+        played = "" if score is None else f"; {options.par} serves {score} points in {HORIZON} steps"
+        size = f"{len(layout.grid[0])} x {len(layout.grid)}"
+        lines.append(f"{layout.name}: {size}, {len(layout.starts)} players, {len(layout.recipes)} recipes{played}")
+        values.append({"name": layout.name, "policy": options.par, "score": score})
+    return Finding("\n".join(lines), values, all(value["score"] != 0 for value in values))
+
+
+LAYOUT = DocumentKind(
+    "v2-layout",
+    FOLDER,
+    KEYS,
+    check_layouts,
+    "Plays it with everything in view.",
+    LayoutOptions,
+    fits=fits,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +123,7 @@ class OvercookedV2Suite(SoupSuite):
         ]
         length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1)}
         for layout, view in product(dict.fromkeys(chosen), read_names("views", suite_options.views)):
-            if layout not in layouts():
+            if layout not in layouts() and not layout.endswith((".yaml", ".yml")):
                 raise ValueError(f"layouts: {near_matches('layout', layout, [*layouts(), *names])}")
             if view not in VIEWS:
                 raise ValueError(f"views: {near_matches('view', view, VIEWS)}")
@@ -104,6 +134,16 @@ class OvercookedV2Suite(SoupSuite):
             name = layout + (ALL_SEEN if view == "all" and layout in PAPER else "")
             for task, seated in both_orders(name, specs):
                 yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        if not name.endswith((".yaml", ".yml")) and (name not in layouts() or name in classic_layouts()):
+            return None
+        env = registry.make(ENV_ID, layout=name, render_mode="ansi")
+        env.reset(seed=0)
+        layout = load_kitchen(name)
+        seats = ", ".join(f"agent_{i} {seat}" for i, seat in enumerate(env.game.display_names))
+        head = f"{layout.name}: {layout.description}\n\nSeats: {seats}"
+        return f"{head}\n\n{env.render()}\n\n{env.game.manual(env.arrays[0])}"
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = [name for name in published() if any(_printed(name, row) for row in rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -12,9 +13,11 @@ from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, 
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
 
 FOLDER = "overcooked_v2"
-KEYS = ("name", "description", "grid", "recipes", "starts_reversed")
+KEYS = ("name", "description", "grid", "recipes", "possible_recipes", "starts_reversed")
 DIGITS = "0123456789"
-NEEDED = (("B", "plate pile B"), ("X", "serving cell X"), ("P", "pot P"), ("A", "start A"), (DIGITS, "pile 0 to 9"))
+SEATS = "abcd"  # starts by seat, instead of A in reading order
+STARTS = "A" + SEATS
+NEEDED = (("B", "plate pile B"), ("X", "serving cell X"), ("P", "pot P"), (STARTS, "start A"), (DIGITS, "pile 0 to 9"))
 
 Recipe = tuple[int, ...]
 """Kinds of the three ingredients of a soup, in ascending order."""
@@ -43,32 +46,57 @@ def layouts() -> list[str]:
 
 
 def load_kitchen(source: str | Path | Mapping[str, Any]) -> Layout:
-    """Read a layout: a built-in name, the path of a ``.yaml`` file, or the values of one."""
+    """Read a layout: a built-in name, the path of a ``.yaml`` file, or the values of one.
+
+    Grids and ``possible_recipes`` of JaxMARL are read (``O`` is pile 0), and grids as pages print them (``a``, ``b``).
+    """
     doc = load_layout(source, FOLDER)
     doc.mapping(only=KEYS)
-    rows = doc.rows("grid", remedy="close every row with a counter W or a station")
+    rows = [row.replace("O", "0") for row in doc.rows("grid", remedy="close every row with a counter W or a station")]
     _check_grid(doc, rows)
     kinds = 1 + max(DIGITS.index(symbol) for row in rows for symbol in row if symbol in DIGITS)
-    starts = [(x, y) for y, row in enumerate(rows) for x, symbol in enumerate(row) if symbol == "A"]
+    starts = _starts(doc, rows)
     return Layout(
         document=doc,
         name=doc.text("name", default="unnamed"),
         description=doc.text("description", default=""),
-        grid=tuple(row.replace("A", " ") for row in rows),
+        grid=tuple(re.sub(f"[{STARTS}]", " ", row) for row in rows),
         starts=tuple(reversed(starts) if doc.boolean("starts_reversed") else starts),
         recipes=_recipes(doc, kinds),
         kinds=kinds,
     )
 
 
+def fits(values: Mapping[Any, Any]) -> bool:
+    """Return whether values are of a layout of this game: plates ``B`` are a symbol of its grids alone."""
+    grid = values.get("grid")
+    text = grid if isinstance(grid, str) else "".join(map(str, grid)) if isinstance(grid, list) else ""
+    return "B" in text and not set(text) & set("DSTG") and "stations" not in values
+
+
+def _starts(doc: Document, rows: list[str]) -> list[tuple[int, int]]:
+    starts = [(symbol, x, y) for y, row in enumerate(rows) for x, symbol in enumerate(row) if symbol in STARTS]
+    for i, (symbol, x, y) in enumerate(starts):
+        where = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
+        if (symbol == "A") != (starts[0][0] == "A"):
+            raise LayoutError(f"{where}: start {symbol!r} beside {starts[0][0]!r}; write A for all, or letters by seat")
+        if symbol != "A" and symbol in [other for other, *_ in starts[:i]]:
+            raise LayoutError(f"{where}: start {symbol!r} stands twice; every seat has one letter")
+        if i >= len(SEATS):
+            raise LayoutError(f"{where}: start number {i + 1}; a layout has at most {len(SEATS)}")
+        if symbol != "A" and SEATS.index(symbol) >= len(starts):
+            raise LayoutError(f"{where}: start {symbol!r} of {len(starts)}; use {', '.join(SEATS[: len(starts)])}")
+    return [(x, y) for _, x, y in (starts if starts[0][0] == "A" else sorted(starts))]
+
+
 def _check_grid(doc: Document, rows: list[str]) -> None:
     for y, row in enumerate(rows):
         for x, symbol in enumerate(row):
             where = f"{doc.row_of('grid', y)}, cell ({x}, {y})"
-            if symbol not in SYMBOLS and symbol not in DIGITS:
+            if symbol not in SYMBOLS and symbol not in DIGITS + SEATS:
                 allowed = f"space, a digit or one of {''.join(SYMBOLS).strip()}"
                 raise LayoutError(f"{where}: unknown symbol {symbol!r}; use {allowed}")
-            if symbol in " A" and (x in (0, len(row) - 1) or y in (0, len(rows) - 1)):
+            if symbol in " A" + SEATS and (x in (0, len(row) - 1) or y in (0, len(rows) - 1)):
                 raise LayoutError(f"{where}: floor at the edge of the grid; close the edge with counters W or stations")
     for symbols, what in NEEDED:
         if not any(symbol in row for row in rows for symbol in symbols):
@@ -77,12 +105,14 @@ def _check_grid(doc: Document, rows: list[str]) -> None:
 
 def _recipes(doc: Document, kinds: int) -> tuple[Recipe, ...]:
     known = list(combinations_with_replacement(range(kinds), MAX_INGREDIENTS))
-    recipes = []
-    for i, entry in enumerate(doc.listed("recipes such as [0, 0, 1]", "recipes", default=[])):
+    recipes, key = [], "possible_recipes" if "possible_recipes" in doc else "recipes"
+    if key != "recipes" and "recipes" in doc:
+        raise doc.error("possible_recipes is JaxMARL's name of recipes; keep one of them", key)
+    for i, entry in enumerate(doc.listed("recipes such as [0, 0, 1]", key, default=[])):
         is_list = isinstance(entry, list) and all(type(kind) is int for kind in entry)
         if not is_list or tuple(sorted(entry)) not in known:
             allowed = f"{MAX_INGREDIENTS} numbers of piles from 0 to {kinds - 1}"
-            raise doc.error(f"a recipe is a list of {allowed}, not {entry!r}", "recipes", i)
+            raise doc.error(f"a recipe is a list of {allowed}, not {entry!r}", key, i)
         recipes.append(tuple(sorted(entry)))
     return tuple(dict.fromkeys(recipes)) or tuple(known)
 

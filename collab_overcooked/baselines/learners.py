@@ -30,10 +30,12 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.action_history import history_size
-from collab_overcooked.policies.policy_file import REFUSED, Network, PolicyFile
+from collab_overcooked.policies.policy_file import Network, PolicyFile
 
 Array = np.ndarray
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+MASKED = -1e8  # logit of an action outside the mask, as in sb3-contrib: an infinite one has no entropy
 
 
 class Trunk(BaseFeaturesExtractor):
@@ -114,7 +116,7 @@ class _Lean(nn.Module):
         of_policy, of_value, state = policy.features_extractor(inputs)
         logits = policy.action_net(policy.mlp_extractor.forward_actor(of_policy))
         if masks is not None:
-            logits = logits.masked_fill(~torch.as_tensor(masks), float(REFUSED))
+            logits = logits.masked_fill(~torch.as_tensor(masks), MASKED)
         values = policy.value_net(policy.mlp_extractor.forward_critic(of_value))
         return torch.log_softmax(logits, -1), values, state
 

@@ -227,18 +227,16 @@ class ParallelEnv(PettingZooParallelEnv):
             return observations, infos
         if self._bound is None:
             self._bind()
+        name = {"obs": "observation", "rllib": "observations"}.get(self.mask_in)
         for (agent, observation, mask), rejected in zip(self._views, self._rejected.tolist(), strict=True):
-            observations[agent] = observation.copy()
-            infos[agent] = {"action_mask": mask.copy(), "rejected": rejected}
+            masked = {"action_mask": mask.copy()}  # in one place alone: adapters merge observations and infos
+            observations[agent] = {name: observation.copy(), **masked} if name else observation.copy()
+            infos[agent] = {**({} if name else masked), "rejected": rejected}
         if self._shaped is not None:
             for info, shaped in zip(infos.values(), self._shaped.tolist(), strict=True):
                 info["shaped_reward"] = shaped
         if self.layout_names or self.text_info:
             self._add_infos(infos)
-        if self.mask_in != "info":
-            name = "observation" if self.mask_in == "obs" else "observations"
-            for agent, _, mask in self._views:
-                observations[agent] = {name: observations[agent], "action_mask": mask.copy()}
         return observations, infos
 
     def _add_infos(self, infos: dict[str, dict[str, Any]]) -> None:

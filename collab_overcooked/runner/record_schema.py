@@ -11,6 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional, tuple_of
 from collab_overcooked.runner.episode import SCHEMA, history_of
 
@@ -51,7 +52,7 @@ def derived_fields(record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
     try:
         derived: Mapping[str, Any] = registry.load_suite(record["env_id"]).derived(record)
-    except (ValueError, TypeError, OSError):  # scoring reports invalid options
+    except (LayoutError, OSError):
         return {}
     return derived
 

@@ -5,8 +5,10 @@ import json
 
 import pytest
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.record_schema import derived_fields
 from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
@@ -182,3 +184,24 @@ def test_a_record_that_was_cut_ends_where_it_says(random_records):
         assert first_difference(cut | {"ends_after": ends_after}) == (
             "timesteps: the record ends after 6 steps, but the game goes on"
         )
+
+
+def test_a_fault_in_a_games_derived_fields_is_not_swallowed(monkeypatch):
+    """Only a missing file of the game leaves them out."""
+    record = {"env_id": "CollabEscape-v0"}
+    suite = registry.load_suite("CollabEscape-v0")
+    for error, is_swallowed in (
+        (LayoutError("no such file"), True),
+        (ValueError("bad"), False),
+        (TypeError("x"), False),
+    ):
+
+        def derived(self, record, error=error):
+            raise error
+
+        monkeypatch.setattr(type(suite), "derived", derived)
+        if is_swallowed:
+            assert derived_fields(record) == {}
+        else:
+            with pytest.raises(type(error)):
+                derived_fields(record)

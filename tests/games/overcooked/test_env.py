@@ -47,7 +47,7 @@ def test_refused_options(options, message):
 
 def test_a_pool_of_unequal_starts_wants_a_number_of_players():
     single = {"extends": "cramped_room", "name": "single", "grid": "XXPXX\nO   O\nX1  X\nXDXSX\n"}
-    with pytest.raises(ValueError, match=r"start \[1, 2\] players; choose with the option players"):
+    with pytest.raises(ValueError, match=r"start \[1, 2\] players; choose with the option agents"):
         Overcooked(layout=["locked", single])
     assert Overcooked(layout=["locked", single], agents=2).n_agents == 2
 

@@ -100,7 +100,7 @@ def merge_findings(scene: Scene, findings: Findings) -> Scene:
         "places": places,
         "things": things,
         "mates": mates,
-        "goal": {**scene["goal"], "findings": scene["goal"]["place"] in places},
+        "goal": {**scene["goal"], "found": scene["goal"]["place"] in places},
         "goals": [{**goal, "seen": done.count(goal["name"])} for goal in scene["goals"]],
         "told": reported,
     }

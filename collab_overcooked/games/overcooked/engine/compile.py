@@ -143,10 +143,10 @@ def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
 def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
     counts = {len(layout.starts) for layout in layouts}
     if config.agents is None and len(counts) > 1:
-        raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
+        raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option agents")
     players = counts.pop() if config.agents is None else config.agents
     if isinstance(players, bool) or not isinstance(players, int) or not 1 <= players <= MAX_PLAYERS:
-        raise ValueError(f"players must be an integer from 1 to {MAX_PLAYERS}, not {players!r}")
+        raise ValueError(f"agents must be an integer from 1 to {MAX_PLAYERS}, not {players!r}")
     for layout in layouts:
         room = len(layout.cells(" "))
         if room < players:

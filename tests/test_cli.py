@@ -30,7 +30,7 @@ def finished(tmp_path_factory):
 
 def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     folder, done = finished
-    assert "agent_0=random agent_1=random" in done.stdout
+    assert "all=random" in done.stdout
     assert "Timesteps" in done.stdout
     names = {path.name for path in folder.iterdir()}
     assert names == {
@@ -93,7 +93,7 @@ def test_score_gives_the_table_of_the_run(finished):
     assert again.stdout.strip() in done.stdout
     written = run("score", folder / "records.jsonl", "--format", "markdown", "--denominator", "required").stdout
     assert "| Level | Runs | SR % |" in written
-    assert json.loads(run("score", folder, "--format", "json").stdout)[0]["team"].endswith("agent_1=random")
+    assert json.loads(run("score", folder, "--format", "json").stdout)[0]["team"] == "all=random"
     assert run("score", folder, "--format", "csv").stdout.startswith("title,team,group,name")
 
 

@@ -15,7 +15,7 @@ OPTIONS = {
         {"action_level": "agent_0=medium,agent_1=low", "text_info": True, "task": "boiled_egg", "show_limit": False},
         {"obs": "grid", "mask_in": "obs"},
         {"mask_in": "rllib", "knowledge": "full", "time_limit": "strict", "stuck_limit": 5},
-        {"text_info": True, "level": [1, 6], "gamma": 0.5},
+        {"text_info": True, "level": [1, 6], "gamma": 0.5, "global_state": True},
         {"orders": True, "max_cycles": 60, "shaping": {"PUT": 1.0}},
         {"kitchen": "shared_floor"},
         {"kitchen": "shared_floor", "action_level": "primitive", "obs": "grid"},

@@ -72,9 +72,10 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     means, pairs, kinds, differences = card["tables"]
     assert [row["agent_0 \\ agent_1"] for row in pairs["rows"]] == ["greedy", "random"]
     assert pairs["rows"][0]["greedy"]["value"] == 5.0 and pairs["rows"][0]["random"]["value"] is None, "not played"
-    assert [row["Team"] for row in kinds["rows"]] == ["all=greedy", "all=random"]
+    names = [f"all={policy}: agent_{seat}" for policy in ("greedy", "random") for seat in range(2)]
+    assert [row["Player"] for row in kinds["rows"]] == names
     shares = [[row[kind]["value"] for kind in ("A+ %", "A- %", "A= %")] for row in kinds["rows"]]
-    assert [sum(row) for row in shares] == pytest.approx([1.0, 1.0]) and shares[0][0] > shares[1][0]
+    assert [sum(row) for row in shares] == pytest.approx([1.0] * 4) and shares[0][0] > shares[2][0]
     assert [row["Team"] for row in means["rows"]] == ["all=greedy", "all=random"]
     (row,) = differences["rows"]
     assert row["episodes"] == 3 and row["difference"]["value"] > 0 and row["higher"] == 3

@@ -52,6 +52,7 @@ def test_seats_and_episodes_of_a_model_are_added_up():
         "Latency s": 2.0,
         "p95 s": 3.0,
         "Dollars": 0.75,
+        "Read as": "-",
         "Unusable": "3 length, 1 refused",
         "Cut short": 1,
     }

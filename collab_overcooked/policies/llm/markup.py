@@ -15,7 +15,7 @@ _MARK = re.compile(
     r"|<\|channel\|?>\s?(?P<channel>\w{1,30})(?:[^<>|\n]{0,80}(?:<\|constrain\|>[^<>|]{0,40})?<\|message\|>)?"
     r"|(?P<closed><channel\|>)"
     r"|(?:(?P<bar><[|\uff5c])|[<\u25c1])(?P<tag>/?[\w:.\u2581-]{1,80})(?:\s[^<>\n]{0,80})?[|\uff5c]?[>\u25b7]"
-    r"|\[(?P<bracket>/?think(?:ing)?)\]"
+    r"|\[(?P<bracket>/?(?:think(?:ing)?|inst))\]"
     r"|(?P<answer>assistantfinal)|(?P<thought>\A(?-i:analysis(?=[A-Z])))",
     re.IGNORECASE,
 )

@@ -112,7 +112,7 @@ def printed(table, **options):
 def test_the_table_fits_a_terminal_of_80_columns(random_records):
     text = printed(score_records(random_records)[0])
     assert max(map(len, text.splitlines())) <= 80
-    assert "agent_0=random agent_1=random" in text
+    assert "all=random" in text
     assert "…" not in text + printed(score_records(random_records)[0], more=True, by_task=True)
 
 
@@ -129,7 +129,7 @@ def test_csv_and_json_hold_every_number(random_records):
     assert details["rows"][2]["ROUGE-L 1 %"]["value"] == scored[0].levels[2].rouge_l[1].value
     assert [len(table["rows"]) for table in (levels, details, tasks, more_of_tasks)] == [3, 3, 2, 2]
     assert decoded["data"][2]["tes_1"]["value"] == scored[0].levels[2].tes[1].value
-    assert decoded["team"] == "agent_0=random agent_1=random"
+    assert decoded["team"] == "all=random"
 
 
 def test_folders_and_files_are_scored_together(random_run, tmp_path):

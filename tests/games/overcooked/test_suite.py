@@ -84,7 +84,7 @@ def test_published_numbers_stand_beside_equal_games_only(usual: list[dict[str, A
 
 def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> None:
     (card,) = SUITE.score(mixed, None)
-    assert card.team == "agent_0=greedy agent_1=random"
+    assert card.team == "agent_0=greedy all=random"
     assert card.title == "Overcooked-v0, max_cycles 60"
     assert [(row.task, len(row.records)) for row in SUITE.rows(mixed)] == [
         ("cramped_room", 2),

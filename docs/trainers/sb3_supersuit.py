@@ -48,10 +48,11 @@ class Masked(VecEnvWrapper):
 
 def train(env_id: str, timesteps: int, **options: Any) -> MaskablePPO:
     """Train on four copies of an environment and return the model."""
-    set_random_seed(0)  # SuperSuit passes no seeds on
+    set_random_seed(0)
     env = collab_overcooked.make(env_id, mask_in="obs", **options)
     rows = supersuit.pettingzoo_env_to_vec_env_v1(env)
     rows = supersuit.concat_vec_envs_v1(rows, 4, num_cpus=0, base_class="stable_baselines3")
+    rows.venv.reset(seed=0)  # the vector that SuperSuit wraps: copies get seeds 0 to 3
     model = MaskablePPO("MultiInputPolicy", Masked(rows), n_steps=32, batch_size=64)
     return model.learn(timesteps)
 

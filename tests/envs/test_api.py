@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -173,3 +175,16 @@ def test_supersuit_accepts_the_environment(env):
     observations, _ = batch.reset(seed=0)
     assert observations.shape == (4, *env.observation_space("agent_0").shape)
     batch.step(np.ones(4, int))
+
+
+def test_a_supersuit_vector_is_seeded_after_wrapping():
+    supersuit = pytest.importorskip("supersuit", reason="needs supersuit, of the dev extra")
+    env = collab_overcooked.make("Overcooked-v0", layout="procedural")
+    env.reset(seed=3)
+    batch = supersuit.concat_vec_envs_v1(supersuit.pettingzoo_env_to_vec_env_v1(env), 3, num_cpus=0)
+    same, _ = batch.reset()
+    assert (same[::2] == same[0]).all(), "copies of a generator draw the same, as docs/how_to/trainers.md says"
+    for seeded in batch.reset(seed=3), batch.reset(seed=3):
+        for copy, agent in itertools.product(range(3), range(2)):
+            alone = env.reset(seed=3 + copy)[0][f"agent_{agent}"]
+            np.testing.assert_array_equal(seeded[0][2 * copy + agent], alone)

@@ -112,6 +112,7 @@ def rehearse_study(
         report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, say)
     ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
+    report.tasks.show(OUT)
     times = {"requests": report.requests, "decisions": report.answers, "lateness of ticks": report.ticks}
     for what, (middle, most) in times.items():
         if most:

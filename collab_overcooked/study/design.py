@@ -45,6 +45,8 @@ ENDS = {
     "failed": "An error occurred.",
 }
 """Ways in which participation can end, and their descriptions."""
+TASKS, NONE = "tasks", "none"
+BETWEEN = "between"  # the order in which each group plays one condition
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,14 @@ class Condition:
     episodes: int  # Number of episodes that each group plays
     settings: PlaySettings  # Settings of play
     voice: bool = False  # Whether one participant has no seat and speaks to all seats
+    draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a group
 
     def draw(self, seed: int, group: int) -> list[Job]:
         """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
-        order = np.random.default_rng(derive_seed(seed, "draw", self.name, group)).permutation(len(self.jobs))
-        drawn = [self.jobs[order[i % len(order)]] for i in range(self.episodes)]
-        return [replace(job, seed=derive_seed(seed, self.name, group, i)) for i, job in enumerate(drawn)]
+        jobs = sorted(self.jobs, key=lambda job: job.task)
+        order = np.random.default_rng(derive_seed(seed, "draw", self.draws, group)).permutation(len(jobs))
+        drawn = [jobs[order[i % len(order)]] for i in range(self.episodes)]
+        return [replace(job, seed=derive_seed(seed, self.draws, group, i)) for i, job in enumerate(drawn)]
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class Block:
     form: str = ""  # Name of a questionnaire
     play: tuple[str, ...] = ()  # Names of conditions
     order: str = "balanced"  # Name of their order, see ``order.ORDERS``
+    match: str = NONE  # Whether a participant plays the same tasks and seeds in all of them, ``TASKS`` or ``NONE``
     after: str = ""  # Name of the questionnaire after each condition; empty for none
     practice: bool = False  # Whether three short episodes that do not count come before the first condition
     seconds: int = 0  # Minimum time for which a page is shown
@@ -235,7 +240,7 @@ class _Reader:
             group=group,
             wait=doc.number("participants", "wait", default=180, low=5),
             partners=partners,
-            conditions=conditions,
+            conditions=self._with_draws(conditions, blocks),
             blocks=blocks,
             forms=forms,
             ends=self._ends(),
@@ -326,7 +331,7 @@ class _Reader:
             )
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
-        return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice)
+        return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice, draws=name)
 
     def _options(self, suite: str, *path: Any) -> dict[str, Any]:
         doc, kind = self.doc, registry.load_suite(suite).suite_options
@@ -378,11 +383,11 @@ class _Reader:
 
     def _block(self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]) -> Block:
         doc = self.doc
-        block = doc.mapping(*path, only=("page", "form", "play", "order", "after", "practice"))
+        block = doc.mapping(*path, only=("page", "form", *_PLAY_KEYS))
         kinds = [kind for kind in ("page", "form", "play") if kind in block]
         if len(kinds) != 1:
             raise doc.refuse("have one of page, form, play", *path)
-        doc.mapping(*path, only=("play", "order", "after", "practice") if kinds == ["play"] else kinds)
+        doc.mapping(*path, only=_PLAY_KEYS if kinds == ["play"] else kinds)
         if kinds == ["page"]:
             doc.mapping(*path, "page", only=("title", "text", "seconds"))
             seconds = doc.integer(*path, "page", "seconds", default=0, high=MAX_SECONDS)
@@ -398,7 +403,30 @@ class _Reader:
         play = doc.names(check_condition, *path, "play")
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
-        return Block(play=play, order=order, after=after, practice=doc.boolean(*path, "practice"))
+        match = doc.choice((TASKS, NONE), *path, "match", default="")
+        counts = [len(conditions[name].jobs) for name in play]
+        if match == TASKS and order == BETWEEN:
+            raise doc.refuse(
+                f"be {NONE} where the order is {BETWEEN}: each participant plays one condition", *path, "match"
+            )
+        if match == TASKS and len(set(counts)) > 1:
+            raise doc.refuse(f"be {NONE}: the conditions have {counts} different episodes to draw from", *path, "match")
+        matches = order != BETWEEN and len(set(counts)) == 1
+        return Block(
+            play=play,
+            order=order,
+            match=match or (TASKS if matches else NONE),
+            after=after,
+            practice=doc.boolean(*path, "practice"),
+        )
+
+    def _with_draws(self, conditions: Mapping[str, Condition], blocks: Sequence[Block]) -> dict[str, Condition]:
+        draws = {name: condition.draws for name, condition in conditions.items()}
+        for block in blocks:
+            if block.match == TASKS:
+                shared = [draws[name] for name in block.play if draws[name] != name]
+                draws |= dict.fromkeys(block.play, (*shared, block.play[0])[0])
+        return {name: replace(condition, draws=draws[name]) for name, condition in conditions.items()}
 
     def _ends(self) -> dict[str, End]:
         doc = self.doc
@@ -444,6 +472,7 @@ def _is_of(value: Any, kind: type) -> bool:
     return type(value) is kind or (kind is float and type(value) is int)
 
 
+_PLAY_KEYS = ("play", "order", "match", "after", "practice")
 _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 

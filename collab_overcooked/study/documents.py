@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.runner.teams import team_text
-from collab_overcooked.study.design import FOLDER, KEYS, Study, read_study
+from collab_overcooked.study.design import FOLDER, KEYS, TASKS, Condition, Study, read_study
 from collab_overcooked.study.order import rows_of
 
 TO_FILL_IN = "REPLACE"
@@ -66,10 +67,47 @@ def study_facts(study: Study) -> dict[str, Any]:
         "group": study.group,
         "steps": dict(kinds),
         "rows": rows,
+        "blocks": [
+            {
+                "conditions": list(block.play),
+                "match": block.match,
+                "differ": differences([study.conditions[name] for name in block.play]),
+            }
+            for block in study.blocks
+            if len(block.play) > 1
+        ],
         "evenly": all(groups % period == 0 for period in rows),
         "conditions": conditions,
         "language_models": {name: study.partners[name] for name in language_partners(study)},
         "to_fill_in": to_fill_in(study.content),
+    }
+
+
+def differences(conditions: Sequence[Condition]) -> dict[str, list[str]]:
+    """Return in what conditions differ and the value in each of them, by name of the option, seat or setting."""
+    values = [_values_of(condition) for condition in conditions]
+    names = dict.fromkeys(name for value in values for name in value)
+    by_name = {
+        name: [value.get(name, "no seat" if name.startswith("agent_") else "default") for value in values]
+        for name in names
+    }
+    return {name: texts for name, texts in by_name.items() if len(set(texts)) > 1}
+
+
+def _values_of(condition: Condition) -> dict[str, str]:
+    first = condition.jobs[0]
+    options: dict[str, set[str]] = {}
+    for job in condition.jobs:
+        for name, value in job.env_kwargs.items():
+            options.setdefault(name, set()).add(str(value))
+    return {
+        "suite": condition.suite,
+        **{f"agent_{seat}": spec for seat, spec in enumerate(first.team)},
+        **{name: ", ".join(sorted(texts)) for name, texts in options.items()},
+        **{f"limits.{name}": str(value) for name, value in asdict(first.limits).items()},
+        **{f"play.{name}": str(value) for name, value in asdict(condition.settings).items()},
+        "episodes": str(condition.episodes),
+        "voice": str(condition.voice),
     }
 
 
@@ -84,6 +122,10 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
             else f"episodes: {condition['episodes']}"
         )
         lines.append(f"  {name}: {condition['env_id']}, {team_text(condition['team'])}, {played}")
+    for block in facts["blocks"]:
+        differ = "; ".join(f"{what}: {' | '.join(values)}" for what, values in block["differ"].items())
+        drawn = "the same tasks and seeds" if block["match"] == TASKS else "separately drawn tasks and seeds"
+        lines.append(f"  {' | '.join(block['conditions'])}: {drawn}; {differ or 'no other difference'}")
     groups = study.limit // study.group
     for period in facts["rows"]:
         if period > 1:

@@ -16,6 +16,7 @@ import numpy as np
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import LOOPBACK, make_app, make_server
 from collab_overcooked.policies.llm.settings import COTS, parse_settings
+from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
@@ -41,6 +42,7 @@ class Rehearsal:
     ends: Mapping[str, int]  # Number of bots by how their participation ended
     errors: Sequence[str]  # Error messages; empty for a study that works
     episodes: int  # Number of records written
+    tasks: ResultTable  # Number of episodes by task and condition
     requests: tuple[float, float]  # Median and 95th percentile of the duration of a request, in milliseconds
     # Median and 95th percentile of the time from a decision to the next message, in milliseconds
     answers: tuple[float, float]
@@ -112,7 +114,16 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     ends = Counter(person.end or "unfinished" for person in results.journal.people.values())
     requests = _points([request for bot in players for request in bot.requests])
     answers = _points([answer for bot in players for answer in bot.answers])
-    return Rehearsal(dict(ends), errors, len(records), requests, answers, _points(host.late), most_memory())
+    tasks = _task_table(results)
+    return Rehearsal(dict(ends), errors, len(records), tasks, requests, answers, _points(host.late), most_memory())
+
+
+def _task_table(results: StudyResults) -> ResultTable:
+    counts = Counter((record["task"], name) for name, records in results.records.items() for record in records)
+    tasks = sorted({task for task, _ in counts})
+    columns = (Column("Task"), *(Column(name, digits=0) for name in results.records))
+    rows = tuple((task, *(counts[task, name] for name in results.records)) for task in tasks)
+    return ResultTable(columns, rows, "Episodes by task and condition")
 
 
 def _missing(results: StudyResults) -> list[str]:

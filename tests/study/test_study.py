@@ -21,15 +21,19 @@ from study.world import QUICK
 
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, builtin_names
+from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
+from collab_overcooked.study.documents import check_studies, differences
 from collab_overcooked.study.forms import Item, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
+
+WITHIN = Path(__file__).parents[2] / "docs" / "examples" / "studies" / "within.yaml"
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -87,6 +91,50 @@ def test_drawn_orders_depend_on_group_and_seed_alone() -> None:
 
 
 # ------------------------------------------------------------------------------------------- files
+
+
+def by_pace(**block: Any) -> Study:
+    conditions = {
+        name: {"suite": "cuisineworld", "team": ["agent_0=person", "all=greedy"], "episodes": 3, "options": options}
+        for name, options in {
+            "slow": {"levels": "level_1,level_3,level_5", "agents": [2], "alphas": [1.0]},
+            "fast": {"levels": "level_5,level_1,level_3", "agents": [2], "alphas": [3.0]},
+        }.items()
+    }
+    content = {key: value for key, value in QUICK.items() if key not in ("conditions", "blocks", "forms")}
+    return read_study({**content, "conditions": conditions, "blocks": [{"play": ["slow", "fast"], **block}]})
+
+
+def test_conditions_of_a_block_draw_the_same_tasks_and_seeds() -> None:
+    def drawn(study: Study, group: int) -> list[list[tuple[str, int]]]:
+        return [[(job.env_kwargs["level"], job.seed) for job in c.draw(0, group)] for c in study.conditions.values()]
+
+    matched = [drawn(by_pace(), group) for group in range(8)]
+    assert all(slow == fast and len(set(slow)) == 3 for slow, fast in matched)
+    assert len({tuple(slow) for slow, _ in matched}) == 8, "groups draw separately"
+    for block in ({"match": "none"}, {"order": "between"}):
+        assert not any(slow == fast for slow, fast in (drawn(by_pace(**block), group) for group in range(8)))
+    with pytest.raises(ValueError, match=r"match must be none where the order is between"):
+        by_pace(match="tasks", order="between")
+    content = copy.deepcopy(QUICK)
+    content["conditions"]["helped"]["options"]["scenario"] = ["easy", "hard"]
+    assert read_study(content).blocks[2].match == "none"
+    content["blocks"][2]["match"] = "tasks"
+    with pytest.raises(ValueError, match=r"match must be none: the conditions have \[2, 1\] different episodes"):
+        read_study(content)
+
+
+def test_what_conditions_differ_in_is_shown() -> None:
+    conditions = by_pace().conditions.values()
+    assert differences(list(conditions)) == {"alpha": ["1.0", "3.0"]}
+    quick = copy.deepcopy(QUICK)
+    quick["conditions"]["helped"]["play"] = {"clock": "turns"}
+    quick["conditions"]["hindered"]["team"] = ["agent_0=person"] + [f"agent_{k}=random" for k in (1, 2)]
+    quick["conditions"]["hindered"]["options"]["agents"] = [3]
+    values = differences(list(read_study(quick).conditions.values()))
+    assert values["agent_2"] == ["no seat", "random"] and values["play.clock"] == ["turns", "game"], values
+    lines = check_studies([str(WITHIN)], NoOptions()).text
+    assert "helped | random: the same tasks and seeds; agent_1: greedy | random" in lines
 
 
 @pytest.mark.parametrize("name", builtin_names(FOLDER))
@@ -701,6 +749,8 @@ def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -
         for name in {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
     )
     assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
+    assert [column.name for column in result.tasks.columns] == ["Task", "helped", "hindered"]
+    assert [row[1:] for row in result.tasks.rows] == [(4, 4)]
 
 
 def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(

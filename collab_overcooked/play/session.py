@@ -428,7 +428,13 @@ class Session:
         chosen = {other.rematch for other in self.people}
         how = next(name for name in (OTHER, SWAP, AGAIN) if name in chosen)
         following = self.again(how)
-        self.on_rematch(following)
+        try:
+            self.on_rematch(following)
+        except ValueError as error:  # too many sessions; they may ask again
+            for other in self.people:
+                other.rematch = None
+                other.send({"type": "refused", "code": "busy", "message": str(error)})
+            return
         seats = len(self.jobs[0].team)
         for other in self.people:
             seat = None if other.seat is None else (other.seat - (how == SWAP)) % seats

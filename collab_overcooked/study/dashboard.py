@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import statistics
 import tempfile
 import zipfile
@@ -82,7 +83,7 @@ class Dashboard:
             return _response(UNKNOWN, "text/plain", 404)
         if what == "end" and person is not None:
             self.host.stop(person)
-        elif what == "extend" and places.isdecimal() and 1 <= int(places[:9]) <= MAX_EXTENSION:
+        elif what == "extend" and re.fullmatch(r"[1-9][0-9]{0,8}", places) and int(places) <= MAX_EXTENSION:
             journal.extend(int(places))
         else:
             allowed = "a participant's id" if what == "end" else f"an integer from 1 to {MAX_EXTENSION}"

@@ -198,3 +198,33 @@ def test_the_host_page_opens_rooms_and_shows_codes() -> None:
         (displayed,) = web.get(f"/h/{host.token}/sessions").json()
         assert len(displayed["people"]) == 2 and all("<svg" in p["qr"] or not p["qr"] for p in displayed["people"])
         assert web.post(f"/h/{host.token}/rooms", content="x" * 5000).status_code == 413
+        for content in ("[" * 4000, "{", "5", '{"game": NaN}', "\xff"):
+            bad = web.post(f"/h/{host.token}/rooms", content=content)
+            assert bad.status_code == 409 and bad.json()["error"], content
+
+
+def test_a_rematch_waits_while_too_many_sessions_are_played(make_session) -> None:
+    session = with_rematch(make_session(["all=person"], **ESCAPE))
+    following: list[Any] = []
+
+    async def story() -> list[Player]:
+        players = [Player(session, person, first_legal) for person in session.people]
+        tasks = [asyncio.create_task(player.run()) for player in players]
+        await asyncio.wait_for(session.run(), 120)
+        await asyncio.wait(tasks, timeout=5)
+
+        def refuse(following: Any) -> None:
+            raise ValueError("at most 50 sessions are played at the same time")
+
+        for add in (refuse, following.append):
+            session.on_rematch = add
+            for person in session.people:
+                session.receive(person, {"type": "rematch", "how": "again"})
+        return players
+
+    for player in asyncio.run(story()):
+        sent = [message for message in player.outbox._queue if message]
+        (refused,) = [message for message in sent if message["type"] == "refused"]
+        assert (refused["code"], refused["message"]) == ("busy", "at most 50 sessions are played at the same time")
+        assert any(message["type"] == "rematch" and message["link"] for message in sent), "asked again, later"
+    assert len(following) == 1

@@ -72,6 +72,8 @@ def test_the_host_ends_extends_and_exports(client: Any, tmp_path: Path) -> None:
         ("extend", {"places": "0"}),
         ("extend", {"places": "-1"}),
         ("extend", {"places": "9" * 30}),
+        ("extend", {"places": "00000000599999999999"}),
+        ("extend", {"places": "\u0665"}),
     ):
         assert client.post(f"{address}/{what}", data=fields).status_code == 400
     for name, ids in (("export", {one.id, other.id}), ("export?anonymous=yes", set())):

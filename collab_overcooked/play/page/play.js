@@ -133,7 +133,8 @@ const HANDLERS = {
     hear(message.inbox);
     if (!question) $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
   },
-  refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true); },
+  refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true);
+    if (message.code === "busy") { $("rematch-asked").textContent = message.message; for (const button of document.querySelectorAll("[data-rematch]")) button.disabled = false; } },
   progress(message) { showSteps(message); },
   over(message) {
     question = null;

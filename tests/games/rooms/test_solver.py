@@ -110,3 +110,14 @@ def test_values_are_those_of_brute_force(kind, message, worst):
     np.testing.assert_allclose(np.sort(result.success), sorted(s for s, _ in reference), atol=1e-7)
     np.testing.assert_allclose(np.sort(result.turns), sorted(t for _, t in reference), atol=1e-5)
     assert len({round(s, 4) for s, _ in reference}) + len({round(t, 4) for _, t in reference}) > 3
+
+
+def test_the_worst_adversary_is_solved_once_and_only_where_it_can_be():
+    first, again, other = (
+        CollabCapture(adversary="worst", **options).compiled.tables
+        for options in ({}, {}, {"catch_on_exchange": "always"})
+    )
+    assert first.keys is again.keys and first.values is again.values
+    assert not np.array_equal(first.values, other.values)
+    with pytest.raises(ValueError, match=r"nine_rooms with 4 players: about \d+ transitions .* at most 10000000"):
+        CollabCapture(adversary="worst", agents=4)

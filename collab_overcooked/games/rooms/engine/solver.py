@@ -10,6 +10,8 @@ every move itself, after the players, first to minimise success and then to maxi
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -35,6 +37,8 @@ from collab_overcooked.kernels.arrays import Array, allocate
 from collab_overcooked.kernels.bound import bind
 
 MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
+LONG = 500_000  # transitions from which a terminal is told how far it is, a second
+MAX_TRANSITIONS = 10_000_000  # per solution; three players in ten rooms have 6,029,530
 CHUNK = 20_000  # environments expanded at once
 SUCCESS, FAILURE = -1, -2  # instead of the index of a state
 EPSILON = 1e-9  # tolerance of equal values
@@ -211,21 +215,35 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
     parts: list[tuple[Array, Array, Array, Array]] = []  # joint actions a state, actions, outcomes an action, keys
     all_keys: list[Array] = []
     known = np.zeros(0, np.int64)
-    frontier = _distinct(compiled, roots, known)
-    while len(frontier[0]):
-        keys, state = frontier
+    roots = _running(roots)
+    keys, state = _distinct(survey(compiled, roots).keys, roots, known)
+    expanded = transitions = 0
+    while len(keys):
         known = np.union1d(known, keys)
+        mixed = np.random.default_rng(0).permutation(len(keys))  # so that the first rows tell how many follow
+        keys, state = keys[mixed], State(*(array[mixed] for array in state))
         if len(known) > MAX_STATES:
             raise ValueError(f"layout {compiled.level.name}: more than {MAX_STATES} states; exact values need fewer")
-        fresh: list[State] = []
+        fresh: list[tuple[Array, State]] = []
         for start in range(0, len(keys), CHUNK // 50):
             rows = State(*(array[start : start + CHUNK // 50] for array in state))
             part, after = _expand(compiled, rows, worst)
+            expanded, transitions = expanded + len(rows.clock), transitions + len(part[3])
+            expected = transitions * len(known) // expanded
+            if expected > MAX_TRANSITIONS:
+                raise ValueError(
+                    f"layout {compiled.level.name} with {compiled.n_players} players: about {expected} transitions of "
+                    f"at least {len(known)} states; exact values need at most {MAX_TRANSITIONS}"
+                )
+            if sys.stderr.isatty() and expected > LONG:
+                print(f"\rsolving {compiled.level.name}: {transitions / expected:.0%}\033[K", end="", file=sys.stderr)
             parts.append(part)
-            fresh.append(_distinct(compiled, after, known)[1])
+            fresh.append(_distinct(part[3], after, known))
         all_keys.append(keys)
         levels.append(state)
-        frontier = _distinct(compiled, _joined(fresh), known)
+        keys, state = _distinct(np.concatenate([new for new, _ in fresh]), _joined([rows for _, rows in fresh]), known)
+    if sys.stderr.isatty() and transitions > LONG:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
     return _assembled(compiled, worst, np.concatenate(all_keys), _joined(levels), parts)
 
 
@@ -233,11 +251,12 @@ def _joined(states: list[State]) -> State:
     return State(*map(np.concatenate, zip(*states, strict=True)))
 
 
-def _distinct(compiled: Compiled, state: State, known: Array) -> tuple[Array, State]:
-    state = _running(state)
-    keys, at = np.unique(survey(compiled, state).keys, return_index=True)
-    new = ~np.isin(keys, known)
-    return keys[new], State(*(array[at[new]] for array in state))
+def _distinct(keys: Array, state: State, known: Array) -> tuple[Array, State]:
+    """Return the running states of a batch, each once, whose keys are not among the sorted ``known``."""
+    after = np.append(known, -1)[np.searchsorted(known, keys)]
+    new = np.flatnonzero((keys >= 0) & (after != keys))
+    keys, at = np.unique(keys[new], return_index=True)
+    return keys, State(*(array[new[at]] for array in state))
 
 
 def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array, Array, Array, Array], State]:
@@ -324,11 +343,24 @@ def _values(solution: Solution) -> Solution:
 
 
 def worst_case_values(compiled: Compiled) -> Compiled:
-    """Return a game whose adversary knows the number of turns that the players need in every state."""
-    solution = solve(compiled, everywhere=True, worst=True)
-    turns = np.where(solution.success > 0, solution.turns, NEVER)
-    values = np.round(turns).astype(np.int32)
-    keys = solution.keys.copy()
-    for array in (keys, values):
-        array.setflags(write=False)
+    """Return a game whose adversary knows the number of turns that the players need in every state.
+
+    Games with equal tables are solved once in a process.
+    """
+    parts = [(array.shape, array.tobytes()) for array in map(np.asarray, compiled.tables)]
+    content = hashlib.sha256(repr(parts).encode()).digest()
+    if content not in _SOLVED:
+        solution = solve(compiled, everywhere=True, worst=True)
+        turns = np.where(solution.success > 0, solution.turns, NEVER)
+        solved = solution.keys.copy(), np.round(turns).astype(np.int32)
+        for array in solved:
+            array.setflags(write=False)
+        while len(_SOLVED) >= MAX_SOLVED:
+            del _SOLVED[next(iter(_SOLVED))]
+        _SOLVED[content] = solved
+    keys, values = _SOLVED[content]
     return replace(compiled, tables=compiled.tables._replace(keys=keys, values=values))
+
+
+MAX_SOLVED = 16
+_SOLVED: dict[bytes, tuple[Array, Array]] = {}  # by content of the tables: sorted keys of states, and turns

@@ -232,8 +232,10 @@ def make_vec(
             ``"vector_entry_point"`` for the batch of that kind, ``"sync"`` and ``"async"`` for Gymnasium's own vector
             environments of single ones with central control, which are slower. Rows are agents with the first,
             environments with the others; ``metadata["rows"]`` says which.
-        **kwargs: Options of the environment, ``num_threads`` and ``max_cycles``; for Gymnasium and SB3
-            ``render_mode``, for Gymnasium ``autoreset_mode``.
+        **kwargs: Options of the environment, ``num_threads``, ``max_cycles`` and ``state``; for Gymnasium and SB3
+            ``render_mode``, for Gymnasium ``autoreset_mode``. With ``partners``, a list of policy specs or functions
+            that return policies, each environment has one row, the learner's, and the other seats are theirs; seat
+            and partners are drawn for every episode (see ``evaluation.partner_batch.PartnerBatch``).
 
     Raises:
         ValueError: For an unknown id, kind, mode, option or option value.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,14 +12,15 @@ from collab_overcooked.envs.gymnasium import VectorEnv
 from collab_overcooked.io.checks import near_matches, parse_integer
 
 OPTIONS = {
-    "native": ("num_threads", "max_cycles", "state"),
-    "gymnasium": ("num_threads", "max_cycles", "state", "autoreset_mode", "render_mode"),
-    "sb3": ("num_threads", "max_cycles", "state", "render_mode"),
+    "native": ("num_threads", "max_cycles", "state", "partners"),
+    "gymnasium": ("num_threads", "max_cycles", "state", "partners", "autoreset_mode", "render_mode"),
+    "sb3": ("num_threads", "max_cycles", "state", "partners", "render_mode"),
     "sync": ("max_cycles", "render_mode"),
     "async": ("max_cycles", "render_mode"),
 }
 """Options of each kind besides those of the game; the last two are Gymnasium's own vector environments."""
 KINDS = ("native", "gymnasium", "sb3")
+PARTNERS = "collab_overcooked.evaluation.partner_batch"  # above this layer, loaded when used
 
 
 def parse_kind(kind: Any, vectorization_mode: Any) -> str:
@@ -58,22 +60,24 @@ def make_wrapped(gym_id: str, num_envs: int, mode: str, options: Mapping[str, An
 
 def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any]) -> Any:
     """Create a batch of a kind returned by ``parse_kind``."""
-    makers: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
-    return makers[kind](game, num_envs, **options)
+    shell = {name: value for name, value in options.items() if name in ("autoreset_mode", "render_mode")}
+    of_batch: dict[str, Any] = {name: value for name, value in options.items() if name not in shell}
+    maker: Any = BatchEnv
+    if of_batch.get("partners") is None:
+        of_batch.pop("partners", None)
+    else:
+        maker = importlib.import_module(PARTNERS).PartnerBatch
+    batch = maker(game, num_envs, **of_batch)
+    if kind == "native":
+        return batch
+    return VectorEnv(batch, **shell) if kind == "gymnasium" else _sb3_class()(batch, **shell)
 
 
-def _make_sb3_vec_env(
-    game: Any,
-    num_envs: int,
-    num_threads: int | None = None,
-    render_mode: str | None = None,
-    max_cycles: int | None = None,
-    state: str = "global",
-) -> Any:
+def _sb3_class() -> Any:
     try:
         from collab_overcooked.envs.sb3 import SB3VecEnv
     except ImportError as error:
         raise ImportError(
             "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
         ) from error
-    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles, state), render_mode)
+    return SB3VecEnv

@@ -25,17 +25,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     results are new arrays.
 
     Args:
-        game: Compiled game.
-        num_envs: E.
-        num_threads: See ``BatchEnv``.
+        batch: Environments to play.
         autoreset_mode: Member of ``gymnasium.vector.AutoresetMode``, or its name or value. ``NEXT_STEP``: the step
             after an episode's end ignores that environment's actions, pays 0 and returns the first observation of the
             next episode. ``SAME_STEP``: the last step itself returns that observation, with the final observation and
             info in ``infos["final_obs"]`` and ``infos["final_info"]``. ``DISABLED``: call
             ``reset(options={"reset_mask": rows})``.
         render_mode: As for ParallelEnv.
-        max_cycles: See ``BatchEnv``.
-        state: See ``BatchEnv``.
 
     Attributes:
         state_space: Box of one row of ``states``.
@@ -48,20 +44,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        game: FullGame,
-        num_envs: int,
-        num_threads: int | None = None,
+        batch: BatchEnv,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        max_cycles: int | None = None,
-        state: str = "global",
     ) -> None:
         super().__init__()
-        self.batch = BatchEnv(game, num_envs, num_threads, max_cycles, state)
+        self.batch = batch
         self.state_space = self.batch.state_space
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.render_mode = check_render_mode(render_mode)
-        self.metadata = {**shell_metadata(game), "autoreset_mode": self.autoreset_mode, "rows": "agents"}
+        self.metadata = {**shell_metadata(batch.game), "autoreset_mode": self.autoreset_mode, "rows": "agents"}
         self.num_envs = self.batch.num_envs * self.batch.n_agents
         self.single_observation_space = self.batch.single_observation_space
         self.single_action_space = self.batch.single_action_space

@@ -8,7 +8,7 @@ environment's are computed once a step for all seats that read it. All randomnes
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,12 +37,15 @@ class Views:
         batch: The episodes, at their start.
 
     Attributes:
+        batch: The episodes.
+        n_agents: N.
         past: The last actions of all seats, in games in which they are public.
     """
 
     def __init__(self, batch: BatchEnv) -> None:
         self.batch = batch
-        self.past = ActionHistory(batch.num_envs, batch.n_agents, batch.game.n_actions, MAX_PAST_ACTIONS)
+        self.n_agents = batch.game.n_agents
+        self.past = ActionHistory(batch.num_envs, self.n_agents, batch.game.n_actions, MAX_PAST_ACTIONS)
         self._public = batch.game.seen(batch.state, 0, 0).public_actions
         self._encodings: dict[str, _Encoding] = {}  # by options
 
@@ -50,6 +53,14 @@ class Views:
         """Log the actions (E, N) of a step."""
         if self._public:
             self.past.push(actions)
+        self._forget()
+
+    def restart(self, which: Array) -> None:
+        """Forget the past of episodes, bool (E,), that begin anew."""
+        self.past.clear(which)
+        self._forget()
+
+    def _forget(self) -> None:
         for encoding in self._encodings.values():
             encoding.fresh = False
 
@@ -65,7 +76,7 @@ class Views:
                 encoding = self._encodings[key] = _Encoding(batch, variant)
             out = encoding.current()
         shape = variant.single_observation_space.shape
-        observations: Array = out.observations.reshape(batch.num_envs, batch.n_agents, *shape)
+        observations: Array = out.observations.reshape(batch.num_envs, self.n_agents, *shape)
         return observations
 
 
@@ -88,13 +99,16 @@ class _Encoding:
 class Seat(Protocol):
     """Seat of a batch of episodes."""
 
-    def act(self, asked: Array, masks: Array, timestep: int) -> Array:
+    def restart(self, episode: int, seed: int) -> None:
+        """Begin an episode anew, with another seed."""
+
+    def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Return the actions of some episodes.
 
         Args:
             asked: Numbers of the episodes, int64 (n,).
             masks: The seat's action masks in all episodes, int8 (E, A).
-            timestep: Steps taken so far.
+            timesteps: Steps taken so far, int64 (E,).
 
         Returns:
             int64 (n,), ``ALONE`` where the answer is no action of the mask.
@@ -108,17 +122,22 @@ class NetworkSeat:
         policy: The network, after a reset for this seat.
         views: Observations of the episodes.
         seat: Index of the agent.
-        seeds: Seed of the policy in each episode.
+        seeds: Seed of the policy by episode.
     """
 
-    def __init__(self, policy: NetworkPolicy, views: Views, seat: int, seeds: Sequence[int]) -> None:
+    def __init__(self, policy: NetworkPolicy, views: Views, seat: int, seeds: Mapping[int, int]) -> None:
         self._policy, self._views, self._seat = policy, views, seat
-        self._rngs = [policy.generator(seed, seat) for seed in seeds]
-        self._states = policy.initial_state(len(seeds))
+        self._rngs = {episode: policy.generator(seed, seat) for episode, seed in seeds.items()}
+        self._states = policy.initial_state(views.batch.num_envs)
         self._noise: Array | None = None  # (E, DRAWS, A)
-        self._drawn = np.full(len(seeds), DRAWS)  # draws used of each row
+        self._drawn = np.full(views.batch.num_envs, DRAWS)  # draws used of each row
 
-    def act(self, asked: Array, masks: Array, timestep: int) -> Array:
+    def restart(self, episode: int, seed: int) -> None:
+        """Forget the hidden state and draw from another generator."""
+        self._rngs[episode], self._drawn[episode] = self._policy.generator(seed, self._seat), DRAWS
+        self._states[episode] = self._policy.initial_state(1)[0]
+
+    def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Choose by one forward pass, or by one for each episode with memory, where roundings would add up."""
         observations = self._views.observations(self._policy.observer)
         seen = self._views.past.append_to(observations, self._policy.history)[asked, self._seat]
@@ -139,7 +158,7 @@ class NetworkSeat:
 
     def _draw(self, asked: Array, n_actions: int) -> Array:
         if self._noise is None:
-            self._noise = np.empty((len(self._rngs), DRAWS, n_actions), np.float32)
+            self._noise = np.empty((len(self._drawn), DRAWS, n_actions), np.float32)
         for episode in asked[self._drawn[asked] == DRAWS].tolist():
             self._noise[episode] = self._rngs[episode].gumbel(size=(DRAWS, n_actions))
             self._drawn[episode] = 0
@@ -152,21 +171,28 @@ class PolicySeat:
     """A policy that decides for each episode by itself, such as one whose decisions are a kernel's.
 
     Args:
-        policies: One for each episode, after their resets.
+        begin: Returns a new policy, after its reset, for an episode and a seed.
+        policies: The policies by episode.
         views: Observations of the episodes.
         seat: Index of the agent.
     """
 
-    def __init__(self, policies: Sequence[Policy], views: Views, seat: int) -> None:
-        self._policies, self._views, self._seat = policies, views, seat
+    def __init__(
+        self, begin: Callable[[int, int], Policy], policies: Mapping[int, Policy], views: Views, seat: int
+    ) -> None:
+        self._begin, self._policies, self._views, self._seat = begin, dict(policies), views, seat
 
-    def act(self, asked: Array, masks: Array, timestep: int) -> Array:
+    def restart(self, episode: int, seed: int) -> None:
+        """Play an episode with a new policy."""
+        self._policies[episode] = self._begin(episode, seed)
+
+    def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Ask one policy after the other; see ``Seat``."""
         chosen, batch = np.full(len(asked), ALONE), self._views.batch
         observations = batch.out.observations.reshape(*masks.shape[:1], -1, *batch.single_observation_space.shape)
         for row, episode in enumerate(asked.tolist()):
             view, mask = batch.game.seen(batch.state, episode, self._seat), masks[episode]
-            seen = Seen(self._seat, timestep, observations[episode, self._seat], mask.copy(), view)
+            seen = Seen(self._seat, int(timesteps[episode]), observations[episode, self._seat], mask.copy(), view)
             answer = self._policies[episode].act(seen)
             if isinstance(answer, (int, np.integer)) and 0 <= answer < len(mask) and mask[answer]:
                 chosen[row] = answer
@@ -187,7 +213,7 @@ def _is_network(policy: Policy) -> bool:
 
 
 def make_seat(
-    make: Callable[[], Policy], views: Views, seat: int, names: tuple[str, ...], seeds: Sequence[int]
+    make: Callable[[], Policy], views: Views, seat: int, names: tuple[str, ...], seeds: Mapping[int, int]
 ) -> Seat:
     """Return a seat of a batch of episodes.
 
@@ -196,17 +222,19 @@ def make_seat(
         views: Observations of the episodes, at their start.
         seat: Index of the agent.
         names: Names of all policies, by seat.
-        seeds: Seed of the policy in each episode.
+        seeds: Seed of the policy by episode.
     """
     game, state = views.batch.game, views.batch.state
 
-    def begin(policy: Policy, episode: int) -> Policy:
+    def begin(episode: int, seed: int) -> Policy:
+        policy = make()
         needs = getattr(policy, "needs_simulator", False)
         simulator = Simulator(game, rows(state, episode, episode + 1), seat) if needs else None
-        policy.reset(seat, EnvInfo(game.id, game, "", names, simulator), seeds[episode])
+        policy.reset(seat, EnvInfo(game.id, game, "", names, simulator), seed)
         return policy
 
-    first = begin(make(), 0)
-    if isinstance(first, NetworkPolicy) and _is_network(first):
-        return NetworkSeat(first, views, seat, seeds)
-    return PolicySeat([first, *(begin(make(), k) for k in range(1, len(seeds)))], views, seat)
+    first, *others = seeds.items()
+    policy = begin(*first)
+    if isinstance(policy, NetworkPolicy) and _is_network(policy):
+        return NetworkSeat(policy, views, seat, seeds)
+    return PolicySeat(begin, {first[0]: policy} | {k: begin(k, seed) for k, seed in others}, views, seat)

@@ -53,7 +53,7 @@ def play_steps(
     masks = batch.reset(list(seeds))[1]["action_mask"]
     views = Views(batch)
     seats = [
-        make_seat(make, views, seat, names, [policy_seed(seed, seat) for seed in seeds])
+        make_seat(make, views, seat, names, {k: policy_seed(seed, seat) for k, seed in enumerate(seeds)})
         for seat, make in enumerate(policies)
     ]
     dropped = np.zeros(len(seeds), np.bool_)
@@ -62,7 +62,7 @@ def play_steps(
         if over.all():
             return
         watch(timestep, batch.state, over)
-        actions = _decide(seats, over, masks, timestep)
+        actions = _decide(seats, over, masks, np.full(len(seeds), timestep))
         dropped |= (actions == ALONE).any(1)
         _, rewards, _, _, infos = batch.step(np.maximum(actions, 0))
         views.advance(np.maximum(actions, 0))
@@ -70,13 +70,13 @@ def play_steps(
         yield BatchStep(actions, rewards, infos, ~(over | dropped))
 
 
-def _decide(seats: Sequence[Seat], over: Array, masks: Array, timestep: int) -> Array:
+def _decide(seats: Sequence[Seat], over: Array, masks: Array, timesteps: Array) -> Array:
     actions = masks.argmax(-1)  # the only action of seats without a choice
     for number, seat in enumerate(seats):
         mask = masks[:, number]
         asked = np.flatnonzero((np.count_nonzero(mask, axis=1) > 1) & ~over)
         if len(asked):
-            actions[asked, number] = seat.act(asked, mask, timestep)
+            actions[asked, number] = seat.act(asked, mask, timesteps)
     return actions
 
 

@@ -193,7 +193,7 @@ def test_resets_are_checked(game, batch):
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_autoreset_is_that_of_gymnasiums_own_vector_environment(game, mode):
     """Gymnasium's SyncVectorEnv over central controllers is the reference: same episodes, same ends, same infos."""
-    actual = VectorEnv(game, E, autoreset_mode=mode)
+    actual = VectorEnv(BatchEnv(game, E), autoreset_mode=mode)
     other = SyncVectorEnv([lambda: CentralControlEnv(game) for _ in range(E)], autoreset_mode=mode)
     rng = np.random.default_rng(0)
     observations, infos = actual.reset(seed=9)
@@ -235,7 +235,7 @@ def test_autoreset_is_that_of_gymnasiums_own_vector_environment(game, mode):
 
 
 def test_disabled_autoreset_waits_for_a_mask(game):
-    envs = VectorEnv(game, 2, autoreset_mode="DISABLED", max_cycles=2)
+    envs = VectorEnv(BatchEnv(game, 2, max_cycles=2), autoreset_mode="DISABLED")
     envs.reset(seed=0)
     for _ in range(3):
         observations, rewards, _, truncated, _ = envs.step(np.ones(4, int))
@@ -254,11 +254,11 @@ def test_disabled_autoreset_waits_for_a_mask(game):
 
 @pytest.mark.parametrize("name", ["SameStep", "SAME_STEP", "same_step", AutoresetMode.SAME_STEP])
 def test_autoreset_modes_by_any_name(game, name):
-    assert VectorEnv(game, 1, autoreset_mode=name).metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert VectorEnv(BatchEnv(game, 1), autoreset_mode=name).metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
 def test_vector_results_are_fresh(game):
-    envs = VectorEnv(game, 2)
+    envs = VectorEnv(BatchEnv(game, 2))
     first = envs.reset(seed=0)
     saved = copy.deepcopy(first)
     for _ in range(30):
@@ -273,7 +273,7 @@ def test_vector_results_are_fresh(game):
 )
 @pytest.mark.parametrize("mode", list(AutoresetMode)[:2])
 def test_gymnasiums_vector_wrappers_accept_it(game, mode):
-    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(VectorEnv(game, E, autoreset_mode=mode))
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(VectorEnv(BatchEnv(game, E), autoreset_mode=mode))
     envs = gymnasium.wrappers.vector.DictInfoToList(envs)
     envs.reset(seed=0)
     lengths = []
@@ -286,7 +286,7 @@ def test_gymnasiums_vector_wrappers_accept_it(game, mode):
 
 
 def test_vector_actions_are_checked(game):
-    envs = VectorEnv(game, 2)
+    envs = VectorEnv(BatchEnv(game, 2))
     envs.reset(seed=0)
     with pytest.raises(ValueError, match=r"shape \(4,\), one for each agent of each environment, not \(2, 2\)"):
         envs.step(np.ones((2, 2), int))
@@ -295,7 +295,7 @@ def test_vector_actions_are_checked(game):
 
 
 def test_vector_pictures_are_one_a_row(game):
-    envs = VectorEnv(game, 2, render_mode="rgb_array")
+    envs = VectorEnv(BatchEnv(game, 2), render_mode="rgb_array")
     envs.reset(seed=0)
     pictures = envs.render()
     assert len(pictures) == envs.num_envs
@@ -330,7 +330,7 @@ def sb3():
 
 
 def test_sb3_episodes_are_those_of_same_step_autoreset(sb3, game):
-    envs, reference = sb3_vec_env(game, E), VectorEnv(game, E, autoreset_mode="SameStep")
+    envs, reference = sb3_vec_env(game, E), VectorEnv(BatchEnv(game, E), autoreset_mode="SameStep")
     assert envs.seed(4) == [4, 4, 5, 5, 6, 6, 7, 7, 8, 8]
     observations = envs.reset()
     expected, expected_infos = reference.reset(seed=4)

@@ -1,0 +1,185 @@
+"""Batches with one learner in each environment and policies in the other seats, for trainers of single agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.batch import BatchEnv, ResetOptions
+from collab_overcooked.evaluation.partner_pool import read_partner_pool
+from collab_overcooked.io.checks import parse_integer, quote_value
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
+from collab_overcooked.policies.registry import is_known, make_policy
+
+Array = np.ndarray
+Infos = dict[str, Any]
+LEARNER = "learner"
+
+
+class PartnerBatch(BatchEnv):
+    """A batch in which one seat of each environment is a learner's, and policies have the others.
+
+    The learner's seat and the partners are drawn anew for every episode, each with the same probability, and stay
+    unknown to the partners. All arrays are those of a ``BatchEnv`` with N = 1: the learner's. ``states`` are the whole
+    game's. Infos have ``seat``, the learner's, and ``partner``, of the seat after it, the number in ``partner_names``,
+    both int32 (E, 1). The seed of ``reset`` seeds draws and partners, too.
+
+    Args:
+        game: Compiled game.
+        num_envs: E.
+        partners: Policy specs, such as ``"greedy"`` and ``"ppo:FILE"``; ``"POOL#NAME"`` for a partner of a pool and
+            ``"POOL"`` for all of its split ``train``; or functions without arguments that return a new ``Policy``.
+        options: Options of ``BatchEnv``.
+
+    Attributes:
+        partner_names: Names of the partners that are drawn.
+
+    Raises:
+        ValueError: For a game of one agent, no partners, an unknown one, or one that cannot play in a batch: language
+            models, and policies that answer with plans.
+    """
+
+    def __init__(self, game: FullGame, num_envs: int, partners: Any, **options: Any) -> None:
+        super().__init__(game, num_envs, **options)
+        if game.n_agents < 2:
+            raise ValueError(f"partners: this {game.id} has one agent; choose a game of two or more, such as agents=2")
+        if isinstance(partners, (str, bytes)) or not isinstance(partners, Sequence) or not partners:
+            raise ValueError(f"partners must be a list of policy specs or functions, not {quote_value(partners)}")
+        entries = [entry for partner in partners for entry in _entries(partner, game)]
+        self.partner_names = tuple(name for name, _, _ in entries)
+        self._makers = [make for _, make, _ in entries]
+        self._only_seat = np.array([-1 if seat is None else seat for _, _, seat in entries])
+        for name, make, _ in entries:
+            if not plays_in_batches(make(), game.id):
+                raise ValueError(f"partners: {name} cannot play in a batch of environments")
+        self._rng = np.random.default_rng()
+        self._seat = np.zeros(self.num_envs, np.int64)
+        self._partner = np.full((self.num_envs, game.n_agents), -1)  # by seat
+        self._timestep = np.zeros(self.num_envs, np.int64)
+        self._views: Views | None = None
+        self._seats: dict[tuple[int, int], Seat] = {}  # by partner and seat
+        self.n_agents, self.possible_agents = 1, [LEARNER]
+
+    def reset(
+        self,
+        seed: int | Sequence[int] | None = None,
+        options: ResetOptions = None,
+        which: Array | Sequence[bool] | None = None,
+        copy: bool = False,
+    ) -> tuple[Array, Infos]:
+        """Start episodes with new seats and partners; see ``BatchEnv.reset``."""
+        super().reset(seed, options, which)
+        if seed is not None:
+            first = seed if np.ndim(seed) == 0 else list(seed)  # type: ignore[arg-type]
+            self._rng = np.random.default_rng([parse_integer("seed", n, 0) for n in np.atleast_1d(first).tolist()])
+        started = np.ones(self.num_envs, np.bool_) if which is None else np.asarray(which)
+        self._draw(started)
+        return self._observed(copy)
+
+    def _draw(self, started: Array) -> None:
+        if self._views is None:
+            self._views = Views(self)
+        self._views.restart(started)
+        self._timestep[started] = 0
+        n = self.game.n_agents
+        for e in np.flatnonzero(started).tolist():
+            self._seat[e] = self._rng.integers(n)
+            drawn = self._rng.integers(len(self._makers), size=n)
+            if (seat := self._only_seat[drawn[0]]) >= 0:  # of two agents
+                self._seat[e] = (seat + 1) % n
+            self._partner[e] = np.roll(drawn, self._seat[e] + 1)
+            self._partner[e, self._seat[e]] = -1
+            for seat, k in enumerate(self._partner[e].tolist()):
+                if k >= 0:
+                    self._begin(k, seat, e, int(self._rng.integers(2**31)))
+
+    def _begin(self, k: int, seat: int, e: int, seed: int) -> None:
+        assert self._views is not None
+        if (k, seat) in self._seats:
+            self._seats[k, seat].restart(e, seed)
+        else:
+            names = tuple("?" if other != seat else self.partner_names[k] for other in range(self.game.n_agents))
+            self._seats[k, seat] = make_seat(self._makers[k], self._views, seat, names, {e: seed})
+
+    def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
+        """Advance by the learners' actions (E, 1) and those of their partners; see ``BatchEnv.step``."""
+        requested = np.asarray(actions)
+        if requested.shape != (self.num_envs, 1):
+            raise ValueError(f"actions must have shape {(self.num_envs, 1)} (environments, 1), not {requested.shape}")
+        if self._views is None:
+            raise ValueError("call reset before step")
+        joint = self._partner_actions().astype(np.result_type(requested, np.int64))
+        joint[np.arange(self.num_envs), self._seat] = requested[:, 0]
+        _, rewards, terminated, truncated, _ = super().step(joint)
+        self._views.advance(joint)
+        self._timestep += 1
+        ended = (terminated.copy(), truncated.copy()) if copy else (terminated, truncated)
+        return (
+            self._learners(self.out.observations.reshape(self._shape)),
+            self._learners(rewards),
+            *ended,
+            self._infos(),
+        )
+
+    def _partner_actions(self) -> Array:
+        masks = self.out.masks
+        actions: Array = masks.argmax(-1)  # the only action of seats without a choice
+        chooses = (np.count_nonzero(masks, axis=-1) > 1) & ~self.over[:, None]
+        for (k, number), seat in self._seats.items():
+            asked = np.flatnonzero(chooses[:, number] & (self._partner[:, number] == k))
+            if len(asked):
+                answers = seat.act(asked, masks[:, number], self._timestep)
+                if (answers == ALONE).any():
+                    raise ValueError(
+                        f"partners: {self.partner_names[k]} answered with something else than an action of its mask"
+                    )
+                actions[asked, number] = answers
+        return actions
+
+    def _learners(self, array: Array) -> Array:
+        rows: Array = array[np.arange(self.num_envs), self._seat][:, None]
+        return rows
+
+    def _observed(self, copy: bool) -> tuple[Array, Infos]:
+        return self._learners(self.out.observations.reshape(self._shape)), self._infos()
+
+    def _infos(self) -> Infos:
+        infos: Infos = {
+            "action_mask": self._learners(self.out.masks),
+            "rejected": self._learners(self.game.rejections(self.state, self.out)),
+        }
+        if hasattr(self.out, "shaped"):
+            infos["shaped_reward"] = self._learners(self.out.shaped)
+        if self.layout_names:
+            infos["layout"] = self.layout_numbers()[:, None].copy()
+        after = (self._seat + 1) % self.game.n_agents
+        partner = self._partner[np.arange(self.num_envs), after]
+        return infos | {"seat": self._seat[:, None].astype(np.int32), "partner": partner[:, None].astype(np.int32)}
+
+    def action_masks(self) -> Array:
+        """Return the learners' masks as a new array, bool (E, 1, A)."""
+        return self._learners(self.out.masks).astype(np.bool_)
+
+
+def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Policy], int | None]]:
+    if callable(partner):
+        return [(str(getattr(partner, "__name__", partner)), partner, None)]
+    if not isinstance(partner, str):
+        raise ValueError(f"partners must be policy specs or functions that return a policy, not {quote_value(partner)}")
+    source, mark, name = partner.partition("#")
+    if not mark and is_known(partner):
+        return [(partner, partial(make_policy, partner), None)]
+    pool = read_partner_pool(source)
+    if pool.env_id != game.id:
+        raise ValueError(f"partners: the pool {source} is for {pool.env_id}, not {game.id}")
+    chosen = [pool.partner(name)] if mark else list(pool.select("train"))
+    if not chosen:
+        raise ValueError(f"partners: the pool {source} has no partner of split train; name one, {source}#NAME")
+    if game.n_agents > 2 and any(one.seat is not None for one in chosen):
+        raise ValueError(f"partners: the pool {source} has partners of one seat, for games of two agents")
+    return [(f"{source}#{one.name}", partial(make_policy, pool.spec(one)), one.seat) for one in chosen]

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.policies.llm.answers import find_step, joint_plan_text, read_joint_plan, read_steps
+from collab_overcooked.policies.llm.answers import PLAN_MARK, find_step, joint_plan_text, read_joint_plan, read_steps
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
@@ -249,7 +249,7 @@ def test_off_means_no_discussion(play_team):
 
 def test_joint_plans_are_read_as_they_are_written():
     plan = {"Alice": ["go to kitchen", "check kitchen cabinet 1"], "Bob": ["wait"], "Carol": []}
-    text = "Hello: all. " + joint_plan_text(plan)
+    text = f"Hello: all. {PLAN_MARK} {joint_plan_text(plan)}"
     assert read_joint_plan(text, ("Alice", "Bob", "Carol")) == {name: entry for name, entry in plan.items() if entry}
     assert read_joint_plan("no plan, Alice: nothing", ("Alice", "Bob")) == {}
 

@@ -131,9 +131,14 @@ def _unseen(scene: Scene) -> list[int]:
 
 
 def _held(scene: Scene) -> str:
-    held = [_thing_label(scene, o) for o in scene["me"]["hands"] if o is not None]
     inside = [_thing_label(scene, o) for o in scene["me"]["inside"]]
-    return (join_and(held) or "nothing") + (f" with {join_and(inside)} in it" if inside else "")
+    held = [
+        _thing_label(scene, o)
+        + (f" (containing {join_and(inside)})" if inside and scene["things"][o]["role"] == "container" else "")
+        for o in scene["me"]["hands"]
+        if o is not None
+    ]
+    return join_and(held) or "nothing"
 
 
 def _thing_label(scene: Scene, o: int) -> str:
@@ -208,6 +213,7 @@ class HouseText(HouseScenes):
     """Texts of the household games."""
 
     seat_view = HouseView
+    has_duration = True
 
     @property
     def display_names(self) -> tuple[str, ...]:

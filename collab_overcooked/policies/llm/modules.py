@@ -75,13 +75,14 @@ class Memory(Module):
 
     def values(self, seen: Seen) -> dict[str, Any]:
         events = seen.history[seen.seat] if seen.history and self.window else ()
+        starts = seen.starts[seen.seat] if events else ()
         game = self.session.info.game
         say, names = (
             translator_of(game),
             dict(zip(game.action_texts(seat=seen.seat), seen.view.action_texts, strict=True)),
         )
         runs: list[tuple[int, int, str]] = []
-        for (end, label), start in zip(reversed(events), reversed(seen.starts[seen.seat]), strict=True):
+        for (end, label), start in zip(reversed(events), reversed(starts), strict=True):
             action, failed, _ = say(label).partition(FAILED)
             text = names.get(action, action) + failed
             first, last, after = runs[-1] if runs else (0, 0, "")

@@ -41,7 +41,7 @@ def plain(request, plans=None, message="", okay=True):
     if "Judge it by what you know" in text:
         return {"okay": okay, "reason": "Look in the kitchen first."}
     if "joint plan" in text:
-        return {"analysis": "", "message": message, **(plans or {"Alice": "explore", "Bob": "explore"})}
+        return {"analysis": "", "message": message, **(plans or {"Alice": "search", "Bob": "search"})}
     if "Write one short message" in text:
         return {"message": message}
     return "I think so." if "Think aloud" in text else {"action": 1}
@@ -106,9 +106,25 @@ def test_where_words_are_free_they_go_along_with_an_action(play_team):
             return {"action": send[0] if send else 2}
         return plain(request, message="Hello.")
 
-    record, _ = play_team("llm:m?agent=coela,order=game", answer, **HOME, talk="free", max_cycles=1)
+    record, client = play_team("llm:m?agent=coela,order=game", answer, **HOME, talk="free", max_cycles=1)
+    before, after = [], []
+    for request in filter(is_choice, client.asked):
+        prompt = "\n".join(turn.content for turn in request.turns)
+        (before if "send the message" in prompt else after).append(prompt)
+    assert before and all("A message does not take your turn" in prompt for prompt in before)
+    assert after and all("You have just sent this message" in p and "not take your turn: Hello." in p for p in after)
     assert spoken(record) == [(0, "Hello."), (1, "Hello.")]
     assert all(text.startswith("go to") for text in record["steps"][0]["action_texts"])
+
+
+@pytest.mark.parametrize("kind", ["roco", "capo"])
+def test_a_proposal_is_shown_once(play_team, kind):
+    def answer(request):
+        return plain(request, {"Alice": "wait; search", "Bob": "wait; wait"}, "Let us share.", okay=False)
+
+    _, client = play_team(f"llm:m?agent={kind}", answer, **HOME, max_cycles=2)
+    shown = [text for text in client.last if "Alice: Let us share." in text and "oint plan" in text]
+    assert shown and all(text.count("wait; search") == 1 and "Plan:" not in text for text in shown)
 
 
 def kinds_asked(client):

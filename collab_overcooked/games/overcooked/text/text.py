@@ -411,7 +411,9 @@ class OvercookedText(OvercookedScenes):
             names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
             who = "Your" if j == seat else f"{NAMES[j]}'s"
             lines.append(
-                f"{who} distances: " + ", ".join(f"{name} {distance_text(distances[name], name in seen['blocked'][j])}" for name in names) + "."
+                f"{who} distances: "
+                + ", ".join(f"{name} {distance_text(distances[name], name in seen['blocked'][j])}" for name in names)
+                + "."
             )
         lines += [
             f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}."
@@ -433,7 +435,10 @@ class OvercookedText(OvercookedScenes):
         return "\n".join(lines)
 
     def _past(self, state: Any, i: int, seat: int) -> list[str]:
-        macro, reason = state.macro_state[i, seat], self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None
+        macro, reason = (
+            state.macro_state[i, seat],
+            self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None,
+        )
         chosen, failed = (macro[column : column + MEMORY].tolist() for column in (Past.LAST, Past.FAILED))
         texts = [
             self.directive_texts[row] + " (without effect)" * has_failed

@@ -148,7 +148,7 @@ class TextGame(Protocol):
         has_duration: Whether steps differ in length, so that ``clock`` does not count them.
     """
 
-    has_duration = False
+    has_duration: bool = False
 
     def names(self) -> list[str]:
         """Return the names of all objects that texts can mention; a lexicon must translate them."""

@@ -71,9 +71,9 @@ def test_both_prompts_explain_tools_at_work(play_team, spec):
 
 
 def test_orders_without_time_left_are_not_listed(play_team):
-    record, client = play_team("llm:m", idle, **OPTIONS | {"max_cycles": 40})
-    listed = [[int(n) for n in re.findall(r"lifetime: (-?\d+)", prompt)] for prompt in client.last]
-    assert 1 in sum(listed, []) and 0 not in sum(listed, [])
+    _, client = play_team("llm:m", idle, **OPTIONS | {"max_cycles": 40})
+    listed = {int(number) for prompt in client.last for number in re.findall(r"lifetime: (-?\d+)", prompt)}
+    assert 1 in listed and 0 not in listed
     env = co.make("CuisineWorld-v0", level="level_3", agents=2)
     env.reset(seed=0, options={"state": {"orders": [{"name": "tunaSushi", "remaining": 0}]}})
     assert "tunaSushi" not in env.describe("agent_0") + env.seen("agent_0").surroundings

@@ -28,8 +28,8 @@ Actions (one per step)
 You can hold one item at a time. A tool at work cannot be used until it is done, and a full tool takes no more items.
 Put finished dishes on the serving table. An order is lost when its time runs out."""
 IN_STATE = """\
-In the state, occupy(TOOL) says that a tool is at work, and occupy(AGENT, True) that an agent is busy with one; neither can
-do anything until then."""
+In the state, occupy(TOOL) says that a tool is at work, and occupy(AGENT, True) that an agent is busy with one. Neither
+can do anything else meanwhile."""
 ALL_IDLE = "None of the agents performed any actions which is not normal."
 SAME_AGENT = "agent ids cannot be the same"
 NO_AGENT = "agent id not found"

@@ -148,7 +148,7 @@ NOTES = {
     False: "Sub-plans: `search ROOM` walks into a room, where you see everything that is not in a closed "
     "container; `check CONTAINER` walks there and opens it, which needs a free hand; `pick up THING` walks there and "
     f"takes it; `transport` brings the things in both hands to the goal place. {BY_MESSAGE}",
-    True: "Sub-plans: `search ROOM` walks into a room and looks at all of it; `pick up THING` walks there and takes it, "
+    True: "Sub-plans: `search ROOM` walks into a room and looks at all of it; `pick up THING` walks there, takes it "
     "and puts it into a container that you carry; `transport` brings everything that you carry to the bed. "
     + BY_MESSAGE,
 }

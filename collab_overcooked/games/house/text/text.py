@@ -175,9 +175,9 @@ def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
 
 HOUSE_SIGHT = "your room, some things only after you have searched it."
 PLAN_WORDS = {
-    True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; `pick up THING` "
-    "walks there and takes it; `transport` brings everything that you hold to the goal place; `wait`. Actions run until "
-    "they are done or have failed.",
+    True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
+    "`pick up THING` walks there and takes it; `transport` brings everything that you hold to the goal place; `wait`. "
+    "Actions run until they are done or have failed.",
     False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` looks at the whole room; "
     "`pick up THING` walks there and takes it; `put in` puts a held thing into the held container; `transport` brings "
     "everything that you hold to the bed; `wait`. Actions run until they are done or have failed.",

@@ -348,8 +348,8 @@ class OvercookedText(OvercookedScenes):
         Returns:
             ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the seat itself
             first (object name -> moves, see ``directives.distance_to``), ``blocked`` (objects that only other players
-            keep out of reach, by seat), ``objects`` (name -> what is there, see ``Thing``), ``put_down`` (name of the nearest empty counter, empty if there is none) and ``feasible``
-            (texts).
+            keep out of reach, by seat), ``objects`` (name -> what is there, see ``Thing``), ``put_down`` (name of the
+            nearest empty counter, empty if there is none) and ``feasible`` (texts).
         """
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
         objects = {object_name(thing): thing for thing in tables.objects[k] if thing[Object.X] != NOTHING}

@@ -64,7 +64,8 @@ Kitchen Rush: manual
 
 Goal
 {agents} share a kitchen and finish as many orders as possible. An order names a recipe; a recipe says which ingredients
-and spices it needs and how often it must be cooked (its cook time). {goal}
+and spices it needs and how often it must be cooked (its cook time).
+{goal}
 
 Turns
 An episode has {turns}. In every turn each agent uses each of its {workers} once: first all agents act with worker 0,

@@ -52,8 +52,14 @@ def test_memory_has_the_clock_of_the_game(play_team, env_id):
 @pytest.mark.parametrize("env_id", ["CollabOvercooked-v0", "Overcooked-v0", "Housework-v0", "Transport-v0"])
 def test_memory_has_the_start_and_the_end_of_actions(play_team, env_id):
     """An action lasts from the time at which the model chose it to the time at which it chooses again."""
+
+    def works(request):
+        listed = re.findall(r"^(\d+)\. (.*)", request.turns[-1].content, re.MULTILINE)
+        return {"action": int(next((k for k, text in listed if re.match("take|put|pick", text)), listed[-1][0]))}
+
     options = {"action_level": "medium"} if env_id == "Overcooked-v0" else {}
-    _, client = play_team(["llm:m?agent=choose,memory=1", "always:nothing"], last, env_id, max_cycles=40, **options)
+    team = ["always:nothing", "llm:m?agent=choose,memory=1"]
+    _, client = play_team(team, works, env_id, max_cycles=40, **options)
     noun, chosen, lasting = CLOCKS[env_id], {0}, 0
     for prompt in client.last:
         chosen.add(now := int(re.search(rf"(?i)\b{noun}:? (\d+)", prompt)[1]))

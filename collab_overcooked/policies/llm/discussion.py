@@ -113,8 +113,10 @@ class DiscussionAgent(TeamAgent):
         """Return the situation with the joint plan, which the messages do not repeat."""
         plan, values = joint_plan_text(self.plan), self.situation(seen)
         repeated = f"{PLAN_MARK} {plan}"
-        shown = [(name, say.replace(repeated, "(the joint plan below)")) for name, say in values["messages"]]
-        return values | {"plan": plan, "messages": shown if plan else values["messages"]}
+        if not plan:
+            return values | {"plan": ""}
+        messages = [(name, say.replace(repeated, "(the joint plan below)")) for name, say in values["messages"]]
+        return values | {"plan": plan, "messages": messages}
 
     def _propose(self, seen: Seen, answering: bool = False, objected: bool = False) -> str:
         names = [*(["analysis"] if self.on["analysis"] else []), "message", *seen.names]

@@ -123,8 +123,8 @@ def test_a_proposal_is_shown_once(play_team, kind):
         return plain(request, {"Alice": "wait; search", "Bob": "wait; wait"}, "Let us share.", okay=False)
 
     _, client = play_team(f"llm:m?agent={kind}", answer, **HOME, max_cycles=2)
-    shown = [text for text in client.last if "Alice: Let us share." in text and "oint plan" in text]
-    assert shown and all(text.count("wait; search") == 1 and "Plan:" not in text for text in shown)
+    prompts = [text for text in client.last if "Alice: Let us share." in text and "oint plan" in text]
+    assert prompts and all(text.count("wait; search") == 1 and "Plan:" not in text for text in prompts)
 
 
 def kinds_asked(client):

@@ -213,7 +213,7 @@ def judge_putting_down(thing, here, hand, is_nearest, params):
 
 @kernel
 def had_effect(row, objects, player, cells):
-    """Whether an ended directive had its effect shows at once in the hand, or on the cell of its gate or pot."""
+    """A directive that has just ended had its effect if the hand, or the cell of its gate or pot, shows it."""
     verb, hand = row[Row.VERB], player[Player.HAND]
     if row[Row.SLOT] == NOTHING:
         return True

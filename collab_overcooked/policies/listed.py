@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
@@ -13,8 +13,14 @@ from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 
 ORDERS = SHUFFLED, GAME = "shuffled", "game"
 PATIENCE = 20  # steps of a long wait
-RANDOM, NOTHING = "random", "nothing"
-USAGE = "always:K|random|nothing[,shuffled|game]"
+RULES = RANDOM, NOTHING, NEVER_IDLE, NEVER_REPEAT, ALPHABETICAL = (
+    "random",
+    "nothing",
+    "never-idle",
+    "never-repeat",
+    "alphabetical",
+)
+USAGE = f"always:K|{'|'.join(RULES)}[,shuffled|game]"
 
 
 def offered(seen: Seen, game: FullGame) -> dict[str, int]:
@@ -73,11 +79,12 @@ class ActionList:
 
 
 class PositionPolicy(Silent):
-    """Answers every numbered list with one position, a random one or nothing: a model that understands nothing.
+    """Answers every numbered list by a blind rule, which reads no state: a model that understands nothing.
 
     Args:
-        position: Position from 1, ``"random"`` or ``"nothing"``. Without an action there, the seat waits, as it does
-            after an unusable answer of a model.
+        position: Position from 1, or one of ``RULES``: a random action, none, a random one other than waiting or than
+            the last choice, or the alphabetically first one. Without an action there, the seat waits, as it does after
+            an unusable answer of a model.
         order: Order of the lists.
     """
 
@@ -89,24 +96,39 @@ class PositionPolicy(Silent):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator; seats with the same seed draw differently."""
         self._list, self._rng = ActionList(info.game, seed, self._order), np.random.default_rng([seed, seat])
+        self._last = ""  # choice
 
     def act(self, seen: Seen) -> int:
         """Return the listed action at the position."""
         if self._list.goes_on_waiting(seen):
             return seen.idle_action
         options = self._list.options(seen)
-        drawn = self._rng.integers(len(options)) + 1 if self._position == RANDOM else self._position
-        number = 0 if drawn == NOTHING else int(drawn)
-        if not 1 <= number <= len(options):
+        text = self._text(options, seen.idle_action)
+        if text is None:
             return seen.idle_action
-        text = list(options)[number - 1]
         self._list.note(seen, text)
+        self._last = text
         return options[text]
+
+    def _text(self, options: Mapping[str, int], idle: int) -> str | None:
+        texts, rule = list(options), self._position
+        if rule == NOTHING:
+            return None
+        if rule == ALPHABETICAL:
+            return min(texts)
+        if rule not in RULES:
+            return texts[int(rule) - 1] if int(rule) <= len(texts) else None
+        left_out = {
+            NEVER_IDLE: {text for text in texts if options[text] == idle},
+            NEVER_REPEAT: {self._last},
+        }.get(rule, set())
+        drawn = [text for text in texts if text not in left_out] or texts
+        return drawn[self._rng.integers(len(drawn))]
 
 
 def always_from_text(text: str) -> PositionPolicy:
     """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon."""
     position, _, order = text.partition(",")
-    if not re.fullmatch(rf"[1-9]\d{{0,2}}|{RANDOM}|{NOTHING}", position) or (order or SHUFFLED) not in ORDERS:
+    if not re.fullmatch("|".join((r"[1-9]\d{0,2}", *RULES)), position) or (order or SHUFFLED) not in ORDERS:
         raise ValueError(f"policy 'always' must be written {USAGE}, with K from 1 to 999, not {text!r}")
     return PositionPolicy(position, order or SHUFFLED)

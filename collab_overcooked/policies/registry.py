@@ -42,8 +42,8 @@ RECORDS: tuple[PolicyRecord, ...] = (
         name="always",
         factory="collab_overcooked.policies.listed:always_from_text",
         kind="scripted",
-        usage="always:K|random|nothing[,shuffled|game]",
-        summary="Answers numbered lists of actions by position alone, or not at all; plays every game.",
+        usage="always:K|random|nothing|never-idle|never-repeat|alphabetical[,shuffled|game]",
+        summary="Answers numbered lists of actions by a blind rule, which reads no state; plays every game.",
     ),
     PolicyRecord(
         name="reference",

@@ -133,6 +133,8 @@ class Table:
         self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
+        self.starts: list[list[int]] = [[] for _ in range(game.n_agents)]  # of the actions in the history
+        self.begun: list[int | None] = [None] * game.n_agents  # start of each seat's action
         self.clocks: list[str] = []  # times before the previous steps
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the previous step
         self.messages: list[tuple[int, Message]] = []  # of previous steps
@@ -176,8 +178,15 @@ class Table:
         self.actions.append(tuple(self._actions()))
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step["events"]):
+            begun, chooses = self.begun[seat], snapshot.masks[seat].sum() > 1
+            if begun is None or (chooses and self.chosen[seat] != self.idle[seat]):
+                begun = snapshot.timestep
+            self.begun[seat] = begun
             if event is not None:
                 self.history[seat].append((snapshot.timestep + 1, event["label"]))
+                self.starts[seat].append(begun)
+                if event.get("ended") != "running":
+                    self.begun[seat] = None
         refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
         for seat in np.flatnonzero(rejected).tolist():
             verdict = self.game.check(snapshot.state, 0, seat, self.chosen[seat], self._actions())
@@ -266,7 +275,8 @@ class Table:
             if view.public_choices
             else (),
             history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
-            clocks=tuple(self.clocks),
+            starts=tuple(tuple(starts) if public or k == seat else () for k, starts in enumerate(self.starts)),
+            clocks=(*self.clocks, self.game.clock(snapshot.visible_state, 0, snapshot.timestep)),
             feedback=self.feedback[seat],
             past_actions=tuple(self.actions[-MAX_PAST_ACTIONS:]) if view.public_actions else (),
         )

@@ -229,6 +229,19 @@ def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
     assert absent is not None and all("cramped_room" not in str(row[1]) for row in absent.rows)
 
 
+def test_blind_rules_are_one_row() -> None:
+    scores = {"greedy": 9.0, "always:1": 2.0, "always:alphabetical": 4.0, "always:random": 3.0}
+    lines = tuple(
+        boards.Line(name, "scripted", {"x": Estimate(value)}, None, ())  # type: ignore[arg-type]
+        for name, value in scores.items()
+    )
+    benchmark = Benchmark("Game", "points", (Setting("x", {}),), Setting("x", {}))
+    board = boards.Leaderboard("game", "Game", benchmark, lines, (), None, (), (), ())
+    assert [row[0] for row in board.ranking().rows] == ["greedy", "best blind rule of 3: always:alphabetical"]
+    assert [line.policy for line in replace(board, lines=lines[:2]).merged()] == ["greedy", "always:1"]
+    assert [line.policy for line in replace(board, lines=lines[:1]).merged()] == ["greedy"]
+
+
 def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
     matrix = comparison.leaderboards[1].matrix
     assert matrix is not None and matrix.names == ("random", "greedy", "selfish")

@@ -95,12 +95,13 @@ class NaiveHouse:
                             ("put down at ", "put at"), ("walk to ", "walk")):  # fmt: skip
             if text.startswith(message) and text.removeprefix(message) in labels:
                 return verb, labels.index(text.removeprefix(message))
-        for message, verb in (("walk to ", "walk thing"), ("take ", "take"), ("fetch ", "fetch")):
+        for message, verb in (("walk to ", "walk thing"), ("take ", "take"), ("pick up ", "fetch")):
             if text.startswith(message):
                 return verb, int(number[1])
         if text.startswith("say"):
             return "say", int(number[1]) if number else 1
-        hands = {"put down left hand": ("put", 0), "put down right hand": ("put", 1), "look around": ("look", 0)}
+        hands = {"put down left hand": ("put", 0), "put down right hand": ("put", 1), "look around": ("look", 0),
+                 "search": ("explore", 0), "transport": ("deliver", 0)}  # fmt: skip
         return hands.get(text, (text, 0))
 
     def allows(self, i: int, verb: str, k: int) -> bool:

@@ -188,9 +188,9 @@ def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     game = load_game("Housework-v0")
     state, out = reach(game, 0, 40)
     view = Seen.of(game, state, out, 0, 40).view
-    known = next(text for text in view.action_texts if re.fullmatch(r"fetch (?!thing)\w+ \d+", text))
+    known = next(text for text in view.action_texts if re.fullmatch(r"pick up (?!thing)\w+ \d+", text))
     number = known.split()[-1]
-    step = {"events": [{"label": f"fetch thing {number}"}, {"label": "fetch thing 0"}]}
+    step = {"events": [{"label": f"pick up thing {number}"}, {"label": "pick up thing 0"}]}
     assert done_by(step, view, 0) == [[0, known]]
 
 

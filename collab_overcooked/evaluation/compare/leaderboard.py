@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
-from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, read_plan
+from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import PERSON, kind_of
@@ -107,12 +107,20 @@ class Leaderboard:
         }
 
     def merged(self) -> list[Line]:
-        """Return the policies of the tables: the specialists of one method are one of them."""
+        """Return the policies of the tables: the specialists of one method are one of them, and so are blind rules."""
         names = {line.policy: name for name, lines in self.specialists().items() for line in lines}
+        blind = [line for line in self.lines if is_blind(line.policy)]
         by_name: dict[str, list[Line]] = {}
-        for line in self.lines:
+        for line in (*(line for line in self.lines if not is_blind(line.policy)), *self._best(blind)):
             by_name.setdefault(names.get(line.policy, line.policy), []).append(line)
         return [merged[0] if len(merged) == 1 else self._merge(name, merged) for name, merged in by_name.items()]
+
+    def _best(self, blind: Sequence[Line]) -> list[Line]:
+        """Return the best of several blind rules as a line that says so."""
+        if len(blind) < 2:
+            return list(blind)
+        best = next(one for one in self.ordered(blind) if isinstance(one, Line))
+        return [replace(best, policy=f"best blind rule of {len(blind)}: {best.policy}")]
 
     def _merge(self, name: str, lines: Sequence[Line]) -> Line:
         method = lines[0].policy.partition(":")[0]  # one team, for the summary
@@ -256,7 +264,7 @@ class Comparison:
         lines = {(board.game, line.policy): line for board in self.leaderboards for line in board.lines}
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
-        for policy in self.plan.policies:
+        for policy in (policy for policy in self.plan.policies if not is_blind(policy)):
             row = [lines.get((board.game, policy)) for board in self.leaderboards]
             if any(row):
                 marks[len(rows)] = kind_of(policy).lower()

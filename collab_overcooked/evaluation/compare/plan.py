@@ -27,8 +27,9 @@ from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
-POSITIONS = ("always:1", "always:2", "always:random", "always:nothing")  # models that understand nothing; no cross-play
-SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp", *POSITIONS)  # without key and file
+BLIND = "always"  # policies that read no state
+RULES = ("1", "2", "random", "nothing", "never-idle", "never-repeat", "alphabetical")
+SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")  # without key and file
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,12 @@ def compared_suites() -> list[str]:
 def default_policies() -> tuple[str, ...]:
     """Return all policies that need neither key nor file, without those that stand in for people."""
     trained = (name for name in builtin_policies() if not is_stand_in(name))
-    return (*SCRIPTED, *(f"ppo:{name}" for name in trained))
+    return (*SCRIPTED, *(f"{BLIND}:{rule}" for rule in RULES), *(f"ppo:{name}" for name in trained))
+
+
+def is_blind(spec: str) -> bool:
+    """Return whether a policy reads no state; such ones share a line of the leaderboard and play no cross-play."""
+    return spec.partition(":")[0] == BLIND
 
 
 def make_plan(
@@ -221,7 +227,7 @@ def make_plan(
             skipped += [Skipped(game, setting.name, spec, reason) for spec, reason in reasons.items() if reason]
         if crossplay and benchmark.mixed_teams:
             reasons = _reasons(plan, game, benchmark.pairs, players)
-            partners = [spec for spec, reason in reasons.items() if reason is None and spec not in POSITIONS]
+            partners = [spec for spec, reason in reasons.items() if reason is None and not is_blind(spec)]
             entries += _pairs(game, benchmark, partners)
     return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 

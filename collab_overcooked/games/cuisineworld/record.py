@@ -26,7 +26,7 @@ RECORDS = (
         presets={
             "mindagent": PresetRecord(
                 {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
-                {},
+                {"idle_error": True},
                 {"counting": "steps"},
                 "MindAgent: temperature 0.1, 100 tokens, at most one failure per step.",
             )

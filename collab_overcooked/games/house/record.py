@@ -8,7 +8,6 @@ from typing import Any
 from collab_overcooked.game_record import GameRecord, SuiteRecord
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
-    "metrics": "collab_overcooked.games.house.suite:METRICS",
     "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.planner:Greedy",
@@ -29,6 +28,7 @@ RECORDS = (
                 "Five families of household tasks in generated homes; steps, beside published ones.",
             )
         },
+        metrics="collab_overcooked.games.house.suite:HOUSEWORK_METRICS",
         **_HOUSE,
     ),
     GameRecord(
@@ -42,7 +42,7 @@ RECORDS = (
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
             )
         },
-        metrics=_HOUSE["metrics"],
+        metrics="collab_overcooked.games.house.suite:METRICS",
         subplans=_HOUSE["subplans"],
         policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.planner:RulePlanner"},
     ),

@@ -31,7 +31,7 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.plan_trees import COSTS, all_updates, mean_cost
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import variant_of
+from collab_overcooked.runner.env_variants import step_limit, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.teams import parse_seats, team_text
@@ -93,6 +93,16 @@ METRICS = MetricSet(
     score_record,
     outcome=lambda record: record["metrics"]["rate"],
 )
+
+
+def housework_outcome(record: Mapping[str, Any]) -> float:
+    """Return half the share brought plus half the share of time left, as even random agents bring nearly everything."""
+    metrics, limit = record["metrics"], step_limit(record["env_id"], record["env_kwargs"])
+    left = 1 - metrics["ticks"] / limit if limit and metrics["rate"] == 1 else 0.0
+    return float(metrics["rate"] + left) / 2
+
+
+HOUSEWORK_METRICS = replace(METRICS, outcome=housework_outcome)
 
 
 def step_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:

@@ -58,6 +58,7 @@ RECORDS = (
                 "Soups of recipes that not all players know; the paper's layouts and options.",
             )
         },
+        prompts="collab_overcooked.games.overcooked:text/prompts",
         policies={
             "greedy": "collab_overcooked.games.overcooked.v2.policies.believing:greedy_from_text",
             "planner": "collab_overcooked.games.overcooked.v2.policies.believing:planner_from_text",

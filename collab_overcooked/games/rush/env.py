@@ -20,7 +20,7 @@ from collab_overcooked.games.rush.engine.spec import load_scenario
 from collab_overcooked.games.rush.engine.state import Out, State, sizes_of
 from collab_overcooked.games.rush.engine.step import act_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.games.rush.text.scene import RushScene
-from collab_overcooked.games.rush.text.text import LIST, WORTH, RushText
+from collab_overcooked.games.rush.text.text import GOAL, LIST, RushText
 from collab_overcooked.io.schema import Form, integer
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind, bind_all
@@ -34,7 +34,7 @@ class BoardView(SeatView):
 
     @property
     def aim(self) -> str:
-        return self._say(WORTH)
+        return self._say(GOAL)
 
     @cached_property
     def unlikely(self) -> frozenset[int]:

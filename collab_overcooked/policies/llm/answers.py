@@ -272,12 +272,12 @@ PLAN_MARK = "Plan:"
 
 
 def joint_plan_text(plan: Mapping[str, Sequence[str]]) -> str:
-    """Return a joint plan as text that ``read_joint_plan`` can parse: steps by name."""
-    return " ".join([PLAN_MARK, *(f"{name}: {'; '.join(steps)}." for name, steps in plan.items() if steps)])
+    """Return a joint plan as text: steps by name."""
+    return " ".join(f"{name}: {'; '.join(steps)}." for name, steps in plan.items() if steps)
 
 
 def read_joint_plan(text: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the steps by name of the last joint plan in a message; empty without one."""
+    """Return the steps by name of the last joint plan in a message, after ``PLAN_MARK``; empty without one."""
     _, mark, plans = text.rpartition(PLAN_MARK)
     if not mark:
         return {}

@@ -24,6 +24,8 @@ class ChooseAgent(Silent):
     """Agent with a prompt of rules, state as text, and numbered actions; the answer is a number."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
+        if values["alone"]:  # no partner to predict or to help
+            values = {**values, "predict": False, "intention": False, "helper": False}
         self.session, self.on = session, values
         self.modules = make_modules(session, self.question, values)
         self.listed = ActionList(session.info.game, session.seed, str(values["order"]), int(values["patience"]))

@@ -86,7 +86,7 @@ class Planning:
         texts = agent.ordered([*values["actions"], *filter(None, [send])], values["seen"])
         if len(texts) == 1:
             return texts[0]
-        listed = {**values, "actions": texts}
+        listed = {**values, "actions": texts, "free_message": bool(send) and not agent.paying}
         if agent.on["two_stage"]:
             chat = agent.question("next", stage="think", **listed)
             try:
@@ -135,7 +135,7 @@ class CoelaAgent(TeamAgent):
         chosen = self.planning.choose(values, draft)
         message = draft if chosen == draft else ""
         if message and not self.paying:  # messages are free and accompany an action
-            chosen = self.planning.choose(values, "")
+            chosen = self.planning.choose({**values, "sent": message}, "")
         self.recollection.note(message)
         action = None if chosen == draft else seen.legal_actions[chosen]
         decision: Decision = self.execution.carry_out(seen, action, message)

@@ -15,6 +15,7 @@ from typing import Any
 
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import (
+    PLAN_MARK,
     fields_schema,
     find_step,
     joint_plan_text,
@@ -108,16 +109,24 @@ class DiscussionAgent(TeamAgent):
             return None
         return Message(seen.seat, say, step, last=closes, **self.session.take_cost())
 
+    def _discussion(self, seen: Seen) -> dict[str, Any]:
+        """Return the situation with the joint plan, which the messages do not repeat."""
+        plan, values = joint_plan_text(self.plan), self.situation(seen)
+        repeated = f"{PLAN_MARK} {plan}"
+        if not plan:
+            return values | {"plan": ""}
+        messages = [(name, say.replace(repeated, "(the joint plan below)")) for name, say in values["messages"]]
+        return values | {"plan": plan, "messages": messages}
+
     def _propose(self, seen: Seen, answering: bool = False, objected: bool = False) -> str:
         names = [*(["analysis"] if self.on["analysis"] else []), "message", *seen.names]
         chat = self.question(
             "propose",
-            plan=joint_plan_text(self.plan) if any(self.plan.values()) else "",
             answering=answering,
             objected=objected,
             steps=STEPS[self.has_designer],
             analysis=self.on["analysis"],
-            **self.situation(seen),
+            **self._discussion(seen),
         )
         schema = fields_schema(names) if self.json else None
         needed = [] if answering else [seen.names[seen.seat]]
@@ -128,14 +137,13 @@ class DiscussionAgent(TeamAgent):
         message, plan = read_say(answer["message"])[0], {name: read_steps(answer[name]) for name in seen.names}
         if any(plan.values()) and plan != self.plan:
             self.plan = plan
-            message = f"{message} {joint_plan_text(plan)}".strip()
+            message = f"{message} {PLAN_MARK} {joint_plan_text(plan)}".strip()
         return message
 
     def _object(self, seen: Seen) -> str:
-        values: dict[str, Any] = {"plan": joint_plan_text(self.plan), **self.situation(seen)}
-        schema = verdict_schema() if self.json else None
+        schema, chat = verdict_schema() if self.json else None, self.question("evaluate", **self._discussion(seen))
         try:
-            okay, reason = self.session.ask(self.question("evaluate", **values), read_verdict, schema)
+            okay, reason = self.session.ask(chat, read_verdict, schema)
         except UnusableReply:
             return ""
         return "" if okay else reason or "I do not agree."

@@ -75,23 +75,25 @@ class Memory(Module):
 
     def values(self, seen: Seen) -> dict[str, Any]:
         events = seen.history[seen.seat] if seen.history and self.window else ()
+        starts = seen.starts[seen.seat] if events else ()
         game = self.session.info.game
         say, names = (
             translator_of(game),
             dict(zip(game.action_texts(seat=seen.seat), seen.view.action_texts, strict=True)),
         )
         runs: list[tuple[int, int, str]] = []
-        for timestep, label in reversed(events):
+        for (end, label), start in zip(reversed(events), reversed(starts), strict=True):
             action, failed, _ = say(label).partition(FAILED)
             text = names.get(action, action) + failed
             first, last, after = runs[-1] if runs else (0, 0, "")
-            if text == after and timestep == first - 1:
-                runs[-1] = (timestep, last, text)
+            if text == after and end >= first:
+                runs[-1] = (min(start, first), last, text)
             elif len(runs) == self.window:
                 break
             else:
-                runs.append((timestep, timestep, text))
-        times = [(seen.clocks[first - 1], seen.clocks[last - 1], text) for first, last, text in reversed(runs)]
+                runs.append((start, end, text))
+        until = 0 if game.has_duration else 1  # a step that has a duration ends at the time of the next one
+        times = [(seen.clocks[first], seen.clocks[last - until], text) for first, last, text in reversed(runs)]
         spans = ((a if a == b else f"{a} to {b.rpartition(' ')[2]}", text) for a, b, text in times)
         return {"memory": list(spans)}
 

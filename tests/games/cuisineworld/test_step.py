@@ -76,7 +76,7 @@ def compare(game: CuisineWorld, state: Any, naive: NaiveWorld) -> None:
 
 @pytest.mark.parametrize(("level", "n_agents", "alpha"), cover([*levels(), "test"], [1, 2, 4], [1.0, 2.5, None]))
 def test_games_agree_with_the_naive_world(level, n_agents, alpha):
-    options = {"agents": n_agents, "alpha": alpha, "beta": 4.0}
+    options = {"agents": n_agents, "alpha": alpha, "beta": 4.0, "idle_error": True}
     game = plain_game(LEVEL, **options) if level == "test" else CuisineWorld(level=level, **options)
     state, out = game.alloc(1)
     seed = n_agents + 100 * levels().index(level) if level != "test" else 7
@@ -135,11 +135,12 @@ def test_agent_numbers_are_read_as_generously_as_in_the_original(name):
     assert kitchen.scene["agents"][0]["location"] == "pan0"
 
 
-def test_only_noops_are_reported_but_obeyed():
-    kitchen = Kitchen()
+@pytest.mark.parametrize("idle_error", [True, False])
+def test_only_noops_are_obeyed_but_an_error_for_the_original(idle_error):
+    kitchen = Kitchen(idle_error=idle_error)
     kitchen.play("noop_agent0 noop_agent1_pan0")
     assert kitchen.obeyed == (True, True)
-    assert kitchen.feedback == ("None of the agents performed any actions which is not normal.",)
+    assert kitchen.feedback == ("None of the agents performed any actions which is not normal.",) * idle_error
     assert kitchen.scene["noops"] == 2
 
 

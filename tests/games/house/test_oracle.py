@@ -25,7 +25,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "house, three, mixed": ("house", {"agents": 3, "action_level": "agent_0=primitive", "container_lost": False}),
     "house, ticks": ("house", {"stepping": "tick", "containers": 2, "targets": 3, "max_ticks": 900}),
 }
-FIRST = ("fetch", "take", "deliver", "put", "check", "open", "walk to", "explore")  # what brings a game forward
+FIRST = ("pick up", "take", "transport", "put", "check", "open", "walk to", "search")  # what brings a game forward
 
 
 @lru_cache

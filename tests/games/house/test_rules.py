@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from games.house.world import Home
@@ -220,6 +222,7 @@ def test_put_in_and_empty_out_at_the_bed(lost):
     home = transport(container_lost=lost, agents=((2, 1), (7, 1)))
     assert rules.put_in(home.row, 0) == Reason.OK
     assert home.hands() == [None, "bowl"] and home.where(1) == "inside 10"
+    assert re.search(r"hold bowl 10 \(containing \w+ 1\)\.", home.game.describe(home.state, 0, 0))
     bed = home.place("bed")
     assert rules.put(*home.rules, 0, 1, bed) == Reason.OK
     assert home.where(1) == "delivered bed"
@@ -320,7 +323,7 @@ def test_next_of_go():
 def test_next_of_explore():
     home = transport(agents=((1, 1), (7, 1)))
     home.state.know_rooms[0, 0, 0] = KnownRoom.PART
-    running(home, "explore")
+    running(home, "search")
     home.row.dist[home.row.agents[0, Agent.CELL], 0] = 3
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.RUNNING and follows(home) == (Verb.WALK, 0)
     home.row.dist[home.row.agents[0, Agent.CELL], 0] = 2
@@ -343,7 +346,7 @@ def test_next_of_fetch():
     table = home.place("coffee table")
     assert macro_actions.next_of_fetch(*home.rules, 0, 0, event()) == 0 and follows(home) == (Verb.WALK, table)
     assert macro_actions.next_of_fetch(*home.rules, 1, 0, event()) == 0 and follows(home, 1) == (Verb.GRAB, 0)
-    home.act("fetch apple 0", "fetch apple 0")
+    home.act("pick up apple 0", "pick up apple 0")
     row = event()
     assert macro_actions.next_of_fetch(*home.rules, 0, 0, row) == Outcome.FAILED  # it saw who was faster
     assert row[EventColumn.WHY] == Reason.F_GONE
@@ -356,7 +359,7 @@ def test_next_of_deliver():
     assert macro_actions.next_of_deliver(*home.rules, 0, event()) == 0 and follows(home) == (Verb.WALK, fridge)
     assert macro_actions.next_of_deliver(*home.rules, 1, event()) == 0 and follows(home, 1) == (Verb.OPEN, fridge)
     assert macro_actions.next_of_deliver(*home.rules, 2, event()) == Outcome.DONE
-    home.act("wait", "deliver", "wait")
+    home.act("wait", "transport", "wait")
     assert follows(home, 1) == (Verb.PUT, 0)
     row = event()
     row[EventColumn.WHY] = Reason.F_NO_ROOM
@@ -365,10 +368,10 @@ def test_next_of_deliver():
 
 def test_an_apple_comes_into_the_fridge():
     home = a_home(agents=((1, 1),), wants={"apple": 1})
-    home.run("fetch apple 0")
+    home.run("pick up apple 0")
     assert home.hands() == ["apple", None] and home.at() == (2, 1)
-    assert "deliver" in home.mask() and "fetch apple 0" not in home.mask()
-    events = home.run("deliver")
+    assert "transport" in home.mask() and "pick up apple 0" not in home.mask()
+    events = home.run("transport")
     assert home.where(0) == "at fridge" and events[0]["delivered"] == 1
     assert home.out.terminated[0] and home.out.rewards[0].tolist() == [1.0]
 
@@ -387,11 +390,11 @@ def test_a_seat_that_is_busy_can_only_go_on_unless_it_may_replace():
     home = a_home()
     home.act("go to kitchen", "wait")
     assert home.mask() == {"wait"}
-    assert home.act("fetch apple 0", "wait")[0]["reason"] == "F_BUSY"
+    assert home.act("pick up apple 0", "wait")[0]["reason"] == "F_BUSY"
     free = a_home(preempt=True)
     free.act("go to kitchen", "wait")
-    assert "fetch apple 0" in free.mask()
-    free.act("fetch apple 0", "wait")
+    assert "pick up apple 0" in free.mask()
+    free.act("pick up apple 0", "wait")
     assert free.run("wait", "wait") and free.hands() == ["apple", None]
 
 
@@ -405,7 +408,7 @@ def test_one_event_step_is_many_ticks():
 
 def test_three_frames_of_transport():
     home = transport(agents=((1, 1),), things={"apple 0": (3, 3)}, stepping="event")
-    row = home.act("fetch apple 0")[0]
+    row = home.act("pick up apple 0")[0]
     assert row["ticks"] == 2 * 6 + 6 and home.hands() == ["apple", None]  # two cells, then the grasp
-    row = home.act("deliver")[0]
+    row = home.act("transport")[0]
     assert row["ticks"] == 15 and row["delivered"] == 1  # the bed is three cells away

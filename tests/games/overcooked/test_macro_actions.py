@@ -17,6 +17,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     BLOCKED,
     FREE,
     MACRO_COLUMNS,
+    MEMORY,
     NOTHING,
     SOUTH,
     STAY,
@@ -136,6 +137,41 @@ def test_distance_to_what_only_the_other_players_cell_reaches_is_blocked() -> No
     assert distances(film)["p0"] == BLOCKED + 3
     assert distances(film)["d0"] == BLOCKED + 3
     assert text.distance_text(distances(film)["p0"]) == "3 but blocked by a player"
+
+
+def test_what_only_a_player_keeps_out_of_reach_is_said_to_be_blocked() -> None:
+    film = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
+    description = film.game.describe(film.state, 0, 0)
+    assert "Your distances: o0 0, p0 blocked by a player, c0 2 but blocked by a player, d0 out of reach." in description
+    assert "Bob's distances: o0 2 but blocked by a player, p0 2, c0 0, d0 out of reach." in description
+
+
+@pytest.mark.parametrize(
+    ("hand", "thing", "had"),
+    [
+        ("nothing", "take onion from o0", False),
+        ("onion", "take onion from o0", True),
+        ("onion", "put in c0", False),
+        ("nothing", "put in c0", True),
+        ("dish", "load soup from c0", False),
+        ("nothing", "wait", True),
+    ],
+)
+def test_had_effect(hand: str, thing: str, had: bool) -> None:
+    film = directed(ROOM + (f"1 north holds {hand}" if hand != "nothing" else ""))
+    row, tables = film.game.compiled.tables.catalogue[film.game.parse(thing)], film.game.compiled.tables
+    effect = directives.had_effect(row, tables.objects[0], film.state.players[0, 0], film.state.cells[0])
+    assert effect == had
+
+
+def test_scenes_of_before_directives_were_marked_are_read() -> None:
+    env = make("Overcooked-v0", action_level="medium", text_rules="original")
+    env.reset(seed=0)
+    env.step({agent: env.game.parse("take onion from o0") for agent in env.agents})
+    scene = env.scene()
+    assert [memory.pop("failed") for memory in scene["memory"]] == [[False] * MEMORY] * 2
+    env.reset(options={"state": scene})
+    assert env.scene()["memory"][0]["failed"] == [False] * MEMORY
 
 
 def test_judge_directive_what_nobody_can_get_to_is_inaccessible() -> None:
@@ -493,6 +529,7 @@ def test_an_episode_starts_without_directives_and_poses() -> None:
         0,
         0,
         0,
+        *[0] * MEMORY,
     ]
 
 

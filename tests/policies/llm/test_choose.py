@@ -57,8 +57,10 @@ def test_the_named_action_is_carried_out(play_team):
 
 
 @pytest.mark.parametrize("env_id", ["CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"])
-def test_alone_says_nothing_of_partners(play_team, env_id):
-    _, client = play_team(f"{SPEC},alone=on", lambda request: {"action": 1}, env_id, max_cycles=4)
+@pytest.mark.parametrize("more", ["", ",predict=on,intention=on,helper=on"])
+def test_alone_says_nothing_of_partners(play_team, env_id, more):
+    _, client = play_team(f"{SPEC},alone=on{more}", lambda request: {"action": 1}, env_id, max_cycles=4)
+    assert not any("partner" in str(request.schema) for request in client.asked)
     for request in client.asked:
         text = " ".join(turn.content for turn in request.turns)
         entry = re.search(r"You are (\w+)", text)[1]

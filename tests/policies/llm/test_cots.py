@@ -318,7 +318,7 @@ def test_critics_see_dialogue_and_their_previous_sub_plans(play_team: Any) -> No
     last = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "criticise"][-1]
     assert "Last messages:" in last and "Your previous sub-plans" in last
     for prompt in (r.turns[-1].content for r in asked.asked):
-        assert "(explored, you are here)" in prompt or "Notes of" in prompt or kind_of(prompt) == "write"
+        assert "(searched, you are here)" in prompt or "Notes of" in prompt or kind_of(prompt) == "write"
 
 
 def test_sub_plans_are_explained_and_what_hands_do_not_allow_is_marked(play_team: Any) -> None:
@@ -327,7 +327,7 @@ def test_sub_plans_are_explained_and_what_hands_do_not_allow_is_marked(play_team
     for request in asked.asked:
         prompt = request.turns[-1].content
         if kind_of(prompt) == "follow" and "hold nothing" in prompt:
-            assert "- deliver" not in prompt
+            assert "- transport" not in prompt
 
 
 def test_examples_can_be_left_out(play_team: Any) -> None:

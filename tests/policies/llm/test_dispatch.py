@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE
@@ -7,6 +9,7 @@ from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
 import collab_overcooked as co
+from collab_overcooked import registry
 from collab_overcooked.games.craft.policies.commands import Commands as CraftCommands
 from collab_overcooked.games.cuisineworld.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
@@ -52,9 +55,28 @@ def test_refused_commands_are_reported_in_the_next_step(play_team):
     assert len(client.asked) == 5  # nothing is asked again within a step
 
 
-def test_idleness_of_all_is_reported(play_team):
-    _, client = play_team("llm:m", idle, **OPTIONS)
-    assert ALL_IDLE in client.asked[1].turns[-1].content
+@pytest.mark.parametrize("idle_error", [True, False])
+def test_idleness_of_all_is_an_error_for_the_original_only(play_team, idle_error):
+    _, client = play_team("llm:m", idle, **OPTIONS, idle_error=idle_error)
+    assert (ALL_IDLE in client.asked[1].turns[-1].content) == idle_error
+    assert registry.presets()["mindagent"].options == {"idle_error": True}
+
+
+@pytest.mark.parametrize("spec", ["llm:m", "llm:m?agent=choose"])
+def test_both_prompts_explain_tools_at_work(play_team, spec):
+    _, client = play_team(spec, idle, **OPTIONS)
+    rules = client.asked[0].turns[0].content
+    assert "occupy(TOOL) says that a tool is at work" in rules and "already holds is lost" in rules
+    assert "pot 3, chopboard 1 (and so is the agent), mixer 0." in rules
+
+
+def test_orders_without_time_left_are_not_listed(play_team):
+    _, client = play_team("llm:m", idle, **OPTIONS | {"max_cycles": 40})
+    listed = {int(number) for prompt in client.last for number in re.findall(r"lifetime: (-?\d+)", prompt)}
+    assert 1 in listed and 0 not in listed
+    env = co.make("CuisineWorld-v0", level="level_3", agents=2)
+    env.reset(seed=0, options={"state": {"orders": [{"name": "tunaSushi", "remaining": 0}]}})
+    assert "tunaSushi" not in env.describe("agent_0") + env.seen("agent_0").surroundings
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from covers import first
 import collab_overcooked as co
 from collab_overcooked import registry
 from collab_overcooked.evaluation.compare.play import compare
-from collab_overcooked.policies.listed import in_order
+from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.listed import RULES, in_order, offered
 from collab_overcooked.policies.registry import make_policy
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -24,6 +26,7 @@ EPISODES = {
     "rush": 20,
     "transport": 4,
 }  # others: those of the small budget
+COSTLY = "grounded_coord_simple"  # whoever presses no button loses no points, see Threats to validity
 BUTTON = {"CollabCapture-v0": "lettered", "CollabEscape-v0": "numbered"}
 
 
@@ -79,7 +82,30 @@ def test_position_policies_play_as_a_model_with_that_answer(
     assert not client.asked
 
 
-@pytest.mark.parametrize("text", ["", "0", "x", "2,sorted", "-1"])
+@pytest.mark.parametrize("rule", ["never-idle", "never-repeat", "alphabetical"])
+@pytest.mark.parametrize("env_id", first(["Transport-v0", *co.registered()]))
+def test_blind_rules_read_nothing_but_the_texts(play_team: Any, env_id: str, rule: str) -> None:
+    """A model plays the rule by the lists alone: seats with a choice never wait, never repeat, or take the first."""
+    spec = f"always:{rule}"
+    env = co.make(env_id)
+    record, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
+    again, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
+    assert [step["actions"] for step in record["steps"]] == [step["actions"] for step in again["steps"]]
+    policy, env = make_policy(spec), co.make(env_id)
+    env.reset(seed=0)
+    policy.reset(0, EnvInfo(env.game.id, env.game, "", (spec,) * env.game.n_agents), 0)
+    seen = Seen.of(env.game, *env.arrays, 0)
+    texts = {action: text for text, action in offered(seen, env.game).items()}
+    chosen = [texts.get(int(policy.act(seen))) for _ in range(20)]
+    if rule == "never-idle":
+        assert texts[seen.idle_action] not in chosen
+    elif rule == "never-repeat":
+        assert all(one != other for one, other in pairwise(chosen))
+    else:
+        assert set(chosen) == {min(texts.values())}
+
+
+@pytest.mark.parametrize("text", ["", "0", "x", "2,sorted", "-1", "never"])
 def test_other_positions_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="policy 'always' must be written"):
         make_policy(f"always:{text}")
@@ -120,7 +146,7 @@ def test_every_order_is_drawn_equally_often(start: Any, see: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("game", first(list(dict.fromkeys(["collab-capture", *registry.first_suites()]))))
 def test_no_constant_answer_beats_random_choice(game: str, tmp_path: Path) -> None:
-    constant = [*(f"always:{k}" for k in range(1, 7)), "always:nothing"]
+    constant = [f"always:{rule}" for rule in (*range(1, 7), *RULES) if rule != "random"]
     comparison = compare(
         [*constant, "always:random"],
         [game],
@@ -136,6 +162,8 @@ def test_no_constant_answer_beats_random_choice(game: str, tmp_path: Path) -> No
     by_policy = {line.policy: line.scores for line in board.lines}
     for policy in constant:
         for setting, score in by_policy[policy].items():
+            if setting == COSTLY:
+                continue
             drawn = by_policy["always:random"][setting]
             assert score is not None and drawn is not None
             worst = min(sign * (end if end is not None else score.value) for end in (score.low, score.high))

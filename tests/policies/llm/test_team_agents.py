@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.policies.llm.answers import find_step, joint_plan_text, read_joint_plan, read_steps
+from collab_overcooked.policies.llm.answers import PLAN_MARK, find_step, joint_plan_text, read_joint_plan, read_steps
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
@@ -41,7 +41,7 @@ def plain(request, plans=None, message="", okay=True):
     if "Judge it by what you know" in text:
         return {"okay": okay, "reason": "Look in the kitchen first."}
     if "joint plan" in text:
-        return {"analysis": "", "message": message, **(plans or {"Alice": "explore", "Bob": "explore"})}
+        return {"analysis": "", "message": message, **(plans or {"Alice": "search", "Bob": "search"})}
     if "Write one short message" in text:
         return {"message": message}
     return "I think so." if "Think aloud" in text else {"action": 1}
@@ -106,9 +106,25 @@ def test_where_words_are_free_they_go_along_with_an_action(play_team):
             return {"action": send[0] if send else 2}
         return plain(request, message="Hello.")
 
-    record, _ = play_team("llm:m?agent=coela,order=game", answer, **HOME, talk="free", max_cycles=1)
+    record, client = play_team("llm:m?agent=coela,order=game", answer, **HOME, talk="free", max_cycles=1)
+    before, after = [], []
+    for request in filter(is_choice, client.asked):
+        prompt = "\n".join(turn.content for turn in request.turns)
+        (before if "send the message" in prompt else after).append(prompt)
+    assert before and all("A message does not take your turn" in prompt for prompt in before)
+    assert after and all("You have just sent this message" in p and "not take your turn: Hello." in p for p in after)
     assert spoken(record) == [(0, "Hello."), (1, "Hello.")]
     assert all(text.startswith("go to") for text in record["steps"][0]["action_texts"])
+
+
+@pytest.mark.parametrize("kind", ["roco", "capo"])
+def test_a_proposal_is_shown_once(play_team, kind):
+    def answer(request):
+        return plain(request, {"Alice": "wait; search", "Bob": "wait; wait"}, "Let us share.", okay=False)
+
+    _, client = play_team(f"llm:m?agent={kind}", answer, **HOME, max_cycles=2)
+    prompts = [text for text in client.last if "Alice: Let us share." in text and "oint plan" in text]
+    assert prompts and all(text.count("wait; search") == 1 and "Plan:" not in text for text in prompts)
 
 
 def kinds_asked(client):
@@ -249,7 +265,7 @@ def test_off_means_no_discussion(play_team):
 
 def test_joint_plans_are_read_as_they_are_written():
     plan = {"Alice": ["go to kitchen", "check kitchen cabinet 1"], "Bob": ["wait"], "Carol": []}
-    text = "Hello: all. " + joint_plan_text(plan)
+    text = f"Hello: all. {PLAN_MARK} {joint_plan_text(plan)}"
     assert read_joint_plan(text, ("Alice", "Bob", "Carol")) == {name: entry for name, entry in plan.items() if entry}
     assert read_joint_plan("no plan, Alice: nothing", ("Alice", "Bob")) == {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
             part.partition(": ")[2]
             for line in update["plan"].splitlines()
             for part in line.partition(" ")[2].split("; ")
-            if "fetch" in part or "bring" in part
+            if re.match("fetch|pick up|bring", part)
         ]
         assert len(set(taken)) == len(taken)
     assert not any(error["code"] == "F_NO_ACTION" for step in record["steps"] for error in step["errors"])

@@ -15,7 +15,7 @@ from collab_overcooked.games.cuisineworld.engine.spec import (
     MAX_FACTOR,
     MAX_ORDERS,
 )
-from collab_overcooked.io.config import OBS_REASON, Config, choice, integer, number, unchecked
+from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, number, unchecked
 
 
 @dataclass(frozen=True)
@@ -53,4 +53,9 @@ class CuisineWorldConfig(Config):
         '``"exact"`` (every command that the rules accept in this state) or ``"original"`` (the public code\'s lists,'
         " which omit partial mixtures and include commands that are refused).",
         [mask.name.lower() for mask in Mask],
+    )
+    idle_error: bool = boolean(
+        False,
+        "Report it as an error if all agents do nothing in a step, as the public code does, even while all wait for a"
+        " tool.",
     )

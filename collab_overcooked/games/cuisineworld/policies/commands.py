@@ -13,7 +13,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.games.cuisineworld.engine.spec import Level
 from collab_overcooked.games.cuisineworld.policies.planner import GreedyPolicy
-from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, feedback_text, recipes_below
+from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, IN_STATE, feedback_text, recipes_below, work_text
 from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
 
 GAME = "CuisineWorld-v0"
@@ -42,7 +42,8 @@ class Commands(CommandLanguage):
         return f"{NOOP}_agent{seat}"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
-        idle = bool(last) and all(command.startswith(NOOP) for command in last.values())
+        idle = self.game.kwargs["idle_error"] and bool(last)
+        idle = idle and all(command.startswith(NOOP) for command in last.values())
         return feedback_text([ALL_IDLE, *refusals] if idle else refusals, served)
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
@@ -60,6 +61,8 @@ class Commands(CommandLanguage):
         capacities = {place: level.tools[place.rstrip("0123456789")].capacity for place in level.locations}
         return {
             "n_agents": self.game.n_agents,
+            "in_state": IN_STATE.replace("\n", " "),
+            "work": work_text(level),
             "demo": demo,
             "recipes": listed,
             "items": list(items),

@@ -12,6 +12,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Event
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe
 from collab_overcooked.games.cuisineworld.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches, parse_text
+from collab_overcooked.io.text import plural
 
 VERBS = ("noop", "goto", "get", "put", "activate")
 RULES = """\
@@ -20,11 +21,15 @@ New dishes are ordered throughout the episode. Serve as many as you can before t
 Actions (one per step)
 - goto TOOL: walk to a tool; all other actions use the tool where you are.
 - get ITEM storage0: take a base ingredient; get TOOL: take the contents of a tool.
-- put TOOL: put the item that you hold into the tool.
+- put TOOL: put the item that you hold into the tool. An item that the tool already holds is lost, and so is every item
+  that is put into the storage.
 - activate TOOL: start the tool, with empty hands; it turns exactly the ingredients of one recipe into its product.
 - noop: do nothing.
 You can hold one item at a time. A tool at work cannot be used until it is done, and a full tool takes no more items.
 Put finished dishes on the serving table. An order is lost when its time runs out."""
+IN_STATE = """\
+In the state, occupy(TOOL) says that a tool is at work, and occupy(AGENT, True) that an agent is busy with one. Neither
+can do anything else meanwhile."""
 ALL_IDLE = "None of the agents performed any actions which is not normal."
 SAME_AGENT = "agent ids cannot be the same"
 NO_AGENT = "agent id not found"
@@ -69,11 +74,16 @@ def content_text(content: Sequence[str]) -> str:
     return "&".join(content) if content else "None"
 
 
+def open_orders(scene: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the orders of a scene that can still be served; one without time left expires in the next step."""
+    return [order for order in scene["orders"] if order["remaining"] != 0]
+
+
 def surroundings(scene: Mapping[str, Any], seat: int) -> str:
     """Format a scene for people."""
     orders = [
-        order["name"] + ("" if order["remaining"] is None else f", {order['remaining']} steps left")
-        for order in scene["orders"]
+        order["name"] + ("" if order["remaining"] is None else f", {plural(order['remaining'], 'step')} left")
+        for order in open_orders(scene)
     ]
     lines = [f"Step {scene['timestep']} of {scene['limit']}.", "Orders:", *(f"- {order}" for order in orders), ""]
     for i, agent in enumerate(scene["agents"]):
@@ -91,7 +101,16 @@ def rules(level: Level) -> str:
     """Return the rules for people: actions, and the recipes of the level's orders."""
     recipes = recipes_below(level, [name for order in level.orders for name in order.items]).values()
     lines = [f"- {recipe.product}: {' and '.join(recipe.ingredients)} in the {recipe.tool}" for recipe in recipes]
-    return "\n".join([RULES, "", "Recipes", *lines])
+    return "\n".join([RULES, "", "Recipes", *lines, "", work_text(level)])
+
+
+def work_text(level: Level) -> str:
+    """Return how long the tools of a level work."""
+    tools = [level.tools[kind] for kind in dict.fromkeys(level.kitchen)]
+    times = [
+        f"{tool.kind} {tool.busy}{' (and so is the agent)' * tool.busy_agent}" for tool in tools if tool.role == "cook"
+    ]
+    return f"Steps for which a tool is at work, counting the one in which it is activated: {', '.join(times)}."
 
 
 def recipes_below(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
@@ -201,7 +220,8 @@ class CuisineText(OrderGame):
         """Return the game's messages of the last step of environment ``i``, unless its commands were voided."""
         commands = out.events[i, : max(int(out.order_events[i, OrderEvent.GIVEN]), 0)].tolist()
         verbs = [self.compiled.tables.catalogue[command[EventColumn.CODE], Row.VERB] for command in commands]
-        lines = [ALL_IDLE] if verbs and all(verb == Verb.NOOP for verb in verbs) else []
+        is_error = self.kwargs["idle_error"] and verbs and all(verb == Verb.NOOP for verb in verbs)
+        lines = [ALL_IDLE] if is_error else []
         return (*lines, *(line for command in commands for line in self.report(*command)))
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
@@ -252,12 +272,15 @@ class CuisineText(OrderGame):
             "label": self.catalogue[row],
         }
 
+    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+        return f"{rules(self.level)}\n{IN_STATE}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the observation in the form of the original's prompts; all seats see the same."""
         scene = self.scene(state, i)
         orders = [
             f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
-            for order in scene["orders"]
+            for order in open_orders(scene)
         ]
         lines = ["-game state:", f"current game level: {self.level.name}", "current dishes:", *orders]
         lines += [f"current game step: {scene['timestep']}", f"maximum game steps: {scene['limit']}", ""]

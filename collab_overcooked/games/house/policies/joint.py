@@ -58,7 +58,7 @@ def report_findings(scene: Scene) -> dict[str, Finding]:
             findings[place["name"]] = Finding(text, ("place", _fixed(data)), int(place["state"] != "closed"))
     for r, room in enumerate(rooms):
         if room["known"] == "all":
-            findings[room["name"]] = Finding(f"{room['name']} explored.", ("room", r))
+            findings[room["name"]] = Finding(f"{room['name']} searched.", ("room", r))
     hands = join_and([f"{scene['things'][o]['name']} {o}" for o in held(scene)]) or "nothing"
     data = {"room": me["room"], "at": tuple(me["at"]), "count": len(held(scene)) + len(me["inside"])}
     text = f"{NAMES[scene['seat']]} is in the {rooms[me['room']]['name']} and holds {hands}."
@@ -146,10 +146,11 @@ SCALE = 20.0  # cells walked that discount a gain by a factor of e
 BY_MESSAGE = "If you know of something only from a message, you walk to its room first."
 NOTES = {
     False: "Sub-plans: `search ROOM` walks into a room, where you see everything that is not in a closed "
-    "container; `check CONTAINER` walks there and opens it, which needs a free hand; `fetch THING` walks there and "
-    f"takes it; `deliver` brings the things in both hands to the goal place. {BY_MESSAGE}",
-    True: "Sub-plans: `search ROOM` walks into a room and explores all of it; `fetch THING` walks there and takes it, "
-    "and puts it into a container that you carry; `deliver` brings everything that you carry to the bed. " + BY_MESSAGE,
+    "container; `check CONTAINER` walks there and opens it, which needs a free hand; `pick up THING` walks there and "
+    f"takes it; `transport` brings the things in both hands to the goal place. {BY_MESSAGE}",
+    True: "Sub-plans: `search ROOM` walks into a room and looks at all of it; `pick up THING` walks there, takes it "
+    "and puts it into a container that you carry; `transport` brings everything that you carry to the bed. "
+    + BY_MESSAGE,
 }
 Grid = tuple[str, ...]
 Cell = tuple[int, int]
@@ -275,7 +276,7 @@ class HouseLook:
             action = self._towards(scene, plans, Verb.DELIVER, 0, goal["room"])
             work = float(HANDS * self.cost[Verb.PUT] + self.cost[Verb.OPEN])
             via = self._search_text(scene, goal["room"])
-            yield SubPlan("deliver", action, value=DELIVER, place=tuple(goal["at"]), work=work, load=-1, via=via)
+            yield SubPlan("transport", action, value=DELIVER, place=tuple(goal["at"]), work=work, load=-1, via=via)
 
     def _towards(self, scene: Scene, plans: SubPlans | None, verb: Verb, arg: int, room: int) -> int | None:
         if plans is None:
@@ -293,7 +294,7 @@ class HouseLook:
         into = plans.id(Verb.PUT_IN) if plans and missing else None
         for o in held(scene) if into is not None else ():
             if scene["things"][o]["role"] == "target":
-                text = f"fetch {scene['things'][o]['name']} {o}"
+                text = f"pick up {scene['things'][o]['name']} {o}"
                 here, work = tuple(scene["me"]["at"]), float(self.cost[Verb.PUT_IN])
                 yield SubPlan(text, into, value=FETCH, uses=frozenset({f"thing {o}"}), place=here, work=work)
         early = scene["tick"] < scene["limit"] // 2
@@ -304,7 +305,7 @@ class HouseLook:
             target = thing["role"] == "target" and thing["name"] in missing
             if target or (thing["role"] == "container" and boxes):
                 yield SubPlan(
-                    text=f"fetch {thing['name']} {o}",
+                    text=f"pick up {thing['name']} {o}",
                     action=self._towards(scene, plans, Verb.FETCH, o, thing["room"]),
                     value=FETCH if target else BOX,
                     uses=frozenset({f"thing {o}"}),

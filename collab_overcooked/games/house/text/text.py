@@ -63,7 +63,7 @@ ABOUT_PLACES = {
     Verb.CHECK: "check",
     Verb.GO: "go to",
 }
-ABOUT_THINGS = {Verb.WALK_TO: "walk to", Verb.GRAB: "take", Verb.FETCH: "fetch"}
+ABOUT_THINGS = {Verb.WALK_TO: "walk to", Verb.GRAB: "take", Verb.FETCH: "pick up"}
 TASK_WORDS = {
     "afternoon_tea": "prepare afternoon tea",
     "wash_dishes": "load the dishwasher",
@@ -118,7 +118,7 @@ def describe(scene: Scene, running: str) -> str:
         + (f" You are busy: {running}." if running else ""),
     ]
     for r, room in enumerate(rooms):
-        status = {"none": "not visited", "part": "visited, not explored", "all": "explored"}[room["known"]]
+        status = {"none": "not visited", "part": "visited, not searched", "all": "searched"}[room["known"]]
         where = "you are here" if r == me["room"] else _way_text(scene, room["way"])
         lines.append(f"{room['name']} ({status}, {where}): {_inside(scene, r) or 'nothing known'}.")
     lines += [_mate_text(scene, int(j), mate) for j, mate in scene["mates"].items()]
@@ -131,9 +131,14 @@ def _unseen(scene: Scene) -> list[int]:
 
 
 def _held(scene: Scene) -> str:
-    held = [_thing_label(scene, o) for o in scene["me"]["hands"] if o is not None]
     inside = [_thing_label(scene, o) for o in scene["me"]["inside"]]
-    return (join_and(held) or "nothing") + (f" with {join_and(inside)} in it" if inside else "")
+    held = [
+        _thing_label(scene, o)
+        + (f" (containing {join_and(inside)})" if inside and scene["things"][o]["role"] == "container" else "")
+        for o in scene["me"]["hands"]
+        if o is not None
+    ]
+    return join_and(held) or "nothing"
 
 
 def _thing_label(scene: Scene, o: int) -> str:
@@ -168,13 +173,13 @@ def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
     return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
 
 
-HOUSE_SIGHT = "your room, some things only after you have explored it."
+HOUSE_SIGHT = "your room, some things only after you have searched it."
 PLAN_WORDS = {
-    True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; `fetch THING` "
-    "walks there and takes it; `deliver` brings everything that you hold to the goal place; `wait`. Actions run until "
-    "they are done or have failed.",
-    False: "Actions: `go to ROOM` walks until you are inside or see something new; `explore` looks at the whole room; "
-    "`fetch THING` walks there and takes it; `put in` puts a held thing into the held container; `deliver` brings "
+    True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
+    "`pick up THING` walks there and takes it; `transport` brings everything that you hold to the goal place; `wait`. "
+    "Actions run until they are done or have failed.",
+    False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` looks at the whole room; "
+    "`pick up THING` walks there and takes it; `put in` puts a held thing into the held container; `transport` brings "
     "everything that you hold to the bed; `wait`. Actions run until they are done or have failed.",
 }
 PRIMITIVE_WORDS = (
@@ -208,6 +213,7 @@ class HouseText(HouseScenes):
     """Texts of the household games."""
 
     seat_view = HouseView
+    has_duration = True
 
     @property
     def display_names(self) -> tuple[str, ...]:
@@ -227,7 +233,7 @@ class HouseText(HouseScenes):
             return f"put down {HAND_NAMES[arg]} hand"
         if verb == Verb.SAY:
             return "say" if arg == 1 else f"say {arg}"
-        simple = {Verb.PUT_IN: "put in", Verb.LOOK: "look around", Verb.EXPLORE: "explore", Verb.DELIVER: "deliver"}
+        simple = {Verb.PUT_IN: "put in", Verb.LOOK: "look around", Verb.EXPLORE: "search", Verb.DELIVER: "transport"}
         return simple.get(Verb(verb), "")
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
@@ -244,7 +250,7 @@ class HouseText(HouseScenes):
         texts, phrase = self.action_texts(state, i, seat), " ".join(text.strip().lower().rstrip(".").split())
         if phrase in texts:
             return texts.index(phrase)
-        about = re.fullmatch(r"(walk to|take|fetch) [a-z ]+ (\d+)", phrase)
+        about = re.fullmatch(r"(walk to|take|pick up) [a-z ]+ (\d+)", phrase)
         if about:
             for number, option in enumerate(texts):
                 if option.startswith(about[1]) and option.endswith(f" {about[2]}") and not option.startswith("walk to"):

@@ -257,7 +257,7 @@ VERBS = (  # of Kind, in order
 
 
 class Past(IntEnum):
-    """Own columns of ``State.macro_state`` (B, N, 14), behind those of ``kernels.macro_actions.Macro``: the past."""
+    """Own columns of ``State.macro_state`` (B, N, 19), behind those of ``kernels.macro_actions.Macro``: the past."""
 
     DIRECTIVE = 3
     MOVE = 4  # primitive action
@@ -266,10 +266,11 @@ class Past(IntEnum):
     FACING = 7
     AWAY = 8  # 1 after a move away, see macro_actions.resolve_standoff; original rules only
     LAST = 9  # directives chosen last, the latest first, 0 for none; then MEMORY - 1 more
+    FAILED = 14  # 1 for each of them that ended without effect, 0 for the latest; then MEMORY - 1 more
 
 
 MEMORY = 5  # directives that a player remembers
-MACRO_COLUMNS = int(Past.LAST) + MEMORY
+MACRO_COLUMNS = int(Past.FAILED) + MEMORY
 NO_PAST = {Past.DIRECTIVE: WAIT, Past.MOVE: 0, Past.X: NOTHING, Past.AWAY: 0}  # at the start of an episode
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 

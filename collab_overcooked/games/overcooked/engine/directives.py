@@ -212,6 +212,24 @@ def judge_putting_down(thing, here, hand, is_nearest, params):
 
 
 @kernel
+def had_effect(row, objects, player, cells):
+    """A directive that has just ended had its effect if the hand, or the cell of its gate or pot, shows it."""
+    verb, hand = row[Row.VERB], player[Player.HAND]
+    if row[Row.SLOT] == NOTHING:
+        return True
+    thing = objects[row[Row.SLOT]]
+    if verb == Verb.TAKE:
+        return hand != Item.NONE
+    if verb == Verb.LOAD:
+        return hand == Item.SOUP
+    if verb == Verb.OPEN:
+        return cells[thing[Object.Y], thing[Object.X], Thing.ITEM] == Item.OPEN
+    if verb == Verb.START:
+        return not is_idle(cells[thing[Object.Y], thing[Object.X]])
+    return hand == Item.NONE
+
+
+@kernel
 def mask_directives(seat, objects, catalogue, times, players, macro, cells, params, paths, mask):
     """While a directive is running, only continue is valid; otherwise all possible directives are.
 

@@ -41,6 +41,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.overcooked.engine.directives import (
+    had_effect,
     judge_directive,
     mark_floor,
     measure_distances,
@@ -116,9 +117,11 @@ def start_directive(seat, action, objects, catalogue, times, players, macro, cel
     """
     reason = judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths)
     if reason == Reason.OK and not is_running(macro):
+        macro[Past.FAILED] = not had_effect(catalogue[macro[Past.LAST]], objects, players[seat], cells)
         for column in range(MACRO_COLUMNS - 1, Past.LAST, -1):
             macro[column] = macro[column - 1]
         macro[Past.LAST] = action
+        macro[Past.FAILED] = 0
         start_macro(macro, action, paths.shape[1] * paths.shape[2])
     return reason
 

@@ -114,6 +114,7 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
+            "The state says that a pot is on while it cooks and off otherwise; `off, done`: its soup is ready.",
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "Players cannot walk through each other, counters or stations.",
         ]

@@ -66,9 +66,10 @@ def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
         "position": (place, codec.optional(position, [NOTHING, NOTHING])),
         "facing": (Past.FACING, codec.optional(FACING)),
         "last": (slice(Past.LAST, Past.LAST + MEMORY), codec.vector([chosen] * MEMORY, "directives")),
+        "failed": (slice(Past.FAILED, Past.FAILED + MEMORY), codec.vector([codec.BOOLEAN] * MEMORY, "booleans")),
     }
     parts = {key: codec.column("macro_state", *column) for key, column in columns.items()}
-    return codec.group(parts, tuple(parts))
+    return codec.group(parts, tuple(key for key in parts if key != "failed"))
 
 
 def _sorted_ingredients(value: Any) -> list[str]:

@@ -42,6 +42,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
 )
 from collab_overcooked.games.overcooked.engine.directives import (
     distance_to,
+    had_effect,
     mark_floor,
     mask_directives,
     measure_distances,
@@ -218,10 +219,10 @@ def thing_text(thing: Array) -> str:
     return {Item.NONE: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}[item]
 
 
-def distance_text(moves: int) -> str:
-    """Return the text of a distance of ``directives.distance_to``."""
+def distance_text(moves: int, is_blocked: bool = False) -> str:
+    """Return the text of a distance of ``directives.distance_to``, and whether only a player is in the way."""
     if moves == NOTHING:
-        return "out of reach"
+        return "blocked by a player" if is_blocked else "out of reach"
     return f"{moves - BLOCKED} but blocked by a player" if moves >= BLOCKED else str(moves)
 
 
@@ -229,13 +230,16 @@ def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
     return [name for name in names if name[0] == LETTERS[kind]]
 
 
-def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str]) -> list[str]:
+def _counter_lines(
+    seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str], blocked: Collection[str]
+) -> list[str]:
     objects = seen["objects"]
     near, far = [], []
     for name in _of_kind(moves, Kind.COUNTER):
         if moves[name] == NOTHING or moves[name] >= BLOCKED:
             if name in ever:
-                far.append(f"{name} {'out of reach' if moves[name] == NOTHING else 'blocked'}")
+                is_blocked = moves[name] != NOTHING or name in blocked
+                far.append(f"{name} {distance_text(NOTHING, is_blocked)}")
         elif objects[name][Thing.ITEM] != Item.NONE:
             near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
     shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in _of_kind(moves, Kind.SHARED)]
@@ -331,11 +335,11 @@ class OvercookedText(OvercookedScenes):
         params = tables.params if params is None else params
         return int(judge_action(seat, action, *kitchen, params, self._surroundings(state, i, seat)))
 
-    def _surroundings(self, state: Any, i: int, seat: int) -> Array:
+    def _surroundings(self, state: Any, i: int, seat: int, alone: bool = False) -> Array:
         terrain = self.compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
-        paths = np.zeros((len(Path), *terrain.shape), np.int32)
+        paths, players = np.zeros((len(Path), *terrain.shape), np.int32), state.players[i]
         mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
-        measure_distances(seat, state.players[i], paths)
+        measure_distances(0 if alone else seat, players[seat : seat + 1] if alone else players, paths)
         return paths
 
     def look(self, state: Any, i: int, seat: int) -> dict[str, Any]:
@@ -343,15 +347,16 @@ class OvercookedText(OvercookedScenes):
 
         Returns:
             ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the seat itself
-            first (object name -> moves, see ``directives.distance_to``), ``objects`` (name -> what is there, see
-            ``Thing``), ``put_down`` (name of the nearest empty counter, empty if there is none) and ``feasible``
-            (texts).
+            first (object name -> moves, see ``directives.distance_to``), ``blocked`` (objects that only other players
+            keep out of reach, by seat), ``objects`` (name -> what is there, see ``Thing``), ``put_down`` (name of the
+            nearest empty counter, empty if there is none) and ``feasible`` (texts).
         """
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
         objects = {object_name(thing): thing for thing in tables.objects[k] if thing[Object.X] != NOTHING}
         texts = self.directive_texts
         seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
         ways = {j: self._surroundings(state, i, j) for j in seats}
+        alone = {j: self._surroundings(state, i, j, alone=True) for j in seats}
         slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
         kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
         macro, mask = state.macro_state[i, seat], np.zeros(len(tables.catalogue), np.int8)
@@ -362,6 +367,14 @@ class OvercookedText(OvercookedScenes):
             "distances": {
                 j: {name: int(distance_to(thing, ways[j])) for name, thing in objects.items()} for j in seats
             },
+            "blocked": {
+                j: {
+                    name
+                    for name, thing in objects.items()
+                    if distance_to(thing, ways[j]) == NOTHING != distance_to(thing, alone[j])
+                }
+                for j in seats
+            },
             "objects": {
                 name: state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for name, thing in objects.items()
             },
@@ -370,24 +383,12 @@ class OvercookedText(OvercookedScenes):
         }
 
     def failure(self, state: Any, i: int, seat: int) -> str | None:
-        """Return why a seat's last directive ended without effect; None if it had its effect, or is still running.
-
-        Whether it had one shows in the hand, or on the cell of a gate or pot, at once after its end.
-        """
+        """Return why a seat's last directive ended without effect; None if it had its effect, or is still running."""
         tables, k, macro = self.compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
-        action, hand = int(macro[Past.LAST]), int(state.players[i, seat, Player.HAND])
+        action = int(macro[Past.LAST])
         if macro[Macro.ACTION] != NOTHING or action < len(FIRST_ROWS):
             return None
-        verb, slot = tables.catalogue[action].tolist()
-        thing = tables.objects[k, slot]
-        cell = state.cells[i, thing[Object.Y], thing[Object.X]]
-        happened = {
-            Verb.TAKE: hand != Item.NONE,
-            Verb.LOAD: hand == Item.SOUP,
-            Verb.OPEN: cell[Thing.ITEM] == Item.OPEN,
-            Verb.START: not is_idle(cell),
-        }.get(Verb(verb), hand == Item.NONE)
-        if happened:
+        if had_effect(tables.catalogue[action], tables.objects[k], state.players[i, seat], state.cells[i]):
             return None
         strict = tables.params.copy()
         strict[Param.RULES] = Rules.STRICT
@@ -401,7 +402,7 @@ class OvercookedText(OvercookedScenes):
         lines = [
             f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; "
             f"earned so far: {clock[Clock.SCORE]}.",
-            f"Your last directives: {', '.join(seen['history']) or 'none'}{self._failed(state, i, seat)}.",
+            f"Your last directives: {', '.join(self._past(state, i, seat)) or 'none'}.",
             " ".join(
                 f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}." for j, held in seen["holding"].items()
             ),
@@ -410,14 +411,16 @@ class OvercookedText(OvercookedScenes):
             names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
             who = "Your" if j == seat else f"{NAMES[j]}'s"
             lines.append(
-                f"{who} distances: " + ", ".join(f"{name} {distance_text(distances[name])}" for name in names) + "."
+                f"{who} distances: "
+                + ", ".join(f"{name} {distance_text(distances[name], name in seen['blocked'][j])}" for name in names)
+                + "."
             )
         lines += [
             f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}."
             for name in _of_kind(moves, Kind.POT)
         ]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
-        lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR))
+        lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat])
         lines += [
             f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
             for name in _of_kind(moves, Kind.GATE)
@@ -431,9 +434,20 @@ class OvercookedText(OvercookedScenes):
             lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
         return "\n".join(lines)
 
-    def _failed(self, state: Any, i: int, seat: int) -> str:
-        reason = self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None
-        return "" if reason is None else f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
+    def _past(self, state: Any, i: int, seat: int) -> list[str]:
+        macro, reason = (
+            state.macro_state[i, seat],
+            self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None,
+        )
+        chosen, failed = (macro[column : column + MEMORY].tolist() for column in (Past.LAST, Past.FAILED))
+        texts = [
+            self.directive_texts[row] + " (without effect)" * has_failed
+            for row, has_failed in zip(chosen, failed, strict=True)
+            if row
+        ]
+        if reason is not None:
+            texts[0] += f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
+        return texts[::-1]
 
     def _map_lines(self, state: Any, i: int, seat: int) -> list[str]:
         players = state.players[i]

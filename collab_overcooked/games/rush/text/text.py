@@ -57,15 +57,15 @@ REASONS = {
     Reason.OUT_OF_STOCK: "{area} does not have everything that {order} needs: {needs}.",
 }
 
-WORTH = "Each finished order is worth 1 point to all agents, each ruined order costs 1 point."
+GOAL = "The score is the number of finished orders; a ruined order can never be finished."
 
 MANUAL = """\
 Kitchen Rush: manual
 
 Goal
 {agents} share a kitchen and finish as many orders as possible. An order names a recipe; a recipe says which ingredients
-and spices it needs and how often it must be cooked (its cook time). Ruined orders are lost. The score is the number of
-finished orders. {worth}
+and spices it needs and how often it must be cooked (its cook time).
+{goal}
 
 Turns
 An episode has {turns}. In every turn each agent uses each of its {workers} once: first all agents act with worker 0,
@@ -374,7 +374,7 @@ class RushText(CompiledGame):
         slots = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
         workers = int(self.compiled.tables.params[Param.WORKERS])
         return MANUAL.format(
-            worth=WORTH,
+            goal=GOAL,
             agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
             turns=plural(-(-slots // workers), "turn"),
             workers=plural(workers, "worker"),

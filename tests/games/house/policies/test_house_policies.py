@@ -9,7 +9,8 @@ import pytest
 from games.house.world import Home
 
 import collab_overcooked
-from collab_overcooked.games.house.suite import score_record
+from collab_overcooked.adapters.results import outcome_of
+from collab_overcooked.games.house.suite import housework_outcome, score_record
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
@@ -84,7 +85,7 @@ def decide(home: Home, spec: str, seed: int = 0) -> str:
 
 def test_tree_search_delivers_what_it_holds():
     home = Home(furniture={"fridge": (1, 3)}, things={"apple 0": 0}, agents=((1, 1), (7, 1)))
-    assert decide(home, "mcts:simulations=80,depth=3") == "deliver"
+    assert decide(home, "mcts:simulations=80,depth=3") == "transport"
 
 
 def test_tree_search_knows_no_more_than_its_seat():
@@ -105,3 +106,13 @@ def test_tree_search_plays_on(env_id, options):
     env = collab_overcooked.make(env_id, max_cycles=6, **options)
     record = play_episode(env, make_team([FAST] * 2), 1)
     assert record["timesteps"] == 6 and not errors(record)
+
+
+def test_the_outcome_of_housework_pays_time_left_as_even_random_agents_bring_nearly_everything():
+    for rate, ticks, outcome in ((1.0, 50, 0.9), (1.0, 250, 0.5), (0.5, 250, 0.25), (0.5, 20, 0.25)):
+        record = {"env_id": "Housework-v0", "env_kwargs": {}, "metrics": {"rate": rate, "ticks": ticks}}
+        assert outcome_of(record) == pytest.approx(outcome)
+        assert outcome_of(record | {"env_id": "Transport-v0"}) == rate
+    records = {spec: played("Housework-v0", spec) for spec in ("planner", "random")}
+    paid = {spec: housework_outcome(record | {"metrics": record}) for spec, record in records.items()}
+    assert records["planner"]["rate"] == records["random"]["rate"] and paid["planner"] > paid["random"]

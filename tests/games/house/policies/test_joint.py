@@ -53,14 +53,14 @@ def apart(**further: Any) -> Home:
 
 def test_a_cook_with_full_hands_goes_to_a_goal_place_that_only_a_teammate_has_found() -> None:
     home = apart()
-    assert look(home).option(0, "deliver") is None
+    assert look(home).option(0, "transport") is None
     message = look(home, 1).findings
     informed = look(home, 0, message)
-    assert action_of(home, informed, "deliver") == f"go to {rooms(home)[1]}"
-    deliver = informed.option(0, "deliver")
+    assert action_of(home, informed, "transport") == f"go to {rooms(home)[1]}"
+    deliver = informed.option(0, "transport")
     assert deliver is not None and deliver.via == f"search {rooms(home)[1]}"
     home.run(f"go to {rooms(home)[1]}", "wait")
-    assert action_of(home, look(home, 0, message), "deliver") == "deliver"
+    assert action_of(home, look(home, 0, message), "transport") == "transport"
 
 
 def test_full_hands_open_no_containers() -> None:
@@ -85,7 +85,7 @@ def test_two_may_search_the_same_room_if_one_looks_for_the_goal_place_with_full_
 def test_nothing_is_searched_once_everything_is_known() -> None:
     furniture = {"fridge": (1, 3), "stove": (2, 3), "coffee table": (3, 1)}
     home = start(furniture=furniture, things={"apple 0": "coffee table"}, wants={"apple": 1})
-    assert "fetch apple 0" in texts(look(home))
+    assert "pick up apple 0" in texts(look(home))
     assert not any(text.startswith(("check", "search")) for text in texts(look(home)))
     more = start(furniture=furniture, things={"apple 0": "coffee table"}, wants={"apple": 2})
     assert any(text.startswith("check") for text in texts(look(more)))
@@ -126,14 +126,14 @@ def test_a_thing_known_by_a_message_is_fetched_from_its_room_unless_it_is_gone()
         agents=((1, 1), (6, 3)),
     )
     message = look(home, 1).findings
-    assert "fetch apple 0" not in texts(look(home))
-    assert action_of(home, look(home, 0, message), "fetch apple 0") == f"go to {rooms(home)[1]}"
-    home.run("wait", "fetch apple 0")
+    assert "pick up apple 0" not in texts(look(home))
+    assert action_of(home, look(home, 0, message), "pick up apple 0") == f"go to {rooms(home)[1]}"
+    home.run("wait", "pick up apple 0")
     later = look(home, 0, message | look(home, 1).findings)
-    assert "fetch apple 0" not in texts(later)
-    home.run("wait", "deliver")
+    assert "pick up apple 0" not in texts(later)
+    home.run("wait", "transport")
     home.run(f"go to {rooms(home)[1]}", "wait")
-    assert "fetch apple 0" not in texts(look(home, 0, message))  # she sees that it is not there
+    assert "pick up apple 0" not in texts(look(home, 0, message))  # she sees that it is not there
 
 
 def test_both_hands_are_filled_before_things_are_brought_home() -> None:
@@ -146,7 +146,7 @@ def test_both_hands_are_filled_before_things_are_brought_home() -> None:
     )
     seen = Seen.of(home.game, home.state, home.out, 0)
     plan = auction(Briefing(0, (0,), seen, look(home), {}, {}, False))
-    assert plan_text(plan, NAMES).endswith("3. Alice: deliver")
+    assert plan_text(plan, NAMES).endswith("3. Alice: transport")
 
 
 def test_a_container_that_comes_into_sight_makes_a_far_plan_stale() -> None:

@@ -201,17 +201,19 @@ def shut(stations, gates, floor, players, cells, trust, passable):
 
 @kernel
 def survey(stations, stands, gates, neighbours, floor, players, cells, trust, scratch):
-    """Find the ways to all stations, with gates and strangers as they are and with all ways open. Mutates: scratch."""
+    """Find the ways to all stations, with gates and strangers as they are and with all ways open. Mutates: scratch.
+
+    There are none to unused rows of stations, in which the ways of another layout might be left.
+    """
     passable = scratch.passable
     closed = shut(stations, gates, floor, players, cells, trust, passable)
     for s in range(stations.shape[0]):
-        if stations[s, Station.TERRAIN] != NOTHING:
-            fill_field(stands[s], neighbours, passable, scratch.fields[s], scratch.queue)
+        fill_field(stands[s], neighbours, passable, scratch.fields[s], scratch.queue)
     passable[:] = 1
     for s in range(stations.shape[0]):
         if not closed:
             copy_numbers(scratch.fields[s], scratch.opened[s])
-        elif stations[s, Station.TERRAIN] != NOTHING:
+        else:
             fill_field(stands[s], neighbours, passable, scratch.opened[s], scratch.queue)
 
 

@@ -89,6 +89,7 @@ class Scratch(NamedTuple):
     opened: Array = array_of("S", "F")  # the same with all gates open
     carries: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by any hands
     gate: Array = array_of(1)  # steps that a closed gate costs
+    relief: Array = array_of(1)  # 1 while nothing new has happened for long
     passable: Array = array_of("F")
     queue: Array = array_of("F")
     needs: Array = array_of("S", Need)

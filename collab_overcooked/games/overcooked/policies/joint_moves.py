@@ -326,6 +326,8 @@ def list_needs(stations, floor, players, cells, values, times, auto_start, scrat
         needs[s, Need.DISH] = 1
         time = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
         needs[s, Need.READY] = max(time - max(pot[Thing.TICK], 0), 0)
+        if scratch.relief[0] == 1:
+            continue
         onions, tomatoes = Need.NEXT_ONIONS, Need.NEXT_TOMATOES
         best_soup(scratch.empty, values, auto_start, has_onions, has_tomatoes, needs[s], onions, tomatoes)
 

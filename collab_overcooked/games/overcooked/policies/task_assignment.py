@@ -281,6 +281,33 @@ def clear_hands(stations, stands, floor, players, cells, trust, scratch):
 
 
 @kernel
+def relieve(stations, stands, floor, players, cells, trust, scratch):
+    """Who has nothing to do clears counters between rooms; what can go nowhere is put down. Mutates: scratch."""
+    for i in range(players.shape[0]):
+        if trust[i] != KIN or scratch.goals[i, Goal.STATION] != NOTHING:
+            continue
+        cell = floor[players[i, Player.Y], players[i, Player.X]]
+        c = best_counter(i, NOTHING, cell, stations, stands, cells, scratch)
+        if c != NOTHING and players[i, Player.HAND] == Item.NONE:
+            c = nearest_crowded(i, cell, stations, stands, cells, scratch)
+        if c != NOTHING:
+            scratch.taken[c] = 1
+            send(i, c, 1, cell, scratch)
+
+
+@kernel
+def nearest_crowded(i, cell, stations, stands, cells, scratch):
+    """Find the counter between rooms on which something lies that no player is going to take."""
+    best, least = NOTHING, FAR
+    for s in range(stations.shape[0]):
+        lies = stations[s, Station.TERRAIN] == Terrain.COUNTER and item_at(s, stations, cells) != Item.NONE
+        if lies and scratch.taken[s] == 0 and scratch.barred[i, s] == 0 and scratch.fields[s, cell] < least:
+            if is_meeting_place(s, stands, scratch):
+                best, least = s, scratch.fields[s, cell]
+    return best
+
+
+@kernel
 def take_stock(tables, static, k, players, cells, trust, claimed, scratch):
     """Find ways and needs of one kitchen, and send full hands to where their things go. Mutates: scratch."""
     stations, stands, gates = static.stations[k], static.stands[k], static.gates[k]
@@ -312,6 +339,8 @@ def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch,
     take_stock(tables, static, k, players, cells, trust, claimed, scratch)
     assign(tables.frames[k, Frame.GATE_LIMIT], stations, stands, gates, floor, players, cells, trust, scratch)
     clear_hands(stations, stands, floor, players, cells, trust, scratch)
+    if scratch.relief[0] == 1:
+        relieve(stations, stands, floor, players, cells, trust, scratch)
     for i in range(n):
         s = goals[i, Goal.STATION]
         acts = s != NOTHING and trust[i] == KIN and can_act(i, s, players, stations, cells, times, params)

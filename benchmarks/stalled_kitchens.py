@@ -44,7 +44,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=5807, help="seed of the generator")
     parser.add_argument("--count", type=int, default=200, help="kitchens of every number of rooms")
     parser.add_argument("--steps", type=int, default=400, help="length of an episode")
-    parser.add_argument("--planner", default="planner:width=300", help="policy that is asked where greedy serves nothing")
+    parser.add_argument(
+        "--planner", default="planner:width=300", help="policy that is asked where greedy serves nothing"
+    )
     args = parser.parse_args()
     lines = [json.loads(line) for line in args.out.read_text("utf-8").splitlines()] if args.out.exists() else []
     known = {(line["seed"], line["rooms"], line["number"]) for line in lines}
@@ -63,7 +65,9 @@ def main() -> None:
         of_rooms = [line for line in lines if line["rooms"] == rooms]
         stalled = [line for line in of_rooms if line["greedy"] == 0]
         served = sum(line["planner"] > 0 for line in stalled)
-        print(f"{rooms} rooms: greedy serves nothing in {len(stalled)} of {len(of_rooms)}, planner in {served} of these")
+        print(
+            f"{rooms} rooms: greedy serves nothing in {len(stalled)} of {len(of_rooms)}, planner in {served} of these"
+        )
 
 
 if __name__ == "__main__":

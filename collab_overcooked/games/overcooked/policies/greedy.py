@@ -256,10 +256,10 @@ class Halt:
         """Look at the state of this step, and return whether players relieve each other instead of working ahead."""
         hands, score = state.players[0, :, Player.HAND :], state.clock[0, Clock.SCORE]
         now = hash((hands.tobytes(), state.cells[0].tobytes(), int(score)))
-        self._still = self._still + 1 if now in self._known else 0
-        self._known.add(now)
         self._left = max(self._left - 1, 0)
-        if self._still >= HALTED and not self._left:
+        self._still = self._still + 1 if now in self._known and not self._left else 0
+        self._known.add(now)
+        if self._still >= HALTED:
             self._still, self._left = 0, RELIEF
         return self._left > 0
 

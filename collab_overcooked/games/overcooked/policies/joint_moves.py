@@ -23,6 +23,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     HAND_OVER,
     INTERACT,
     KIN,
+    LAST_RESORT,
     NEED_DISH,
     NEED_LATER,
     NEED_NOW,
@@ -333,8 +334,8 @@ def list_needs(stations, floor, players, cells, values, times, auto_start, scrat
 
 
 @kernel
-def count_loose(stations, cells, claimed, scratch):
-    """Count unclaimed things on counters. Mutates: scratch."""
+def count_loose(stations, players, cells, claimed, scratch):
+    """Count unclaimed things on counters, and soups. Mutates: scratch."""
     scratch.loose[:] = 0
     for s in range(stations.shape[0]):
         scratch.taken[s] = 0
@@ -342,6 +343,9 @@ def count_loose(stations, cells, claimed, scratch):
             item = cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM]
             scratch.taken[s] = claimed[s] == 1 and item != Item.NONE
             scratch.loose[item] += scratch.taken[s] == 0
+    scratch.soups[0] = scratch.loose[SOUP]
+    for i in range(players.shape[0]):
+        scratch.soups[0] += players[i, Player.HAND] == SOUP
 
 
 @kernel
@@ -415,7 +419,7 @@ def best_counter(i, target, cell, stations, stands, cells, scratch):
         if target != NOTHING:
             steps += hand_over_time(i, c, target, cell, stands, scratch)
         elif is_meeting_place(c, stands, scratch):
-            steps += AHEAD  # better left free for handing over
+            steps += AHEAD if scratch.relief[0] == 0 else LAST_RESORT  # better left free for handing over
         if steps < least:
             best, least = c, steps
     return best

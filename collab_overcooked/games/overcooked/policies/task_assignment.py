@@ -35,6 +35,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 )
 from collab_overcooked.games.overcooked.policies.joint_moves import (
     best_counter,
+    best_pot,
     can_act,
     column_of,
     count_loose,
@@ -155,7 +156,8 @@ def has_room(item, cell, stations, stands, cells, scratch):
             continue
         if cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] == Item.NONE:
             free += is_meeting_place(s, stands, scratch)
-    return free > (1 if item != DISH and dishes > scratch.loose[DISH] else 0)
+    awaited = (item != DISH and dishes > scratch.loose[DISH]) or (scratch.relief[0] == 1 and scratch.soups[0] > 0)
+    return free > (1 if awaited and item != SOUP else 0)
 
 
 @kernel
@@ -281,15 +283,39 @@ def clear_hands(stations, stands, floor, players, cells, trust, scratch):
 
 
 @kernel
+def is_walk(item, i, cell, stations, scratch):
+    """Return whether a player walks to the pot that needs its thing now."""
+    target = best_pot(item, False, cell, stations, scratch)
+    return target != NOTHING and travel(target, cell, scratch) < FAR and scratch.barred[i, target] == 0
+
+
+@kernel
+def keep_clear(i, item, cell, stations, stands, cells, scratch):
+    """In relief nothing is handed over on the last counter where soup is still to come. Mutates: scratch."""
+    s = scratch.goals[i, Goal.STATION]
+    if scratch.relief[0] == 0 or item == SOUP or s == NOTHING or stations[s, Station.TERRAIN] != Terrain.COUNTER:
+        return
+    scratch.taken[s] = 0
+    if has_room(item, cell, stations, stands, cells, scratch):
+        scratch.taken[s] = 1
+    else:
+        scratch.goals[i, Goal.STATION] = NOTHING
+
+
+@kernel
 def relieve(stations, stands, floor, players, cells, trust, scratch):
-    """Who has nothing to do clears counters between rooms; what can go nowhere is put down. Mutates: scratch."""
+    """Players without a goal clear counters between rooms, or put down what can go nowhere. Mutates: scratch."""
     for i in range(players.shape[0]):
         if trust[i] != KIN or scratch.goals[i, Goal.STATION] != NOTHING:
             continue
         cell = floor[players[i, Player.Y], players[i, Player.X]]
         c = best_counter(i, NOTHING, cell, stations, stands, cells, scratch)
         if c != NOTHING and players[i, Player.HAND] == Item.NONE:
-            c = nearest_crowded(i, cell, stations, stands, cells, scratch)
+            c = (
+                NOTHING
+                if is_meeting_place(c, stands, scratch)
+                else nearest_crowded(i, cell, stations, stands, cells, scratch)
+            )
         if c != NOTHING:
             scratch.taken[c] = 1
             send(i, c, 1, cell, scratch)
@@ -297,11 +323,17 @@ def relieve(stations, stands, floor, players, cells, trust, scratch):
 
 @kernel
 def nearest_crowded(i, cell, stations, stands, cells, scratch):
-    """Find the counter between rooms on which something lies that no player is going to take."""
+    """Find the counter between rooms on which something else than soup lies that no player is going to take."""
     best, least = NOTHING, FAR
     for s in range(stations.shape[0]):
-        lies = stations[s, Station.TERRAIN] == Terrain.COUNTER and item_at(s, stations, cells) != Item.NONE
-        if lies and scratch.taken[s] == 0 and scratch.barred[i, s] == 0 and scratch.fields[s, cell] < least:
+        item = item_at(s, stations, cells) if stations[s, Station.TERRAIN] == Terrain.COUNTER else Item.NONE
+        if (
+            item != Item.NONE
+            and item != SOUP
+            and scratch.taken[s] == 0
+            and scratch.barred[i, s] == 0
+            and scratch.fields[s, cell] < least
+        ):
             if is_meeting_place(s, stands, scratch):
                 best, least = s, scratch.fields[s, cell]
     return best
@@ -315,15 +347,19 @@ def take_stock(tables, static, k, players, cells, trust, claimed, scratch):
     survey(stations, stands, gates, tables.neighbours[k], floor, players, cells, trust, scratch)
     find_carries(stations, stands, static.regions[k], floor, players, scratch)
     list_needs(stations, floor, players, cells, tables.values[k], times, tables.params[Param.AUTO_START], scratch)
-    count_loose(stations, cells, claimed, scratch)
+    count_loose(stations, players, cells, claimed, scratch)
     for i in range(players.shape[0]):
         goals[i] = 0
         goals[i, Goal.STATION] = NOTHING
     for item in (SOUP, DISH, ONION, TOMATO):
-        for i in range(players.shape[0]):
-            if players[i, Player.HAND] == item:
+        for later in (False, True):  # in relief those come first who walk to where their things are needed
+            for i in range(players.shape[0]):
                 cell = floor[players[i, Player.Y], players[i, Player.X]]
-                send_carrier(i, item, cell, stations, stands, cells, scratch)
+                if players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
+                    continue
+                if later or scratch.relief[0] == 0 or item == SOUP or is_walk(item, i, cell, stations, scratch):
+                    send_carrier(i, item, cell, stations, stands, cells, scratch)
+                    keep_clear(i, item, cell, stations, stands, cells, scratch)
 
 
 @kernel

@@ -403,6 +403,8 @@ def hand_over_time(i, c, target, cell, stands, scratch):
     for stand in stands[c]:
         if stand != NOTHING:
             onward = min(onward, scratch.carries[target, stand])
+    if travel(target, cell, scratch) >= FAR and onward >= scratch.carries[target, cell]:
+        return FAR  # it would lie no nearer there
     return HAND_OVER + (2 * onward if travel(target, cell, scratch) < FAR else onward)
 
 

@@ -36,6 +36,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 from collab_overcooked.games.overcooked.policies.joint_moves import (
     best_counter,
     best_pot,
+    best_serving,
     can_act,
     column_of,
     count_loose,
@@ -124,6 +125,9 @@ def fetch_time(s, i, item, cell, stations, stands, cells, scratch):
     ):
         return FAR, NOTHING
     least, best = find_use(s, i, item, way, cell, stations, stands, scratch)
+    if item == DISH and best != NOTHING and travel(best, cell, scratch) < FAR:
+        if best_serving(cell, stations, scratch) == NOTHING:  # the soup would never be served from here
+            return FAR, NOTHING
     if (
         best != NOTHING
         and travel(best, cell, scratch) >= FAR

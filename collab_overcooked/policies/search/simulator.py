@@ -157,6 +157,11 @@ class Simulator:
         self._believes = isinstance(game, PartiallyObserved)
 
     @property
+    def env(self) -> int:
+        """Number of the env, by which the policies of its seats find what they share."""
+        return id(self._live)
+
+    @property
     def state(self) -> Any:
         """The present state as a batch of one, without future random draws; a copy, for policies that read it."""
         state = clone(self._live, 0)

@@ -22,6 +22,7 @@ HAND_OVER = 4  # steps that a change of hands costs beside the ways
 GATE_COST = 6  # steps that a closed gate costs if another player may open it
 LOCKED_IN = 80  # steps that it costs if no other player may: one who carries a thing could be stuck behind it
 AHEAD = 6  # steps by which work for the soup after the next counts as longer
+LAST_RESORT = 100  # steps by which a counter between rooms counts as further when it must be left free
 GATE_BONUS = 12  # steps by which opening a gate for another player counts as shorter
 BASE = 1 << 13  # of the joint cost, one digit a player
 PASSING = 2  # plus its number, where the others make way for a player
@@ -89,12 +90,14 @@ class Scratch(NamedTuple):
     opened: Array = array_of("S", "F")  # the same with all gates open
     carries: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by any hands
     gate: Array = array_of(1)  # steps that a closed gate costs
+    relief: Array = array_of(1)  # 1 while nothing new has happened for long
     passable: Array = array_of("F")
     queue: Array = array_of("F")
     needs: Array = array_of("S", Need)
     goals: Array = array_of("N", Goal)
     empty: Array = array_of(Thing)  # a pot with nothing in it; never written
     loose: Array = array_of(Item)  # things on counters that are not yet counted for a need
+    soups: Array = array_of(1)  # in hands and on counters
     taken: Array = array_of("S")  # 1 if a player already takes from or puts on a counter
     barred: Array = array_of("N", "S")  # 1 where a player never gets to a station, as it cannot pass the others
     order: Array = array_of("N")  # players by urgency
@@ -201,17 +204,19 @@ def shut(stations, gates, floor, players, cells, trust, passable):
 
 @kernel
 def survey(stations, stands, gates, neighbours, floor, players, cells, trust, scratch):
-    """Find the ways to all stations, with gates and strangers as they are and with all ways open. Mutates: scratch."""
+    """Find the ways to all stations, with gates and strangers as they are and with all ways open. Mutates: scratch.
+
+    There are none to unused rows of stations, in which the ways of another layout might be left.
+    """
     passable = scratch.passable
     closed = shut(stations, gates, floor, players, cells, trust, passable)
     for s in range(stations.shape[0]):
-        if stations[s, Station.TERRAIN] != NOTHING:
-            fill_field(stands[s], neighbours, passable, scratch.fields[s], scratch.queue)
+        fill_field(stands[s], neighbours, passable, scratch.fields[s], scratch.queue)
     passable[:] = 1
     for s in range(stations.shape[0]):
         if not closed:
             copy_numbers(scratch.fields[s], scratch.opened[s])
-        elif stations[s, Station.TERRAIN] != NOTHING:
+        else:
             fill_field(stands[s], neighbours, passable, scratch.opened[s], scratch.queue)
 
 

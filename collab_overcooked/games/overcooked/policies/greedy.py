@@ -170,6 +170,8 @@ PATIENCE = 2  # steps that the most urgent player is blocked before the order of
 REVERSED = 7  # steps for which it stays so
 JAMS = 2  # jams, with the same things in all hands, after which the others make way for the most urgent player
 MAX_WAY = 60  # steps in which they do so at most
+HALTED = 20  # steps without anything new after which players relieve each other
+RELIEF = 20  # steps for which they do
 
 
 class Assigner:
@@ -180,11 +182,11 @@ class Assigner:
         self.static: StaticInfo = make_static_info(self.tables)
         self.scratch: Scratch = make_scratch(self.static, game.n_agents)
 
-    def assign(self, state: Any, teammates: TeammateModel, turn: int, actions: Array) -> None:
+    def assign(self, state: Any, teammates: TeammateModel, turn: int, relief: bool, actions: Array) -> None:
         """Write everybody's primitive action in environment 0, (N,) int32; the goals are left in the scratch memory."""
         k, cells, scratch = self.layout(state), state.cells[0], self.scratch
         players, claimed = teammates.relied_on(state.players[0]), teammates.claimed(len(self.static.stations[k]))
-        trust = teammates.trust
+        trust, scratch.relief[0] = teammates.trust, relief
         assign_env(self.tables, self.static, k, players, cells, trust, claimed, turn, scratch, actions)
 
     def bar(self, state: Any, teammates: TeammateModel) -> Array:
@@ -242,6 +244,26 @@ class Traffic:
             self.turn = 0
 
 
+class Halt:
+    """Notices that nothing new happens in hands and cells: players wait for each other, or do and undo the same."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self._still = 0  # steps without anything new
+        self._left = 0  # steps of relief to go
+
+    def watch(self, state: Any) -> bool:
+        """Look at the state of this step, and return whether players relieve each other instead of working ahead."""
+        hands, score = state.players[0, :, Player.HAND :], state.clock[0, Clock.SCORE]
+        now = hash((hands.tobytes(), state.cells[0].tobytes(), int(score)))
+        self._left = max(self._left - 1, 0)
+        self._still = self._still + 1 if now in self._known and not self._left else 0
+        self._known.add(now)
+        if self._still >= HALTED:
+            self._still, self._left = 0, RELIEF
+        return self._left > 0
+
+
 class GreedyPolicy(Silent):
     """Assigns the most urgent jobs to the nearest players, with hand-overs if no player can do a job alone."""
 
@@ -254,7 +276,7 @@ class GreedyPolicy(Silent):
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team, seed)
         self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
-        self._traffic = Traffic()
+        self._traffic, self._halt = Traffic(), Halt()
         self._barred: Array | None = None
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
@@ -268,7 +290,7 @@ class GreedyPolicy(Silent):
         if self._barred is None:
             self._barred = kitchen_assigner.bar(state, self._teammates)
         kitchen_assigner.scratch.barred[:] = self._barred
-        kitchen_assigner.assign(state, self._teammates, self._traffic.turn, self._actions)
+        kitchen_assigner.assign(state, self._teammates, self._traffic.turn, self._halt.watch(state), self._actions)
         self._traffic.watch(kitchen_assigner.scratch, players, stations, self._actions)
         action = int(self._actions[seen.seat])
         if self._has_directives:  # directives find their ways around others
@@ -359,7 +381,7 @@ class SoupLook:
         kitchen_assigner, k = self.assigner, self.assigner.layout(state)
         tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         players, cells = state.players[0], state.cells[0]
-        scratch.gate[0], scratch.barred[:] = GATE_COST, 0
+        scratch.gate[0], scratch.relief[0], scratch.barred[:] = GATE_COST, 0, 0
         take_stock(tables, static, k, players, cells, self.trust, self.claimed, scratch)
         if np.all(players[:, Player.HAND] != Item.NONE):  # no player could fetch a dish
             stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]

@@ -23,6 +23,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     HAND_OVER,
     INTERACT,
     KIN,
+    LAST_RESORT,
     NEED_DISH,
     NEED_LATER,
     NEED_NOW,
@@ -326,13 +327,15 @@ def list_needs(stations, floor, players, cells, values, times, auto_start, scrat
         needs[s, Need.DISH] = 1
         time = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
         needs[s, Need.READY] = max(time - max(pot[Thing.TICK], 0), 0)
+        if scratch.relief[0] == 1:
+            continue
         onions, tomatoes = Need.NEXT_ONIONS, Need.NEXT_TOMATOES
         best_soup(scratch.empty, values, auto_start, has_onions, has_tomatoes, needs[s], onions, tomatoes)
 
 
 @kernel
-def count_loose(stations, cells, claimed, scratch):
-    """Count unclaimed things on counters. Mutates: scratch."""
+def count_loose(stations, players, cells, claimed, scratch):
+    """Count unclaimed things on counters, and soups. Mutates: scratch."""
     scratch.loose[:] = 0
     for s in range(stations.shape[0]):
         scratch.taken[s] = 0
@@ -340,6 +343,9 @@ def count_loose(stations, cells, claimed, scratch):
             item = cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM]
             scratch.taken[s] = claimed[s] == 1 and item != Item.NONE
             scratch.loose[item] += scratch.taken[s] == 0
+    scratch.soups[0] = scratch.loose[SOUP]
+    for i in range(players.shape[0]):
+        scratch.soups[0] += players[i, Player.HAND] == SOUP
 
 
 @kernel
@@ -397,6 +403,8 @@ def hand_over_time(i, c, target, cell, stands, scratch):
     for stand in stands[c]:
         if stand != NOTHING:
             onward = min(onward, scratch.carries[target, stand])
+    if travel(target, cell, scratch) >= FAR and onward >= scratch.carries[target, cell]:
+        return FAR  # it would lie no nearer there
     return HAND_OVER + (2 * onward if travel(target, cell, scratch) < FAR else onward)
 
 
@@ -413,7 +421,7 @@ def best_counter(i, target, cell, stations, stands, cells, scratch):
         if target != NOTHING:
             steps += hand_over_time(i, c, target, cell, stands, scratch)
         elif is_meeting_place(c, stands, scratch):
-            steps += AHEAD  # better left free for handing over
+            steps += AHEAD if scratch.relief[0] == 0 else LAST_RESORT  # better left free for handing over
         if steps < least:
             best, least = c, steps
     return best

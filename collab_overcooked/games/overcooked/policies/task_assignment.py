@@ -35,6 +35,8 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 )
 from collab_overcooked.games.overcooked.policies.joint_moves import (
     best_counter,
+    best_pot,
+    best_serving,
     can_act,
     column_of,
     count_loose,
@@ -123,6 +125,9 @@ def fetch_time(s, i, item, cell, stations, stands, cells, scratch):
     ):
         return FAR, NOTHING
     least, best = find_use(s, i, item, way, cell, stations, stands, scratch)
+    if item == DISH and best != NOTHING and travel(best, cell, scratch) < FAR:
+        if best_serving(cell, stations, scratch) == NOTHING:  # the soup would never be served from here
+            return FAR, NOTHING
     if (
         best != NOTHING
         and travel(best, cell, scratch) >= FAR
@@ -155,7 +160,8 @@ def has_room(item, cell, stations, stands, cells, scratch):
             continue
         if cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM] == Item.NONE:
             free += is_meeting_place(s, stands, scratch)
-    return free > (1 if item != DISH and dishes > scratch.loose[DISH] else 0)
+    awaited = (item != DISH and dishes > scratch.loose[DISH]) or (scratch.relief[0] == 1 and scratch.soups[0] > 0)
+    return free > (1 if awaited and item != SOUP else 0)
 
 
 @kernel
@@ -281,6 +287,63 @@ def clear_hands(stations, stands, floor, players, cells, trust, scratch):
 
 
 @kernel
+def is_walk(item, i, cell, stations, scratch):
+    """Return whether a player walks to the pot that needs its thing now."""
+    target = best_pot(item, False, cell, stations, scratch)
+    return target != NOTHING and travel(target, cell, scratch) < FAR and scratch.barred[i, target] == 0
+
+
+@kernel
+def keep_clear(i, item, cell, stations, stands, cells, scratch):
+    """In relief nothing is handed over on the last counter where soup is still to come. Mutates: scratch."""
+    s = scratch.goals[i, Goal.STATION]
+    if scratch.relief[0] == 0 or item == SOUP or s == NOTHING or stations[s, Station.TERRAIN] != Terrain.COUNTER:
+        return
+    scratch.taken[s] = 0
+    if has_room(item, cell, stations, stands, cells, scratch):
+        scratch.taken[s] = 1
+    else:
+        scratch.goals[i, Goal.STATION] = NOTHING
+
+
+@kernel
+def relieve(stations, stands, floor, players, cells, trust, scratch):
+    """Players without a goal clear counters between rooms, or put down what can go nowhere. Mutates: scratch."""
+    for i in range(players.shape[0]):
+        if trust[i] != KIN or scratch.goals[i, Goal.STATION] != NOTHING:
+            continue
+        cell = floor[players[i, Player.Y], players[i, Player.X]]
+        c = best_counter(i, NOTHING, cell, stations, stands, cells, scratch)
+        if c != NOTHING and players[i, Player.HAND] == Item.NONE:
+            c = (
+                NOTHING
+                if is_meeting_place(c, stands, scratch)
+                else nearest_crowded(i, cell, stations, stands, cells, scratch)
+            )
+        if c != NOTHING:
+            scratch.taken[c] = 1
+            send(i, c, 1, cell, scratch)
+
+
+@kernel
+def nearest_crowded(i, cell, stations, stands, cells, scratch):
+    """Find the counter between rooms on which something else than soup lies that no player is going to take."""
+    best, least = NOTHING, FAR
+    for s in range(stations.shape[0]):
+        item = item_at(s, stations, cells) if stations[s, Station.TERRAIN] == Terrain.COUNTER else Item.NONE
+        if (
+            item != Item.NONE
+            and item != SOUP
+            and scratch.taken[s] == 0
+            and scratch.barred[i, s] == 0
+            and scratch.fields[s, cell] < least
+        ):
+            if is_meeting_place(s, stands, scratch):
+                best, least = s, scratch.fields[s, cell]
+    return best
+
+
+@kernel
 def take_stock(tables, static, k, players, cells, trust, claimed, scratch):
     """Find ways and needs of one kitchen, and send full hands to where their things go. Mutates: scratch."""
     stations, stands, gates = static.stations[k], static.stands[k], static.gates[k]
@@ -288,15 +351,19 @@ def take_stock(tables, static, k, players, cells, trust, claimed, scratch):
     survey(stations, stands, gates, tables.neighbours[k], floor, players, cells, trust, scratch)
     find_carries(stations, stands, static.regions[k], floor, players, scratch)
     list_needs(stations, floor, players, cells, tables.values[k], times, tables.params[Param.AUTO_START], scratch)
-    count_loose(stations, cells, claimed, scratch)
+    count_loose(stations, players, cells, claimed, scratch)
     for i in range(players.shape[0]):
         goals[i] = 0
         goals[i, Goal.STATION] = NOTHING
     for item in (SOUP, DISH, ONION, TOMATO):
-        for i in range(players.shape[0]):
-            if players[i, Player.HAND] == item:
+        for later in (False, True):  # in relief those come first who walk to where their things are needed
+            for i in range(players.shape[0]):
                 cell = floor[players[i, Player.Y], players[i, Player.X]]
-                send_carrier(i, item, cell, stations, stands, cells, scratch)
+                if players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
+                    continue
+                if later or scratch.relief[0] == 0 or item == SOUP or is_walk(item, i, cell, stations, scratch):
+                    send_carrier(i, item, cell, stations, stands, cells, scratch)
+                    keep_clear(i, item, cell, stations, stands, cells, scratch)
 
 
 @kernel
@@ -312,6 +379,8 @@ def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch,
     take_stock(tables, static, k, players, cells, trust, claimed, scratch)
     assign(tables.frames[k, Frame.GATE_LIMIT], stations, stands, gates, floor, players, cells, trust, scratch)
     clear_hands(stations, stands, floor, players, cells, trust, scratch)
+    if scratch.relief[0] == 1:
+        relieve(stations, stands, floor, players, cells, trust, scratch)
     for i in range(n):
         s = goals[i, Goal.STATION]
         acts = s != NOTHING and trust[i] == KIN and can_act(i, s, players, stations, cells, times, params)

@@ -72,16 +72,25 @@ BUDGET = 100_000  # states per search
 ROOM = 10_000  # states whose actions a planner remembers
 
 Row = tuple[int, ...]
-Habit = Callable[[Fork, int], int]  # fork, seat -> action
 
 
 class Planner:
-    """Plans jointly for some seats; caches the states along its plans, as each of the seats asks separately."""
+    """Plans jointly for some seats; caches the states along its plans, as each of the seats asks separately.
+
+    The plan that leads to a state decides what follows there, so that an episode has a planner of its own.
+    """
 
     def __init__(self, game: Any, planned: tuple[bool, ...]) -> None:
         self._game, self._planned = game, planned
         self._solvers: dict[int, Solver] = {}
         self._known: dict[bytes, Row] = {}
+        self._alone: dict[int, Planner] = {}
+
+    def alone(self, seat: int) -> Planner:
+        """Return the planner of the same episode for one seat without help."""
+        if seat not in self._alone:
+            self._alone[seat] = Planner(self._game, tuple(other == seat for other in range(len(self._planned))))
+        return self._alone[seat]
 
     def decide(self, fork: Fork) -> Row:
         """Return the action of each seat; NO_ACTION for seats that are not planned for."""
@@ -118,23 +127,40 @@ def _key(state: Any) -> bytes:
     return b"".join(array.tobytes() for array in (state.orders, state.stock, state.spaces, state.clock))
 
 
-planner: Callable[[Any, tuple[bool, ...]], Planner] = lru_cache(maxsize=8)(Planner)  # cached by game and seats
+class Episodes:
+    """Gives the seats of an episode the same planner; a seat that begins again begins another episode."""
+
+    def __init__(self, game: Any, planned: tuple[bool, ...], env: int) -> None:
+        self._game, self._planned = game, planned
+        self._begun: set[int] = set()
+
+    def begin(self, seat: int) -> Planner:
+        """Return the planner of the episode that a seat begins."""
+        if seat in self._begun or not self._begun:
+            self._begun = set()
+            self._planner = Planner(self._game, self._planned)
+        self._begun.add(seat)
+        return self._planner
 
 
-def do_nothing(fork: Fork, seat: int) -> int:
+episodes: Callable[[Any, tuple[bool, ...], int], Episodes] = lru_cache(maxsize=8)(Episodes)  # by game, seats and env
+
+Habit = Callable[[Planner, Fork, int], int]  # planner of the episode, fork, seat -> action
+
+
+def do_nothing(planner: Planner, fork: Fork, seat: int) -> int:
     """Habit: do nothing."""
     return NO_ACTION
 
 
-def be_useful(fork: Fork, seat: int) -> int:
+def be_useful(planner: Planner, fork: Fork, seat: int) -> int:
     """Habit: take a useful action."""
     return useful_action(fork.game, fork.state)
 
 
-def work_alone(fork: Fork, seat: int) -> int:
+def work_alone(planner: Planner, fork: Fork, seat: int) -> int:
     """Habit: play the best plan of an agent without help."""
-    game = fork.game
-    return planner(game, tuple(other == seat for other in range(game.n_agents))).decide(fork)[seat]
+    return planner.alone(seat).decide(fork)[seat]
 
 
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # in the order in which _expect tries them
@@ -157,7 +183,7 @@ class PlannerPolicy(Silent):
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
         self._planned = self.seats(seat, info.team)
-        self._planner = planner(info.game, self._planned)
+        self._planner = episodes(info.game, self._planned, self._simulator.env).begin(seat)
         self._hits = [0] * len(HABITS)  # slots that each habit of the other seats explains
         self._expected: list[bytes] = []  # key of the state that each habit predicts
 
@@ -197,7 +223,7 @@ class PlannerPolicy(Silent):
         ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)
         for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._planned)):
             if not self._planned[seat]:
-                actions[0, seat] = habit(ahead, seat)
+                actions[0, seat] = habit(self._planner, ahead, seat)
             else:
                 actions[0, seat] = plan[seat] if plan else self._planner.decide(ahead)[seat]
             ahead.act_seat(actions)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked import make
+from collab_overcooked.games.overcooked.engine.constants import Item, Player
 from collab_overcooked.games.overcooked.engine.spec import layouts
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     FAR,
@@ -17,7 +18,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     make_static_info,
     survey,
 )
-from collab_overcooked.games.overcooked.policies.greedy import assigner
+from collab_overcooked.games.overcooked.policies.greedy import HALTED, RELIEF, Halt, assigner
 from collab_overcooked.games.overcooked.suite import score_record
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
@@ -107,6 +108,34 @@ def test_two_serve_where_they_are_in_each_others_way(grid: str, dynamics: str) -
 
 def test_two_serve_through_a_corridor() -> None:
     assert score({"grid": NARROW["corridor, stations at both ends"]}, "greedy", "greedy") >= 20
+
+
+STALLED = {
+    "all counters between two rooms fill with onions": "XXXXXXX\nP1 X 2O\nX  X  D\nXXXXSXX",
+    "so do they where the cook holds the soup": "XXXXXX\nP1X2 O\nX X  S\nXXXDXX",
+    "the only counter between two rooms": "XXXXXX\nP1X2 O\nXXX  S\nXXXDXX",
+    "who holds an onion for later is in the way": "XXXXX\nXOS X\nX   D\nX P1X\nD X2X\nXXXXX",
+    "a dish is needed where an onion cannot be put down": "XXXXXXXX\nXXP  S O\nP1X  2 S\nXDXOXXDX",
+    "two bring what one of them could": "XDXXXXXPX\nO3X2  X1X\nS X   XXX\nXPXOXDXXX",
+    "soup comes through three rooms": "XXXXXXX\nP XOX X\nX X1X3D\nX2XXD X\nXXXXXSX",
+}
+
+
+@pytest.mark.parametrize("grid", STALLED.values(), ids=STALLED)
+def test_players_who_wait_for_each_other_go_on(grid: str) -> None:
+    players = sum(grid.count(number) for number in "123")
+    assert score({"grid": grid}, *["greedy"] * players, steps=200) >= 20
+
+
+def test_players_go_on_where_they_do_and_undo_the_same() -> None:
+    env = make("Overcooked-v0", layout="cramped_room")
+    env.reset(seed=0)
+    halt, state = Halt(), env.arrays[0]
+    one, two = state.players.copy(), state.players.copy()
+    two[0, 0, Player.HAND] = Item.ONION
+    states = [state._replace(players=players) for players in (one, two)]
+    assert not any(halt.watch(states[t % 2]) for t in range(HALTED + 1)), "cooking takes as long"
+    assert sum(halt.watch(states[t % 2]) for t in range(RELIEF + HALTED // 2)) == RELIEF
 
 
 def test_the_same_seed_gives_the_same_episode() -> None:

@@ -10,7 +10,7 @@ import pytest
 import collab_overcooked as co
 from collab_overcooked.games.rush.engine.constants import Clock, Order
 from collab_overcooked.games.rush.engine.search import Solver
-from collab_overcooked.games.rush.policies.planner import planner
+from collab_overcooked.games.rush.policies.planner import Planner
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
@@ -108,7 +108,7 @@ def test_a_plan_is_made_once_and_followed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Solver, "solve", lambda *args: searches.append(1) or solve(*args))
     env = co.make("KitchenRush-v0", scenario="hard")
     env.reset(seed=0)
-    together = planner(game, (True, True))
+    together = Planner(game, (True, True))
     while env.agents:
         row = together.decide(Simulator(game, env.arrays[0], 0).fork(1, 0))
         env.step(dict(zip(env.agents, row, strict=True)))
@@ -117,9 +117,7 @@ def test_a_plan_is_made_once_and_followed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_unfinished_search_falls_back_on_what_is_useful(monkeypatch: pytest.MonkeyPatch, play: Any) -> None:
     monkeypatch.setattr("collab_overcooked.games.rush.policies.planner.BUDGET", 1)
-    planner.cache_clear()
     assert play("solver", scenario="easy")["finished"] == 5
-    planner.cache_clear()
 
 
 def test_other_games_are_refused() -> None:

@@ -351,13 +351,14 @@ class BelievingPolicy(Silent):
         state = game.state_of(scene_of(scene, recipe))
         if recipe != self._cooked:  # plans for another recipe are of no use
             self._cooked, self._state, self._player = recipe, state, self._make()
+            self._out = game.alloc(1)[1]
+            self._observe = game.bind_observe(state, self._out)
             simulator = Simulator(game, state, seen.seat)
             self._player.reset(seen.seat, EnvInfo(game.id, game, "", self._info.team, simulator), self._seed)
         for array, values in zip(self._state, state, strict=True):
             array[:] = values
-        out = game.alloc(1)[1]
-        game.observe(self._state, out)
-        action = self._player.act(Seen.of(game, self._state, out, seen.seat, seen.timestep))
+        self._observe()
+        action = self._player.act(Seen.of(game, self._state, self._out, seen.seat, seen.timestep))
         return int(action)  # type: ignore[arg-type]
 
 

@@ -70,8 +70,7 @@ class Solver:
         self.budget = budget
         width = len(needs) + 2 + tables.stock[episode].size
         self._known, self._slots = np.zeros((ROWS, width), np.int32), np.zeros(ROWS, np.int32)
-        self._room = np.full(1, ROWS * 3 // 4, np.int32)
-        self._spent = np.zeros(1, np.int64)
+        self._room, self._spent = np.zeros(1, np.int32), np.zeros(1, np.int64)
 
     def solve(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Solution:
         """Find a plan that finishes as many orders as possible and, if all of them, in as few turns as possible.
@@ -82,7 +81,7 @@ class Solver:
             spaces: (P,).
             clock: (9,).
         """
-        self._spent[0] = 0
+        self._slots[:], self._room[0], self._spent[0] = 0, ROWS * 3 // 4, 0  # a plan depends on its start alone
         self._stack = self._start(orders, stock, spaces, clock)
         here = self._stack.orders[0]
         exists, done = self.problem.dishes[:, Dish.EXISTS] == 1, here[:, Order.FINISHED] == 1

@@ -74,9 +74,7 @@ def draw_cases(candidates: Iterable[Item], used: set[str], rng: np.random.Genera
     by_topic: Counter[str] = Counter()
     while live and count < MIN_ITEMS:
         noise = rng.random(len(live))
-        number = min(
-            range(len(live)), key=lambda i: (by_topic[live[i].topic], sum(live[i].drawn.values()), noise[i])
-        )
+        number = min(range(len(live)), key=lambda i: (by_topic[live[i].topic], sum(live[i].drawn.values()), noise[i]))
         case = live[number].draw(used, MAX_ITEMS - count, rng)
         if not case:
             del live[number]
@@ -164,4 +162,3 @@ def baselines(asked: Sequence[Asked]) -> dict[str, float]:
 def _share_of_best(scores: Sequence[float], correct: Sequence[int]) -> float:
     best = [number for number, score in enumerate(scores) if score > max(scores) - TIED]
     return sum(number in correct for number in best) / len(best)
-

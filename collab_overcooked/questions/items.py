@@ -233,7 +233,33 @@ def _read_item(entry: Mapping[str, Any], scenes: Mapping[str, Scene], where: str
         raise QuestionError(f"{where}, item {entry['id']!r}: {error}") from None
 
 
-def read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
+def choose_items(questions: QuestionSet, **names: str | None) -> list[Item]:
+    """Filter items by comma-separated names.
+
+    Args:
+        questions: Question set.
+        names: ``games``, ``kinds``, ``parts``, ``skills`` (items that need any of them), ``items`` (ids); None for all.
+    """
+    known = {
+        "games": registry.registered(),
+        "kinds": KINDS,
+        "parts": PARTS,
+        "skills": dict.fromkeys(skill for item in questions.items for skill in item.skills),
+        "items": [item.id for item in questions.items],
+    }
+    chosen = {name: set(_read_names(name, names.get(name), allowed)) for name, allowed in known.items()}
+    items = [
+        item
+        for item in questions.items
+        if item.scene.env_id in chosen["games"] and item.kind in chosen["kinds"] and item.part in chosen["parts"]
+        if item.id in chosen["items"] and chosen["skills"] & set(item.skills)
+    ]
+    if not items:
+        raise ValueError("questions: no item matches all options; see collab-overcooked questions list")
+    return items
+
+
+def _read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
     """Parse comma-separated names; None stands for all known names."""
     names = list(known)
     chosen: Sequence[str] = names if text is None else [word.strip() for word in text.split(",")]

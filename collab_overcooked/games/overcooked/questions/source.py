@@ -199,7 +199,7 @@ def _gate(kitchen: Kitchen, place: tuple[int, int], rng: np.random.Generator) ->
 
 
 LAYOUTS = ("cramped_room", "forced_coordination", "gated_delivery_forced", "locked_forced", "coordination_ring")
-STATES = 400  # drawn of each layout for the generated part
+STATES = 300  # drawn of each layout for the generated part
 MARGIN = 2  # steps by which every wrong choice is worse, at least
 MAX_STEPS = 10  # steps to the goal, at most
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
@@ -218,7 +218,7 @@ class Judged(NamedTuple):
 
 
 def judge(kitchen: Kitchen, state: State, goal: Goal) -> Judged | None:
-    """Return the best actions; None if the search is too large, or the goal is too near, or too far, or needs no help."""
+    """Return the best actions; None if the search is too large, or the goal too near or too far."""
     try:
         solution = kitchen.search.solve(state, goal, MARGIN, MAX_STEPS)
     except TooLarge:
@@ -293,12 +293,12 @@ class OvercookedQuestions:
             rng, kitchen = np.random.default_rng([seed, *layout.encode()]), load_kitchen(layout)
             for _ in range(STATES):
                 state, seat = draw_scene(kitchen, rng), int(rng.integers(2))
-                yield from (
-                    fact.item(_scene(kitchen, state), seat, GENERATED) for fact in facts(kitchen, state, seat)
-                )
+                yield from (fact.item(_scene(kitchen, state), seat, GENERATED) for fact in facts(kitchen, state, seat))
                 judged = judge(kitchen, state, draw_goal(state, rng))
-                for who in (0, 1) if judged is not None else ():
-                    yield from _action_items(kitchen, judged, who, GENERATED, ())
+                if judged is not None:
+                    yield from (
+                        item for who in (0, 1) for item in _action_items(kitchen, judged, who, GENERATED, ())
+                    )
 
     def rules(self, item: Item) -> str:
         """Return the text of the rules."""
@@ -361,7 +361,7 @@ def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str, skills
             part=part,
             partner=text.PARTNER,
             skills=(*skills, _skill(best)),
-            question=text.question(judged.goal, choices, seat, kind),
+            question=text.question(judged.goal, seat, kind),
             choices=choices,
             correct=(0,),
             margin=MARGIN,

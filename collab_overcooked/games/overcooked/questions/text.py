@@ -18,7 +18,6 @@ GOALS = {
 }
 PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
 TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
-WAITING = f'"{WAIT}" means neither to walk nor to turn until the other cook has used its hands. '
 
 
 def rules(kitchen: Kitchen) -> str:
@@ -36,6 +35,7 @@ def rules(kitchen: Kitchen) -> str:
         f"A step has this order: the hands are used, {NAMES[0]}'s first; then both walk at the same time; then pots "
         "cook. A cook cannot enter counters and stations. The cell that the other leaves in the same step is free, but "
         "if both want the same cell or want to change places, both only turn.",
+        f'To "{WAIT}" means neither to walk nor to turn until the other cook has used its hands.',
     ]
     if frame[Frame.GATES]:
         lines.append(
@@ -116,11 +116,10 @@ def title(name: str) -> str:
     return f"{TITLES.get(name[0], 'counter')} {name}"
 
 
-def question(goal: Goal, choices: Sequence[str], seat: int, kind: str) -> str:
+def question(goal: Goal, seat: int, kind: str) -> str:
     """Return the question for a seat's best action, or the one that its partner gets about it."""
     aim = f"You both want {GOALS[goal]} as soon as possible."
     me, other = NAMES[seat], NAMES[1 - seat]
     if kind == items.PARTNER:
         return f"{aim} {me} {PARTNER}. What will you see {me} use its hands on first?"
-    waiting = WAITING if WAIT in choices else ""
-    return f"{aim} {other} {PARTNER}. {waiting}What should you do next with your hands?"
+    return f"{aim} {other} {PARTNER}. What should you do next with your hands?"

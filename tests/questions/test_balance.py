@@ -152,7 +152,9 @@ def test_cases_are_drawn_from_states_that_share_a_question():
     texts = ["go", "stay", "use", "wait"]
     pool = [candidate(i, texts[i % 3], texts) for i in range(90)]  # "wait" is never right, so never offered
     pool += [candidate(100 + i, "go", ["go", "jump"], "other") for i in range(30)]  # never balanced
-    drawn = draw_cases(pool, {f"{sorted(pool[0].scene.options.items())}{pool[0].scene.state}"}, np.random.default_rng(0))
+    drawn = draw_cases(
+        pool, {f"{sorted(pool[0].scene.options.items())}{pool[0].scene.state}"}, np.random.default_rng(0)
+    )
     assert len(drawn) == 29 and all(len(case) == 3 for case in drawn)  # the used state leaves 29 for "go"
     states = [item.scene.state["state"] for case in drawn for item in case]
     assert len(set(states)) == len(states) and 0 not in states

@@ -108,9 +108,9 @@ def _routes(name: str, steps: list[int | None], seat: int) -> Iterator[Fact]:
 
 LIMIT = 60  # steps of a scene's episode, for policies that play on
 HANDS = (None, "onion", "dish", "soup")
-HAND_WEIGHTS = (0.45, 0.2, 0.2, 0.15)
+HAND_WEIGHTS = (0.5, 0.25, 0.2, 0.05)
 POT_WEIGHTS = {"empty": 0.15, "one": 0.15, "two": 0.25, "cooking": 0.25, "ready": 0.2}
-LYING = 0.4  # probability that something lies on a counter
+LYING = 0.6  # probability that something lies on a counter
 ELSEWHERE = 0.3  # probability that a player stands beyond a gate
 FACINGS = ("north", "south", "east", "west")
 FIRST_TICK, LAST_TICK, FULL = 8, 19, 3
@@ -183,7 +183,8 @@ def _lying(kitchen: Kitchen, rng: np.random.Generator) -> list[dict[str, Any]]:
     reached = [name for name in names if _is_reached(kitchen, kitchen.place(name))]
     if not reached:
         return []
-    place, item = kitchen.place(reached[rng.integers(len(reached))]), HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
+    few = (reached[0], reached[len(reached) // 2], reached[-1])  # so that states share choices
+    place, item = kitchen.place(few[rng.integers(len(few))]), HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
     return [{"position": list(place), **(_thing(item) or {})}]
 
 
@@ -229,11 +230,11 @@ def judge(kitchen: Kitchen, state: State, goal: Goal) -> Judged | None:
     for seat in (0, 1):
         times = solution.of_seat(seat)
         alone = First.STILL in times or First.MOVED in times  # the partner reaches the goal alone
-        values = {choice: times.get(kitchen.first(choice)) for choice in kitchen.choices(state, seat)}
-        fastest = [choice for choice, value in values.items() if value == solution.best]
-        clear = len(fastest) == 1 and not alone and is_robust(kitchen, solution, fastest[0], seat)
-        best.append(fastest[0] if clear else "")
-        worse.append(tuple(choice for choice, value in values.items() if value is None))
+        firsts = {choice: kitchen.first(choice) for choice in kitchen.choices(state, seat)}
+        fastest = [choice for choice, first in firsts.items() if times.get(first) == solution.best]
+        single = len(fastest) == 1 == list(times.values()).count(solution.best)  # not all counters are choices
+        best.append(fastest[0] if single and not alone and is_robust(kitchen, solution, fastest[0], seat) else "")
+        worse.append(tuple(choice for choice, first in firsts.items() if first not in times))
     return Judged(state, goal, solution, tuple(best), tuple(worse))
 
 
@@ -296,9 +297,7 @@ class OvercookedQuestions:
                 yield from (fact.item(_scene(kitchen, state), seat, GENERATED) for fact in facts(kitchen, state, seat))
                 judged = judge(kitchen, state, draw_goal(state, rng))
                 if judged is not None:
-                    yield from (
-                        item for who in (0, 1) for item in _action_items(kitchen, judged, who, GENERATED, ())
-                    )
+                    yield from (item for who in (0, 1) for item in _action_items(kitchen, judged, who, GENERATED, ()))
 
     def rules(self, item: Item) -> str:
         """Return the text of the rules."""

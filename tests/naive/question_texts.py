@@ -460,7 +460,7 @@ class KitchenReader:
             raise Unclear(f"{times} steps")
         values = [times.get(choice if choice == "wait" else self.places[choice.split()[-1]], FAR) for choice in choices]
         right = [i for i, value in enumerate(values) if value == best]
-        if any(best < value < FAR for value in values) or not right:
+        if not right:
             raise Unclear(f"{values} steps")
         return right
 

@@ -200,8 +200,10 @@ def _gate(kitchen: Kitchen, place: tuple[int, int], rng: np.random.Generator) ->
 
 
 LAYOUTS = ("cramped_room", "forced_coordination", "gated_delivery_forced", "locked_forced", "coordination_ring")
-STATES = 300  # drawn of each layout for the generated part
-MARGIN = 2  # steps by which every wrong choice is worse, at least
+STATES = 700  # drawn of each layout for the generated part
+FACT_STATES = 200  # of these, the first ones are asked for facts
+MARGIN = 1  # steps by which every wrong choice is worse, at least
+SPAN = 2  # steps from the fewest on in which the partner must not reach the goal alone
 MAX_STEPS = 10  # steps to the goal, at most
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
 FINISH = "finish"  # skill of putting things into pots, taking soup out and delivering it
@@ -221,10 +223,10 @@ class Judged(NamedTuple):
 def judge(kitchen: Kitchen, state: State, goal: Goal) -> Judged | None:
     """Return the best actions; None if the search is too large, or the goal too near or too far."""
     try:
-        solution = kitchen.search.solve(state, goal, MARGIN, MAX_STEPS)
+        solution = kitchen.search.solve(state, goal, SPAN, MAX_STEPS)
     except TooLarge:
         return None
-    if solution is None or solution.best < MARGIN:
+    if solution is None or solution.best < SPAN:
         return None
     best, worse = [], []
     for seat in (0, 1):
@@ -234,7 +236,8 @@ def judge(kitchen: Kitchen, state: State, goal: Goal) -> Judged | None:
         fastest = [choice for choice, first in firsts.items() if times.get(first) == solution.best]
         single = len(fastest) == 1 == list(times.values()).count(solution.best)  # not all counters are choices
         best.append(fastest[0] if single and not alone and is_robust(kitchen, solution, fastest[0], seat) else "")
-        worse.append(tuple(choice for choice, first in firsts.items() if first not in times))
+        late = solution.best + MARGIN
+        worse.append(tuple(choice for choice, first in firsts.items() if times.get(first, late) >= late))
     return Judged(state, goal, solution, tuple(best), tuple(worse))
 
 
@@ -292,9 +295,10 @@ class OvercookedQuestions:
         """Yield items about random states of all layouts."""
         for layout in LAYOUTS:
             rng, kitchen = np.random.default_rng([seed, *layout.encode()]), load_kitchen(layout)
-            for _ in range(STATES):
+            for number in range(STATES):
                 state, seat = draw_scene(kitchen, rng), int(rng.integers(2))
-                yield from (fact.item(_scene(kitchen, state), seat, GENERATED) for fact in facts(kitchen, state, seat))
+                known = facts(kitchen, state, seat) if number < FACT_STATES else ()
+                yield from (fact.item(_scene(kitchen, state), seat, GENERATED) for fact in known)
                 judged = judge(kitchen, state, draw_goal(state, rng))
                 if judged is not None:
                     yield from (item for who in (0, 1) for item in _action_items(kitchen, judged, who, GENERATED, ()))

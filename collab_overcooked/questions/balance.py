@@ -92,7 +92,7 @@ def state_key(item: Item) -> str:
 
 
 def arrange(item: Item, choices: Sequence[str]) -> Item:
-    """Return an item with some of its choices in another order; all correct ones must be among them."""
+    """Return an item with some of its choices in another order; these must include all correct ones."""
     order, evidence = [item.choices.index(choice) for choice in choices], dict(item.evidence)
     if "values" in evidence:
         evidence["values"] = [evidence["values"][number] for number in order]

@@ -40,7 +40,7 @@ class Fact(NamedTuple):
 
 
 def numbers_around(answer: int, low: int) -> tuple[tuple[str, ...], int]:
-    """Return consecutive numbers as choices, the same for all answers among them, and the index of the answer.
+    """Return consecutive numbers as choices, the same for all answers that they include, and the index of the answer.
 
     Args:
         answer: The correct number.

@@ -137,8 +137,8 @@ def test_a_run_without_the_state_sends_nothing_of_it_and_says_so(tmp_path, key):
         assert run("evaluate", "questions", *asks, "--out", tmp_path / "b").exit_code == 0
     done = run("score", tmp_path / "a", tmp_path / "b")
     assert "(words, without state)" in done.stdout and "Paired comparison" in done.stdout
-    share, chance = accuracy(read_records(tmp_path / "a"))
-    assert share.value == chance.value
+    share, expected = accuracy(read_records(tmp_path / "a"))
+    assert share.value == expected.value
 
 
 def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):

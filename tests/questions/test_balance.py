@@ -26,10 +26,10 @@ groups = pytest.mark.parametrize("group", GROUPS.values(), ids=map("-".join, GRO
 
 
 def cases(group):
-    found = {}
+    by_case = {}
     for item in group:
-        found.setdefault(item.id.partition(f"-{item.kind}")[0], []).append(item)
-    return found.values()
+        by_case.setdefault(item.id.partition(f"-{item.kind}")[0], []).append(item)
+    return by_case.values()
 
 
 def ranks(values):
@@ -73,7 +73,7 @@ def test_answers_without_the_state_are_at_chance(group):
 
 def features(items):
     """Cheap features of all options, (options, features): position, length, ranks, numbers and words."""
-    words = sorted({word for item in items for choice in item.choices for word in choice.split()})
+    vocabulary = sorted({word for item in items for choice in item.choices for word in choice.split()})
     rows = []
     for item in items:
         columns = [CUES[cue](item) for cue in ("letter", "length", "alphabet", "number", "idling")]
@@ -81,7 +81,7 @@ def features(items):
         for number, choice in enumerate(item.choices):
             rank = [float(column[number]) for column in columns]
             middle = [float(0 < column[number] < len(item.choices) - 1) for column in columns[:4]]
-            rows.append([1.0, *rank, *middle, *(word in choice.split() for word in words)])
+            rows.append([1.0, *rank, *middle, *(word in choice.split() for word in vocabulary)])
     table = np.array(rows)
     scale = table.std(axis=0)
     return (table - table.mean(axis=0) * (scale > 0)) / np.where(scale > 0, scale, 1.0)
@@ -121,8 +121,8 @@ def test_a_regression_on_the_options_is_at_chance(group, by):
     names = list(dict.fromkeys(keys))
     fold = dict(zip(names, rng.permutation(len(names)) % 5, strict=True))
     accuracy = regression(group, np.array([fold[key] for key in keys]))
-    chance = sum(item.random_accuracy for item in group) / len(group)
-    assert accuracy <= chance + 0.08
+    expected = sum(item.random_accuracy for item in group) / len(group)
+    assert accuracy <= expected + 0.08
 
 
 def candidate(state, answer, choices, question="q", layout="cramped_room"):
@@ -177,8 +177,8 @@ def test_a_case_differs_in_the_state_alone_and_each_choice_is_right_once(group):
 @pytest.mark.parametrize("game", GAMES)
 def test_items_of_the_partner_share_no_scene_and_no_choice_with_the_own_ones(game):
     for part in (lambda i: {i.scene.name}, lambda i: set(i.choices)):
-        partner, own = (set().union(*map(part, GROUPS[game, kind])) for kind in ("partner", "own"))
-        assert partner and own and not partner & own
+        partner, best = (set().union(*map(part, GROUPS[game, kind])) for kind in ("partner", "own"))
+        assert partner and best and not partner & best
 
 
 def test_a_set_is_listed_without_compiling():

@@ -115,7 +115,7 @@ def judge(variant: Rooms, scene: SceneState, seat: int) -> Judged | None:
 
 
 def _clearly_worse(values: Mapping[int, tuple[float, float]], best: int) -> tuple[list[int], float, str] | None:
-    """Return the actions that are clearly worse in the same unit, the least loss among them, and the unit."""
+    """Return the actions that are clearly worse in the same unit, the least of their losses, and the unit."""
     success, turns = values[best]
     certain = success > 1 - 1e-9  # otherwise turns until an escape and turns until a loss would be mixed
     lost = {action: success - likely for action, (likely, _) in values.items() if success - likely >= LESS_LIKELY}

@@ -152,10 +152,10 @@ def baselines(asked: Sequence[Asked]) -> dict[str, float]:
         ranks,
         majority,
     )
-    chance, longest, first, most = (
+    uniform, longest, first, most = (
         sum(_share_of_best(rule(*entry), entry[1]) for entry in asked) / len(asked) for rule in rules
     )
-    values = (chance, max(letter_accuracies(asked).values()), longest, first, most)
+    values = (uniform, max(letter_accuracies(asked).values()), longest, first, most)
     return dict(zip(BASELINES, values, strict=True))
 
 

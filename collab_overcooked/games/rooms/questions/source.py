@@ -345,8 +345,7 @@ class RoomQuestions:
         for action, value in judged.values.items():
             room = _sees(variant, scene, seat, action)
             seen[room] = max(value, seen.get(room, value), key=lambda value: (value[0], -value[1]))
-        unclear = set(variant.legal(scene, seat)) - set(judged.values)
-        for action in unclear:
+        for action in set(variant.legal(scene, seat)) - set(judged.values):
             seen.pop(_sees(variant, scene, seat, action), None)
         target = _sees(variant, scene, seat, judged.best)
         differs = scene["players"][1 - seat]["active"] and all(
@@ -370,11 +369,11 @@ class RoomQuestions:
                 evidence=evidence | {"values": [f"success {v[0]:.4g}, {_turns(v[1])} turns" for v in values.values()]},
             )
 
-        other, me = names[1 - seat], names[seat]
         actions = {texts[action]: value for action, value in judged.values.items()}
-        asks = f"{other} {PARTNERS}. What should you do in this turn?"
+        asks = f"{names[1 - seat]} {PARTNERS}. What should you do in this turn?"
         items = [item(OWN, asks, actions, texts[judged.best])]
         if differs and target in seen and len(seen) > 1:
+            me = names[seat]
             asks = f"{me} {PARTNERS}. To which room will {me} move in this turn, or in which one will it stay?"
             items.append(item(PARTNER, asks, seen, target))
         return items

@@ -53,25 +53,21 @@ def list_questions(
         bool, FLAG, Parameter(name="--keys", help="Also show the correct letters and the margins.")
     ] = False,
 ) -> None:
-    """List items with id, seat, number of choices and skills, and the accuracy of random and constant answers."""
-    from collab_overcooked.questions.items import SHIPPED, read_questions
-    from collab_overcooked.questions.scoring import letter_accuracies
-    from collab_overcooked.questions.suite import QuestionOptions, choose_items
+    """List items with id, seat, number of choices and skills, and the accuracy of answers without the state."""
+    from collab_overcooked.questions.balance import baselines
+    from collab_overcooked.questions.items import SHIPPED, choose_items, read_questions
 
     names = {"games": games, "kinds": kinds, "parts": parts, "skills": skills}
-    texts: dict[str, Any] = {name: ",".join(value) for name, value in names.items() if value is not None}
-    items = choose_items(read_questions(file or SHIPPED), QuestionOptions(**texts))
+    texts = {name: ",".join(value) for name, value in names.items() if value is not None}
+    items = choose_items(read_questions(file or SHIPPED), **texts)
     width = max(len(item.id) for item in items)
     for item in items:
         margin = "" if item.margin is None else f", margin {item.margin:g} {item.unit}"
         key = f", correct {item.letters}{margin}" if keys else ""
         facts = f"agent_{item.seat}, {len(item.choices)} choices{key}; {', '.join(item.skills)}"
         OUT.print(f"{item.id:<{width}}  {facts}", markup=False)
-    expected = sum(item.random_accuracy for item in items) / len(items)
-    pairs = sum(bool(item.pair) for item in items) // 2
-    letters = letter_accuracies((item.correct, len(item.choices)) for item in items)
-    always = ", ".join(f"{letter} {share:.1%}" for letter, share in letters.items())
-    say(f"{len(items)} items, {pairs} matched pairs, chance accuracy {expected:.1%}; always the same letter: {always}")
+    blind = baselines([(item.choices, item.correct) for item in items])
+    say(f"{len(items)} items; without the state: " + ", ".join(f"{name} {share:.1%}" for name, share in blind.items()))
 
 
 @questions_app.command(name="show")
@@ -98,8 +94,6 @@ def show_question(
         OUT.print(f"{mark} {LETTERS[number]}. {choice}{value_text(item, value)}", markup=False)
     others = {key: value for key, value in item.evidence.items() if key != "values"}
     OUT.print("evidence: " + "; ".join(f"{key} {value}" for key, value in others.items()), markup=False)
-    if item.pair:
-        OUT.print(f"matched with {item.pair}", markup=False)
     if picture is not None:
         from PIL import Image
 

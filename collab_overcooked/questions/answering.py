@@ -34,21 +34,26 @@ from collab_overcooked.runner.teams import MakePolicy, Team
 SUITE = "questions"
 WORDS, PLAY = "words", "play"
 WAYS = (WORDS, PLAY)
+STATE = "state"  # what a run can withhold
+WITHHELD = "The state is not shown. Choose the answer that you think is the most likely one."
 CHANCE = "chance"  # random state of a scene, which question sets omit
+REMEDY = "ask again with 'evaluate questions'"
 _NUMBER = schema.integer(0, len(LETTERS) - 1)
 _TEXTS = schema.list_of(schema.text)
 
 
 def _check_set(value: Any) -> None:
     schema.name(value)
-    if not value.startswith(f"v{VERSION}-"):
-        raise schema.refuse(value, f"a question set of version {VERSION}; ask again with 'evaluate questions'")
+    old = value[1:].partition("-")[0]
+    if old in map(str, range(1, VERSION)):
+        raise schema.SchemaError(OTHER_VERSION.format(old=old, remedy=REMEDY))
+    if old != str(VERSION):
+        raise schema.refuse(value, f"a question set of version {VERSION}; {REMEDY}")
 
 
 def _check_item(value: Any) -> None:
     if isinstance(value, dict) and "set" not in value:
-        remedy = "ask again with 'evaluate questions'"
-        raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
+        raise schema.SchemaError(OTHER_VERSION.format(old=1, remedy=REMEDY))
     _ITEM(value)
 
 
@@ -58,7 +63,6 @@ _ITEM = schema.object_of(
         "kind": schema.one_of(KINDS),
         "part": schema.one_of(PARTS),
         "skills": _TEXTS,
-        "pair": schema.text,
         "scene": schema.text,
         "choices": _TEXTS,
         "correct": schema.list_of(_NUMBER),
@@ -68,7 +72,8 @@ RECORD_FIELDS = RecordFields(
     record={
         "item": _check_item,
         "answer": schema.object_of(
-            {"way": schema.one_of(WAYS), "choice": schema.optional(_NUMBER), "letter": schema.optional(schema.text)}
+            {"way": schema.one_of(WAYS), "choice": schema.optional(_NUMBER), "letter": schema.optional(schema.text)},
+            {"without": schema.optional(schema.one_of((STATE,)))},
         ),
     }
 )
@@ -82,6 +87,7 @@ class QuestionJob(Job):
     item: Item  # The item
     set: str  # Name of its question set
     way: str  # One of ``WAYS``
+    without: str | None  # ``STATE`` if the state is withheld
     sample: int  # Index among the answers to the item
 
     def speakers(self) -> list[str]:
@@ -103,6 +109,8 @@ class QuestionJob(Job):
         if not isinstance(policy, AnswersQuestions):
             raise ValueError(f"policy {policy.name!r} cannot answer questions; use --answer-by {PLAY}")
         policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))
+        if self.without == STATE:
+            return policy.answer(Question(source.rules(item), WITHHELD, item.question, item.choices))
         view = env.game.seen(env.arrays[0], 0, item.seat)
         return policy.answer(
             Question(source.rules(item), source.describe(item), item.question, item.choices, lambda: view.picture)
@@ -159,13 +167,13 @@ class QuestionJob(Job):
                 "kind": item.kind,
                 "part": item.part,
                 "skills": list(item.skills),
-                "pair": item.pair,
                 "scene": item.scene.name,
                 "choices": list(item.choices),
                 "correct": list(item.correct),
             },
             "answer": {
                 "way": self.way,
+                **({"without": self.without} if self.without else {}),
                 "choice": number,
                 "letter": None if number is None else LETTERS[number],
                 "words": choice.text,
@@ -198,7 +206,7 @@ def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, 
         spec: Policy spec; when playing, it has all seats.
         way: One of ``WAYS``.
         sample: Index among the answers to the item.
-        common: ``seed`` of the evaluation, ``limits``, and ``set``, the name of the question set.
+        common: ``seed`` of the evaluation, ``limits``, ``set``, the name of the question set, and ``without``.
     """
     scene = item.scene
     language = kind_of(spec) == LANGUAGE
@@ -213,6 +221,7 @@ def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, 
         limits=common["limits"],
         item=item,
         set=common["set"],
+        without=common["without"],
         way=way,
         sample=sample,
     )

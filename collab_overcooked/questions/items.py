@@ -15,11 +15,11 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import read_text, write_atomic
 
-VERSION = 2  # of generator and texts; answers to sets of different versions are not comparable
+VERSION = 3  # of generator and texts; answers to sets of different versions are not comparable
 SCHEMA = f"collab-overcooked-questions/{VERSION}"
 OTHER_VERSION = (
-    "belongs to version 1 of the question sets, in which some items have several right answers; version {version} "
-    "replaces it: {remedy}"
+    "belongs to version {old} of the question sets, many of whose items can be answered without the state; version "
+    f"{VERSION} replaces it: {{remedy}}"
 )
 SHIPPED = Path(__file__).with_name("shipped.jsonl")
 FACT, PARTNER, OWN = "fact", "partner", "own"
@@ -61,13 +61,11 @@ class Item:
     question: str  # Text of the question
     choices: tuple[str, ...]  # Texts of the choices; all are possible
     correct: tuple[int, ...]  # Indices of the correct choices
-    margin: float | None  # Minimum difference in value between the correct and the other choices; None for facts
+    margin: float | None  # Lower bound of the difference in value between correct and other choices; None for facts
     unit: str  # Unit of the margin
     # Proof of the answer: ``values`` (one per choice; None if only known to be worse by the margin) and further facts
     # from the game
     evidence: Mapping[str, Any]
-    # Id of the matched item, which differs in one change of the scene and has other correct choices; or empty
-    pair: str = ""
 
     def __post_init__(self) -> None:
         for name, allowed in (("kind", KINDS), ("part", PARTS)):
@@ -142,9 +140,10 @@ _SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHIN
 
 
 def _check_schema(value: Any) -> None:
-    if value == SCHEMA.replace(f"/{VERSION}", "/1"):
-        remedy = "make the set anew with 'questions generate'"
-        raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
+    for old in range(1, VERSION):
+        if value == SCHEMA.replace(f"/{VERSION}", f"/{old}"):
+            remedy = "make the set anew with 'questions generate'"
+            raise schema.SchemaError(OTHER_VERSION.format(old=old, remedy=remedy))
     schema.one_of((SCHEMA,))(value)
 
 
@@ -153,7 +152,7 @@ def _value(value: Any) -> None:
 
 
 _ITEM_FIELDS: Mapping[str, schema.Form] = {
-    **dict.fromkeys(("id", "scene", "kind", "part", "partner", "unit", "pair"), schema.name),
+    **dict.fromkeys(("id", "scene", "kind", "part", "partner", "unit"), schema.name),
     "question": schema.text,
     "seat": schema.integer(0, SEATS - 1),
     "skills": schema.list_of(schema.name),
@@ -186,7 +185,6 @@ def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
             f"{path}: holds {len(scenes)} scenes and {len(items)} items, its heading says "
             f"{heading['scenes']} and {heading['items']}"
         )
-    _check_pairs(items, path)
     return QuestionSet(heading["seed"], tuple(items.values()), str(heading.get("version")))
 
 
@@ -235,23 +233,33 @@ def _read_item(entry: Mapping[str, Any], scenes: Mapping[str, Scene], where: str
         raise QuestionError(f"{where}, item {entry['id']!r}: {error}") from None
 
 
-def _check_pairs(items: Mapping[str, Item], path: Path) -> None:
-    for item in items.values():
-        if not item.pair:
-            continue
-        other = items.get(item.pair)
-        if other is None or other.pair != item.id:
-            raise QuestionError(f"{path}, item {item.id!r}: pair: {item.pair!r} is no item that names this one")
-        if correct_texts(item) & correct_texts(other):
-            raise QuestionError(f"{path}, item {item.id!r}: pair: {item.pair!r} has a correct choice in common")
+def choose_items(questions: QuestionSet, **names: str | None) -> list[Item]:
+    """Filter items by comma-separated names.
+
+    Args:
+        questions: Question set.
+        names: ``games``, ``kinds``, ``parts``, ``skills`` (items that need any of them), ``items`` (ids); None for all.
+    """
+    known = {
+        "games": registry.registered(),
+        "kinds": KINDS,
+        "parts": PARTS,
+        "skills": dict.fromkeys(skill for item in questions.items for skill in item.skills),
+        "items": [item.id for item in questions.items],
+    }
+    chosen = {name: set(_read_names(name, names.get(name), allowed)) for name, allowed in known.items()}
+    items = [
+        item
+        for item in questions.items
+        if item.scene.env_id in chosen["games"] and item.kind in chosen["kinds"] and item.part in chosen["parts"]
+        if item.id in chosen["items"] and chosen["skills"] & set(item.skills)
+    ]
+    if not items:
+        raise ValueError("questions: no item matches all options; see collab-overcooked questions list")
+    return items
 
 
-def correct_texts(item: Item) -> set[str]:
-    """Return the texts of the correct choices."""
-    return {item.choices[number] for number in item.correct}
-
-
-def read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
+def _read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
     """Parse comma-separated names; None stands for all known names."""
     names = list(known)
     chosen: Sequence[str] = names if text is None else [word.strip() for word in text.split(",")]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
-from collab_overcooked.questions.items import KINDS, LETTERS, shipped_name
+from collab_overcooked.questions.balance import BASELINES, baselines
+from collab_overcooked.questions.items import KINDS, shipped_name
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
@@ -17,28 +17,29 @@ from collab_overcooked.runner.env_variants import variant_of
 Record = Mapping[str, Any]
 NOTES = (
     "Accuracy: share of correct answers in per cent; an answer that cannot be parsed, or that is none of the choices, "
-    "is wrong. Chance: a uniformly random choice. Same letter: the best accuracy of a constant answer. Above chance: "
-    "(accuracy - chance) / (100 - chance).",
-    "Intervals: 95 %, bootstrap over cases, because the items of a case are about two nearly equal states; Wilson's "
-    "interval if all answers are correct or all are wrong.",
-    "Both of a pair: share of matched pairs, whose scenes differ in one change, with both items answered correctly.",
+    "is wrong. Above chance: (accuracy - chance) / (100 - chance).",
+    "Answers without the state, computed from the choices of the same items: a uniformly random choice (chance), the "
+    "best constant letter, the longest text, the alphabetically first text, and the text that is correct most often in "
+    "the other items (majority, below chance in balanced sets).",
+    "Intervals: 95 %, bootstrap over cases, because the items of a case share question and choices; Wilson's interval "
+    "if all answers are correct or all are wrong.",
 )
 _COLUMNS = (
     Column("Items"),
     Column("n", "number"),
     Column("Accuracy", "estimate", 1, scale=100.0, key="accuracy"),
-    Column("Chance", "number", 1, scale=100.0, key="chance"),
-    Column("Same letter", "number", 1, scale=100.0, key="same_letter"),
+    *(Column(name.capitalize(), "number", 1, scale=100.0, key=name.replace(" ", "_")) for name in BASELINES),
     Column("Above chance", "number", 1, scale=100.0, key="above_chance"),
     Column("No choice", "number", key="no_choice"),
 )
 
 
 def policy_of(record: Record) -> str:
-    """Return policy and way of answering, and the question set unless it is the built-in one."""
-    name = record["item"]["set"]
+    """Return policy and way of answering, what was withheld, and the question set unless it is the built-in one."""
+    name, withheld = record["item"]["set"], record["answer"].get("without")
+    without = f", without {withheld}" if withheld else ""
     other = "" if name == shipped_name() else f", set {name}"
-    return f"{next(iter(record['team'].values()))} ({record['answer']['way']}{other})"
+    return f"{next(iter(record['team'].values()))} ({record['answer']['way']}{without}{other})"
 
 
 def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
@@ -51,17 +52,6 @@ def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
         share = mean_of_shares([sum(right)], [sum(counts)])
     expected = sum(len(record["item"]["correct"]) / len(record["item"]["choices"]) for record in records) / len(records)
     return share, Estimate(expected)
-
-
-def letter_accuracies(items: Iterable[tuple[Sequence[int], int]]) -> dict[str, float]:
-    """Return the accuracy of constant answers, by letter.
-
-    Args:
-        items: Indices of the correct choices and number of choices, for every item.
-    """
-    known = list(items)
-    right = Counter(LETTERS[number] for correct, _ in known for number in correct)
-    return {letter: right[letter] / len(known) for letter in LETTERS[: max(count for _, count in known)]}
 
 
 def case_of(record: Record) -> str:
@@ -101,10 +91,6 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
         rows += [_row(game, group)]
         rows += [_row(f"{game}, {kind}", of) for kind, of in _by(group, lambda record: record["item"]["kind"]).items()]
     rows += [_row(f"part {part}", group) for part, group in _by(records, lambda record: record["item"]["part"]).items()]
-    pairs = _pairs(records)
-    if pairs:
-        both = mean_of_shares([sum(pairs)], [len(pairs)])
-        rows.append(("both of a pair", len(pairs), both, None, None, None, None))
     skills: dict[str, list[Record]] = {}
     for record in records:
         for skill in record["item"]["skills"]:
@@ -126,20 +112,10 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
 
 def _row(name: str, records: Sequence[Record]) -> tuple[Cell, ...]:
     share, expected = accuracy(records)
-    letters = letter_accuracies((record["item"]["correct"], len(record["item"]["choices"])) for record in records)
+    items = {_item_of(record): record["item"] for record in records}
+    blind = baselines([(item["choices"], item["correct"]) for item in items.values()])
     above = (share.value - expected.value) / (1.0 - expected.value)
-    same = max(letters.values())
-    return name, len(records), share, expected.value, same, above, sum(r["answer"]["choice"] is None for r in records)
-
-
-def _pairs(records: Sequence[Record]) -> list[bool]:
-    by_item = {(record["task"], record["episode"]): record for record in records}
-    pairs = []
-    for (task, sample), record in by_item.items():
-        mate = by_item.get((record["item"]["pair"], sample))
-        if mate is not None and task < mate["task"]:
-            pairs.append(bool(record["success"] and mate["success"]))
-    return pairs
+    return name, len(records), share, *blind.values(), above, sum(r["answer"]["choice"] is None for r in records)
 
 
 def _answers(records: Sequence[Record]) -> ResultTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -10,18 +11,8 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.questions.items import (
-    KINDS,
-    LETTERS,
-    OWN,
-    PAPER,
-    PARTNER,
-    PARTS,
-    Item,
-    QuestionSet,
-    Scene,
-    correct_texts,
-)
+from collab_overcooked.questions.balance import balance_positions, draw_cases
+from collab_overcooked.questions.items import FACT, GENERATED, OWN, PAPER, PARTNER, Item, QuestionSet, Scene
 from collab_overcooked.runner.episode import derive_seed
 
 OTHER = -1  # the action matches none of the choices
@@ -32,15 +23,14 @@ class QuestionSource(Protocol):
 
     patience: int  # Maximum number of steps until a policy must have played one of the choices
 
-    def cases(self, part: str, seed: int) -> Iterator[tuple[Item, ...]]:
-        """Yield cases, which are tuples of related items, with choices in any order.
+    def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:
+        """Yield the items of each situation of the LLM-Coordination paper.
 
-        Ids are assigned later. Two items of a case that are a matched pair share a label in ``pair``.
-
-        Args:
-            part: One of ``items.PARTS``.
-            seed: Random seed.
+        They have one correct choice each, choices in any order, and no ids, as those of ``candidates``.
         """
+
+    def candidates(self, seed: int) -> Iterator[Item]:
+        """Yield items about random states, of all kinds; each wrong choice may be left out of the question set."""
 
     def rules(self, item: Item) -> str:
         """Return the rules of the game as text."""
@@ -85,13 +75,7 @@ def games_with_questions() -> list[str]:
 
 def asked_seat(item: Item) -> int:
     """Return the seat whose action the item asks for."""
-    return 1 - item.seat if item.kind == "partner" else item.seat
-
-
-def asked_of_both(seat: int, asks: str, asks_partner: str, **fields: Any) -> tuple[Item, Item]:
-    """Return the items about a seat's next action: one asks the seat itself, one its partner."""
-    mine = Item(id="", seat=seat, kind=OWN, question=asks, pair=OWN, **fields)
-    return mine, replace(mine, seat=1 - seat, kind=PARTNER, question=asks_partner, pair=PARTNER)
+    return 1 - item.seat if item.kind == PARTNER else item.seat
 
 
 def generate(seed: int, games: Sequence[str] | None = None) -> QuestionSet:
@@ -106,70 +90,33 @@ def generate(seed: int, games: Sequence[str] | None = None) -> QuestionSet:
         source = source_of(env_id)
         slug = env_id.partition("-v")[0].lower()
         scenes: list[Scene] = []
-        game_items: list[Item] = []
-        for part in PARTS:
-            prefix = f"{slug}-{'p' if part == PAPER else ''}"
-            for number, case in enumerate(source.cases(part, derive_seed(seed, env_id, part)), start=1):
-                game_items += [_with_scene(item, slug, scenes) for item in _named(case, prefix, number)]
-        items += balance_positions(game_items, derive_seed(seed, env_id, "positions"))
+        for prefix, cases in ((f"{slug}-p", _paper(source, env_id, seed)), (f"{slug}-", _drawn(source, env_id, seed))):
+            for number, case in enumerate(cases, start=1):
+                items += [_with_scene(item, slug, scenes) for item in _named(case, prefix, number)]
     return QuestionSet(seed, tuple(items))
 
 
+def _paper(source: QuestionSource, env_id: str, seed: int) -> list[tuple[Item, ...]]:
+    cases = list(source.paper(derive_seed(seed, env_id, PAPER)))
+    rng = np.random.default_rng(derive_seed(seed, env_id, "positions"))
+    return list(zip(*(balance_positions(kind, rng) for kind in zip(*cases, strict=True)), strict=True))
+
+
+def _drawn(source: QuestionSource, env_id: str, seed: int) -> list[tuple[Item, ...]]:
+    candidates = list(source.candidates(derive_seed(seed, env_id, GENERATED)))
+    rng, used = np.random.default_rng(derive_seed(seed, env_id, "cases")), set[str]()
+    kinds = ([item for item in candidates if item.kind == kind] for kind in (PARTNER, OWN, FACT))
+    return [case for kind in kinds for case in draw_cases(kind, used, rng)]
+
+
 def _named(case: Sequence[Item], prefix: str, number: int) -> list[Item]:
+    counts: Counter[str] = Counter()
     named: list[Item] = []
     for item in case:
-        name, count = f"{prefix}{number:03d}-{item.kind}", 1 + sum(earlier.kind == item.kind for earlier in named)
-        named.append(replace(item, id=name if count == 1 else f"{name}-{count}"))
-    mates: dict[str, list[Item]] = {}
-    for item in named:
-        mates.setdefault(item.pair, []).append(item)
-    partners: dict[str, str] = {}
-    for label, pair in mates.items():
-        if label and len(pair) == 2 and not correct_texts(pair[0]) & correct_texts(pair[1]):
-            partners |= {pair[0].id: pair[1].id, pair[1].id: pair[0].id}
-    return [replace(item, pair=partners.get(item.id, "")) for item in named]
-
-
-def balance_positions(items: Sequence[Item], seed: int) -> list[Item]:
-    """Shuffle choices so that every letter is correct equally often, within each kind and part.
-
-    The correct choices of an item take the positions that have been correct least often, relative to a uniform
-    distribution. Items are visited in random order, so that positions do not correlate with ids.
-
-    Args:
-        items: Items of one game.
-        seed: Random seed.
-    """
-    rng = np.random.default_rng(seed)
-    placed: dict[str, Item] = {}
-    for kind in KINDS:
-        lag = np.zeros(len(LETTERS))  # by position: expected minus actual number of correct choices
-        for part in PARTS:
-            group = [item for item in items if (item.kind, item.part) == (kind, part)]
-            for i in rng.permutation(len(group)).tolist():
-                item = group[i]
-                count, right = len(item.choices), len(item.correct)
-                lag[:count] += right / count
-                noise = rng.random(count)
-                by_need = sorted(range(count), key=lambda place: (-round(float(lag[place]), 9), noise[place]))
-                lag[by_need[:right]] -= 1
-                placed[item.id] = _placed(item, by_need[:right], rng)
-    return [placed[item.id] for item in items]
-
-
-def _placed(item: Item, places: Sequence[int], rng: np.random.Generator) -> Item:
-    wrong = [number for number in range(len(item.choices)) if number not in item.correct]
-    right, wrong = rng.permutation(item.correct).tolist(), rng.permutation(wrong).tolist()
-    order = [right.pop() if place in places else wrong.pop() for place in range(len(item.choices))]
-    evidence = dict(item.evidence)
-    if "values" in evidence:
-        evidence["values"] = [evidence["values"][number] for number in order]
-    return replace(
-        item,
-        choices=tuple(item.choices[number] for number in order),
-        correct=tuple(sorted(places)),
-        evidence=evidence,
-    )
+        counts[item.kind] += 1
+        more = f"-{counts[item.kind]}" if counts[item.kind] > 1 else ""
+        named.append(replace(item, id=f"{prefix}{number:03d}-{item.kind}{more}"))
+    return named
 
 
 def _with_scene(item: Item, slug: str, scenes: list[Scene]) -> Item:

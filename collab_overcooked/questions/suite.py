@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Budget, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
@@ -16,6 +15,7 @@ from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.questions.answering import (
     PLAY,
     RECORD_FIELDS,
+    STATE,
     SUITE,
     WAYS,
     WORDS,
@@ -23,7 +23,16 @@ from collab_overcooked.questions.answering import (
     make_job,
     why_not,
 )
-from collab_overcooked.questions.items import KINDS, OWN, PARTS, SHIPPED, Item, QuestionSet, read_names, read_questions
+from collab_overcooked.questions.items import (
+    KINDS,
+    OWN,
+    PARTS,
+    SHIPPED,
+    Item,
+    QuestionSet,
+    choose_items,
+    read_questions,
+)
 from collab_overcooked.questions.scoring import accuracy, cards
 from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column
@@ -60,6 +69,11 @@ class QuestionOptions:
         allowed=(AUTO, *WAYS),
         flag="--answer-by",
     )
+    without: str | None = option(
+        None,
+        f"{STATE}: withhold the state: models answer from rules, question and choices (--answer-by {WORDS} only).",
+        allowed=(STATE,),
+    )
     samples: int = option(1, "Answers per item.")
 
 
@@ -73,11 +87,12 @@ class QuestionPlan(Evaluation):
     set: str  # Name of the question set, which depends on its contents
     items: tuple[str, ...]  # Item ids, in file order
     way: str  # One of ``answering.WAYS``
+    without: str | None  # ``answering.STATE`` if the state is withheld
     samples: int  # Answers per item
 
     def make_jobs(self) -> list[QuestionJob]:
         questions = _read(self.file)
-        common = {"seed": self.seed, "limits": self.limits, "set": self.set}
+        common = {"seed": self.seed, "limits": self.limits, "set": self.set, "without": self.without}
         by_id = {item.id: item for item in questions.items}
         return [
             make_job(by_id[name], self.spec, self.way, sample, common)
@@ -112,15 +127,19 @@ class QuestionSuite(Suite):
         way = suite_options.answers
         if way == AUTO:
             way = WORDS if kind_of(spec) == LANGUAGE else PLAY
+        if suite_options.without and way == PLAY:
+            raise ValueError(f"without: policies that play see the state; use it with --answer-by {WORDS}")
         file = str(suite_options.file or SHIPPED)
         questions = _read(file)
-        chosen = choose_items(questions, suite_options)
+        names = ("games", "kinds", "parts", "skills", "items")
+        chosen = choose_items(questions, **{name: getattr(suite_options, name) for name in names})
         return QuestionPlan(
             spec=spec,
             file=file,
             set=questions.name,
             items=answerable(chosen, spec, way),
             way=way,
+            without=suite_options.without,
             samples=parse_integer("samples", suite_options.samples, 1),
             seed=parse_integer("seed", seed, 0),
             options={},
@@ -149,29 +168,6 @@ def read_spec(team: Sequence[str]) -> str:
     spec = team[0].removeprefix("all=").strip()
     kind_of(spec)
     return spec
-
-
-def choose_items(questions: QuestionSet, chosen: Any) -> list[Item]:
-    """Filter items by options.
-
-    Args:
-        questions: Question set.
-        chosen: Instance of ``QuestionOptions``.
-    """
-    games = read_names("games", chosen.games, registry.registered())
-    kinds, parts = read_names("kinds", chosen.kinds, KINDS), read_names("parts", chosen.parts, PARTS)
-    known = dict.fromkeys(skill for item in questions.items for skill in item.skills)
-    skills = read_names("skills", chosen.skills, known)
-    names = read_names("items", chosen.items, [item.id for item in questions.items])
-    items = [
-        item
-        for item in questions.items
-        if item.scene.env_id in games and item.kind in kinds and item.part in parts and item.id in names
-        if set(item.skills) & set(skills)
-    ]
-    if not items:
-        raise ValueError("questions: no item matches all options; see collab-overcooked questions list")
-    return items
 
 
 def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import collab_overcooked
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.questions.items import KINDS, LETTERS, PARTS, read_questions
-from collab_overcooked.questions.scoring import cards, letter_accuracies
+from collab_overcooked.questions.balance import BASELINES, baselines
+from collab_overcooked.questions.items import GENERATED, KINDS, PARTS, read_questions
+from collab_overcooked.questions.scoring import cards
 
 from .writing import code, read_json, table, write_json
 
@@ -22,33 +23,28 @@ GAMES = ("Overcooked-v0", "CollabCapture-v0", "CollabEscape-v0")
 def question_set() -> str:
     """Return counts, choices and chance of the built-in items."""
     items = read_questions().items
-    heads = ("game", "part", *KINDS, "choices", "several right", "chance", "in matched pairs")
     rows = []
     for game in dict.fromkeys(item.scene.env_id for item in items):
         for part in PARTS:
-            own = [item for item in items if (item.scene.env_id, item.part) == (game, part)]
-            counts = [sum(item.kind == kind for item in own) for kind in KINDS]
-            choices = sum(len(item.choices) for item in own) / len(own)
-            several = sum(len(item.correct) > 1 for item in own)
-            chance = sum(item.random_accuracy for item in own) / len(own)
-            pairs = sum(bool(item.pair) for item in own)
-            rows.append((code(game), part, *counts, f"{choices:.1f}", several, f"{chance:.2f}".lstrip("0"), pairs))
+            group = [item for item in items if (item.scene.env_id, item.part) == (game, part)]
+            counts = [sum(item.kind == kind for item in group) for kind in KINDS]
+            choices = sum(len(item.choices) for item in group) / len(group)
+            chance = sum(item.random_accuracy for item in group) / len(group)
+            rows.append((code(game), part, *counts, f"{choices:.1f}", f"{chance:.2f}".lstrip("0")))
+    heads = ("game", "part", *KINDS, "choices", "chance")
     return table(heads, rows, range(2, len(heads)))
 
 
-def question_constants() -> str:
-    """Return the accuracy of answering with the same letter always, beside chance, by game and kind."""
-    items = read_questions().items
-    letters = LETTERS[: max(len(item.choices) for item in items)]
+def question_baselines() -> str:
+    """Return the accuracies of answers without the state, by game and kind, of the generated part."""
+    items = [item for item in read_questions().items if item.part == GENERATED]
     rows = []
     for game in dict.fromkeys(item.scene.env_id for item in items):
         for kind in KINDS:
             group = [item for item in items if (item.scene.env_id, item.kind) == (game, kind)]
-            chance = sum(item.random_accuracy for item in group) / len(group)
-            always = letter_accuracies((item.correct, len(item.choices)) for item in group)
-            shares = (f"{100 * always[letter]:.0f}" if letter in always else "" for letter in letters)
-            rows.append((code(game), kind, len(group), f"{100 * chance:.0f}", *shares))
-    heads = ("game", "kind", "items", "chance", *(f"always {letter}" for letter in letters))
+            blind = baselines([(item.choices, item.correct) for item in group])
+            rows.append((code(game), kind, len(group), *(f"{100 * share:.0f}" for share in blind.values())))
+    heads = ("game", "kind", "items", *BASELINES)
     return table(heads, rows, range(2, len(heads)))
 
 
@@ -78,4 +74,4 @@ def measure() -> None:
     write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "set": name, "results": results})
 
 
-FACTS: tuple[Callable[[], str], ...] = (question_set, question_constants, question_accuracies)
+FACTS: tuple[Callable[[], str], ...] = (question_set, question_baselines, question_accuracies)

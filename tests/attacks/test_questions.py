@@ -23,7 +23,7 @@ GAME = "CollabCapture-v0"
 def entries():
     """Heading, scene and item of a set with one question."""
     full = read_questions()
-    item = next(item for item in full.items if item.scene.env_id == GAME and item.kind == "own" and not item.pair)
+    item = next(item for item in full.items if item.scene.env_id == GAME and item.kind == "own")
     lines = [json.loads(line) for line in SHIPPED.read_text("utf-8").split("\n") if line]
     scene = next(line for line in lines if line.get("name") == item.scene.name)
     return [lines[0] | {"scenes": 1, "items": 1}, scene, next(line for line in lines if line.get("id") == item.id)]

@@ -301,15 +301,16 @@ class RoomReader:
     def answers(self, question: str, choices: list[str]) -> list[int]:
         if "should you do in this turn" in question:
             return self._best(self.me, choices)
-        if re.search(rf"What will {self.other} do in this turn", question):
-            return self._best(1 - self.me, choices)
+        if f"To which room will {self.other} move in this turn, or in which one will it stay?" in question:
+            return self._best(1 - self.me, choices, seen=True)
         supposed = re.search(r'your action in this turn is "(.+?)" and that of agent_\d is "(.+?)"\.', question)
         if supposed:
             joint = supposed.groups() if self.me == 0 else supposed.groups()[::-1]
             return self._supposed(question, joint, choices)
         return self._distance(question, choices)
 
-    def _best(self, seat: int, choices: list[str]) -> list[int]:
+    def _best(self, seat: int, choices: list[str], seen: bool = False) -> list[int]:
+        """Return the best choices: actions of a seat, or the rooms in which these are seen to end."""
         if self.rooms.is_capture:
             known = fewest_turns(self.rules)
             ends = {joint: self.rooms.capture(self.state, joint) for joint in self.rooms.joints(self.state)}
@@ -320,21 +321,35 @@ class RoomReader:
         likely = max(success for success, _ in table.values())
         fewest = min(turns for success, turns in table.values() if success > likely - 1e-6)
         best = {joint for joint, (s, t) in table.items() if s > likely - 1e-6 and t < fewest + 1e-4}
-        right = [i for i, choice in enumerate(choices) if any(joint[seat] == choice for joint in best)]
-        partners = {joint[1 - seat] for joint in best}
+        mine, partners = ({joint[i] for joint in best} for i in (seat, 1 - seat))
+        if len(mine) > 1:
+            raise Unclear(f"{sorted(mine)} are equally good")
+        if seen and {self._ends_in(seat, text) for text in mine} & {self._ends_in(1 - seat, text) for text in partners}:
+            raise Unclear("both go to the same room")
+        right = []
         for i, choice in enumerate(choices):
-            results = {joint: value for joint, value in table.items() if joint[seat] == choice}
+            same = {text for text in self._actions(seat) if (self._ends_in(seat, text) if seen else text) == choice}
+            results = {joint: value for joint, value in table.items() if joint[seat] in same}
             if not results:
                 raise Unclear(f"{choice!r} cannot be done")
-            if i in right:
-                if any(joint not in best for joint in results if joint[1 - seat] in partners):
+            if same & mine:
+                if any(joint not in best for joint in results if joint[seat] in mine and joint[1 - seat] in partners):
                     raise Unclear(f"{choice!r} depends on which of its best actions the partner takes")
+                right.append(i)
                 continue
             success = max(value for value, _ in results.values())
             turns = min(turns for value, turns in results.values() if value > success - 1e-6)
             if likely - success < gaps[0] and (likely < 1 - 1e-6 or turns - fewest < gaps[1]):
                 raise Unclear(f"{choice!r} is hardly worse: {success}, {turns} against {likely}, {fewest}")
         return right
+
+    def _actions(self, seat: int) -> dict[str, str]:
+        generators = () if self.rooms.is_capture else [room for room, _ in self.repairs]
+        return self.rooms.actions(self.players[seat], self.doors, generators)
+
+    def _ends_in(self, seat: int, text: str) -> str:
+        room = self._actions(seat)[text]
+        return f"room {room}" if room.isdigit() else room
 
     def _supposed(self, question: str, joint: Sequence[str], choices: list[str]) -> list[int]:
         if "Where does the thief go" in question:
@@ -426,7 +441,7 @@ class KitchenReader:
     def answers(self, question: str, choices: list[str]) -> list[int]:
         if "next with your hands" in question:
             return self._best(self.me, question, choices)
-        if f"will {self.names[1 - self.me]} do next with" in question:
+        if f"What will you see {self.names[1 - self.me]} use its hands on first" in question:
             return self._best(1 - self.me, question, choices)
         return self._fact(question, choices)
 
@@ -437,9 +452,15 @@ class KitchenReader:
         for tag in ("still", "moved"):
             if tag in times:
                 raise Unclear(f"the partner does it in {times[tag]} steps alone, at best it takes {best}")
+        if "you see" in question and any(
+            searched(self, self.me, goal)[1].get(tag) == best for tag, time in times.items() if time == best
+        ):
+            raise Unclear("both use the same")
+        if sum(time == best for time in times.values()) != 1:
+            raise Unclear(f"{times} steps")
         values = [times.get(choice if choice == "wait" else self.places[choice.split()[-1]], FAR) for choice in choices]
         right = [i for i, value in enumerate(values) if value == best]
-        if any(best < value < FAR for value in values) or not right:
+        if not right:
             raise Unclear(f"{values} steps")
         return right
 

@@ -12,9 +12,10 @@ from endpoints import Says, serving
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.policies.llm.answers import Unreadable, read_letter
+from collab_overcooked.questions.balance import BASELINES
 from collab_overcooked.questions.items import LETTERS, read_questions, shipped_name
 from collab_overcooked.questions.scoring import accuracy, cards, mcnemar
-from collab_overcooked.questions.source import source_of
+from collab_overcooked.questions.source import asked_seat, source_of
 from collab_overcooked.runner.records import read_records
 
 CHOICES = ("take onion from o0", "take onion from o1", "wait", "put on c12", "put on c1")
@@ -122,6 +123,24 @@ def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
     assert "100.0" in (tmp_path / "a" / "table.md").read_text()
 
 
+def test_a_run_without_the_state_sends_nothing_of_it_and_says_so(tmp_path, key):
+    """All items of a case get the same prompt, with pictures as without; tables keep the run apart."""
+    options = ["--team", "llm:scripted?see=both", "--games", "CollabCapture-v0", "--parts", "generated"]
+    cases = ",".join(item.id for item in read_questions().items if item.id.startswith("collabcapture-001-"))
+    with serving(lambda asked: Says("A")) as server:
+        asks = [*options, "--items", cases, "--base-url", server.url, "--no-report"]
+        done = run("evaluate", "questions", *asks, "--without", "state", "--out", tmp_path / "a")
+        assert done.exit_code == 0, done.output
+        prompts = {json.dumps(asked["messages"]) for asked in server.asked}
+        assert len(server.asked) == cases.count(",") + 1 > len(prompts) == 1
+        assert "The state is not shown" in (prompt := prompts.pop()) and "image" not in prompt
+        assert run("evaluate", "questions", *asks, "--out", tmp_path / "b").exit_code == 0
+    done = run("score", tmp_path / "a", tmp_path / "b")
+    assert "(words, without state)" in done.stdout and "Paired comparison" in done.stdout
+    share, expected = accuracy(read_records(tmp_path / "a"))
+    assert share.value == expected.value
+
+
 def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
     with serving(lambda asked: Says("who knows")) as server:
         options = ["--team", "all=llm:scripted?analysis=on", *OWN, "--kinds", "fact", "--base-url", server.url]
@@ -216,6 +235,8 @@ def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
         (["--team", "random", "--set", "layout=locked"], "is set by each item's scene"),
         (["--team", "random", "--file", "absent.jsonl"], "cannot be read"),
         (["--team", "random", "--samples", "0"], "samples must be"),
+        (["--team", "random", "--without", "state"], "policies that play see the state"),
+        (["--team", "random", "--without", "rules"], "without"),
     ],
 )
 def test_bad_options_are_one_line(text, reply, tmp_path):
@@ -225,8 +246,8 @@ def test_bad_options_are_one_line(text, reply, tmp_path):
 
 def test_list_and_show(tmp_path):
     done = run("questions", "list", *OWN, "--kinds", "own")
-    assert done.exit_code == 0 and len(done.stdout.splitlines()) == 6 and "chance accuracy" in done.output
-    assert "always the same letter: A " in done.output
+    assert done.exit_code == 0 and len(done.stdout.splitlines()) == 6 and "without the state: chance " in done.output
+    assert all(name in done.output for name in BASELINES)
     assert "correct" not in done.stdout and "margin" not in done.stdout
     keys = run("questions", "list", *OWN, "--kinds", "own", "--keys").stdout
     assert len(re.findall(r"choices, correct [A-Z]+, margin", keys)) == 6
@@ -249,7 +270,7 @@ def record(task, right, kind="own", policy="a", choice=0):
         "team": {"agent_0": policy},
         "success": right,
         "item": {
-            "set": shipped_name(), "kind": kind, "part": "generated", "skills": ["fetch"], "pair": "", "scene": "s",
+            "set": shipped_name(), "kind": kind, "part": "generated", "skills": ["fetch"], "scene": "s",
             "choices": list("wxyz"), "correct": [0],
         },
         "answer": {"way": "words", "choice": choice},
@@ -292,10 +313,10 @@ def test_records_of_another_set_are_kept_apart():
     results = [record(f"x-{i}", True) for i in range(6)]
     other = [record(f"x-{i}", False) for i in range(6)]
     for answer in other:
-        answer["item"]["set"] = "v2-of-mine"
+        answer["item"]["set"] = "v3-of-mine"
     result = cards([*results, *other])
-    assert [card.team for card in result[:2]] == ["a (words)", "a (words, set v2-of-mine)"]
-    assert "v2-of-mine" in result[1].title and not result[-1].tables[0].rows  # nothing to compare
+    assert [card.team for card in result[:2]] == ["a (words)", "a (words, set v3-of-mine)"]
+    assert "v3-of-mine" in result[1].title and not result[-1].tables[0].rows  # nothing to compare
 
 
 def test_the_best_constant_letter_is_printed_beside_chance():
@@ -304,7 +325,7 @@ def test_the_best_constant_letter_is_printed_beside_chance():
     assert row["Chance"] == 0.25 and row["Same letter"] == 1.0  # all four are A
 
 
-@pytest.mark.parametrize("name", [None, "v1-0123", "v3-0123", 5])
+@pytest.mark.parametrize("name", [None, "v1-0123", "v2-0123", "v9-0123", 5])
 def test_records_of_other_versions_are_refused_with_what_to_do(played, name):
     old = json.loads((played / "rand" / "records.jsonl").read_text().splitlines()[0])
     old["item"] = {key: value for key, value in old["item"].items() if key != "set"}
@@ -314,16 +335,17 @@ def test_records_of_other_versions_are_refused_with_what_to_do(played, name):
     assert done.exit_code == 2 and "Traceback" not in done.output and "old.jsonl, line 1: item" in done.output
     reply = " ".join(done.output.split())
     assert name == 5 or "evaluate questions" in reply
-    assert name is not None or "several right answers" in reply
+    assert name in (5, "v9-0123") or "can be answered without the state" in reply
 
 
 def test_records_are_fit_for_json(played):
     assert json.dumps(read_records(played / "rand"), allow_nan=False)
 
 
-def test_the_first_use_of_the_hands_answers_a_question_about_directives():
-    item = next(item for item in read_questions().items if item.id == "overcooked-p001-own")
-    source, seat = source_of("Overcooked-v0"), item.seat
+@pytest.mark.parametrize("kind", ["own", "partner"])
+def test_the_first_use_of_the_hands_answers_a_question_about_directives(kind):
+    item = read_questions().find(f"overcooked-p001-{kind}")
+    source, seat = source_of("Overcooked-v0"), asked_seat(item)
     state = json.loads(json.dumps(item.scene.state))
     names = load_kitchen(item.scene.options["layout"])
     for number, choice in enumerate(item.choices):
@@ -342,7 +364,7 @@ def test_the_first_use_of_the_hands_answers_a_question_about_directives():
         assert source.chosen(item, [state, before], [["north", "north"]]) is None
         assert source.chosen(item, [state, before, after], [["north", "north"], ["interact", "interact"]]) == number
         texts = ["wait", "wait"]
-        texts[seat] = choice
+        texts[seat] = next(text for text, cell in names.cells.items() if cell == names.cell(choice))
         assert source.chosen(item, [state, before], [texts]) == number  # a directive of a language model
     texts[seat] = "put on k99"
     assert source.chosen(item, [state, state], [texts]) is None

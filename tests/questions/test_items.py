@@ -6,11 +6,13 @@ import json
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.questions.source import judge
+from collab_overcooked.questions.balance import balance_positions, correct_texts, letter_accuracies
 from collab_overcooked.questions.items import (
     KINDS,
     LETTERS,
@@ -18,11 +20,9 @@ from collab_overcooked.questions.items import (
     Item,
     QuestionError,
     Scene,
-    correct_texts,
     read_questions,
 )
-from collab_overcooked.questions.scoring import letter_accuracies
-from collab_overcooked.questions.source import balance_positions, generate, source_of
+from collab_overcooked.questions.source import generate, source_of
 
 SCENE = Scene("s", "Overcooked-v0", {"layout": "cramped_room"}, {})
 ITEM = Item(
@@ -94,8 +94,9 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
     for damaged, text in (
         ([], "line 1: is truncated or no JSON"),
         (["[]", *good[1:]], r"line 1: must be a mapping, not "),
-        ([good[0].replace("questions/2", "questions/9"), *good[1:]], "schema must be one of"),
-        ([good[0].replace("questions/2", "questions/1"), *good[1:]], "version 1 .* several right answers"),
+        ([good[0].replace("questions/3", "questions/9"), *good[1:]], "schema must be one of"),
+        ([good[0].replace("questions/3", "questions/1"), *good[1:]], "version 1 .* without the state"),
+        ([good[0].replace("questions/3", "questions/2"), *good[1:]], "version 2 .* without the state"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
         ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
@@ -104,7 +105,7 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
         ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\] must be .* not 1"),
         ([*good[:at], edited(good[at], correct=[99])], "correct: "),
         ([*good[:at], good[at - 1]], "is a duplicate"),
-        ([*good[:at], edited(good[at], pair="nobody")], "is no item that names this one"),
+        ([*good[:at], edited(good[at], pair="nobody")], "unknown field 'pair'"),
         ([good[0], edited(good[1], env_id="Overcook-v0"), *good[2:]], "env_id"),
         ([good[0], edited(good[1], env_id="CuisineWorld-v0"), *good[2:]], "has no questions"),
     ):
@@ -116,20 +117,15 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
 
 
 def edited(line, **values):
-    return json.dumps(
-        {**json.loads(line), **values, "pair": values.get("pair", "")}
-        if "pair" in line
-        else {**json.loads(line), **values}
-    )
+    return json.dumps({**json.loads(line), **values})
 
 
 def test_the_shipped_set_has_the_papers_shape_and_many_more(shipped):
     paper = {(item.scene.env_id, item.scene.name) for item in shipped.items if item.part == "paper"}
     scenarios = Counter(env_id for env_id, _ in paper)
     assert scenarios == {"CollabCapture-v0": 6, "CollabEscape-v0": 7, "Overcooked-v0": 5}
-    assert sum(item.part == "generated" for item in shipped.items) >= 300
-    kinds = Counter(item.kind for item in shipped.items)
-    assert set(kinds) == set(KINDS) and min(kinds.values()) >= 80
+    groups = Counter((item.scene.env_id, item.kind) for item in shipped.items if item.part == "generated")
+    assert len(groups) == 9 and min(groups.values()) >= 150
 
 
 def test_both_seats_are_asked_and_choices_are_shuffled(shipped):
@@ -144,7 +140,7 @@ def test_no_constant_answer_beats_chance_in_any_kind_of_any_game(shipped):
     assert len(groups) == 9
     for game, kind in groups:
         group = [item for item in shipped.items if (item.scene.env_id, item.kind) == (game, kind)]
-        for letter, share in letter_accuracies((item.correct, len(item.choices)) for item in group).items():
+        for letter, share in letter_accuracies([(item.choices, item.correct) for item in group]).items():
             has = [item for item in group if LETTERS.index(letter) < len(item.choices)]
             expected = sum(item.random_accuracy for item in has)
             assert abs(share * len(group) - expected) <= 2, (game, kind, letter)
@@ -152,19 +148,13 @@ def test_no_constant_answer_beats_chance_in_any_kind_of_any_game(shipped):
 
 def test_positions_are_balanced_whatever_stood_first():
     items = [replace(ITEM, id=f"x{i}", correct=(0,)) for i in range(30)]
-    placed = balance_positions(items, 3)
+    placed = balance_positions(items, np.random.default_rng(3))
     assert Counter(item.correct for item in placed) == {(0,): 10, (1,): 10, (2,): 10}
     assert [item.id for item in placed] == [item.id for item in items]
     for item in placed:
         assert correct_texts(item) == {"wait"} and item.evidence["values"][item.choices.index(ITEM.choices[1])] == 5
-    assert balance_positions(items, 3) == placed != balance_positions(items, 4)
-
-
-def test_positions_of_several_correct_choices():
-    item = replace(ITEM, choices=tuple("abcdef"), correct=(0, 5), evidence={"values": [1, 2, 2, 2, 2, 1]})
-    placed = balance_positions([replace(item, id=f"x{i}") for i in range(9)], 0)
-    assert Counter(number for result in placed for number in result.correct) == dict.fromkeys(range(6), 3)
-    assert all(correct_texts(entry) == {"a", "f"} for entry in placed)
+    assert balance_positions(items, np.random.default_rng(3)) == placed
+    assert balance_positions(items, np.random.default_rng(4)) != placed
 
 
 def test_no_correct_choice_is_among_the_wrong_ones(shipped):
@@ -176,16 +166,6 @@ def test_no_correct_choice_is_among_the_wrong_ones(shipped):
             right = {values[i] for i in item.correct}
             assert None not in right
             assert not right & {value for i, value in enumerate(values) if i not in item.correct}
-
-
-def test_matched_pairs_differ_in_the_scene_and_in_the_answer(shipped):
-    pairs = [item for item in shipped.items if item.pair]
-    assert len(pairs) >= 200
-    for item in pairs:
-        other = shipped.find(item.pair)
-        assert (item.kind, item.seat, item.scene.options) == (other.kind, other.seat, other.scene.options)
-        assert item.scene.state != other.scene.state
-        assert not correct_texts(item) & correct_texts(other)
 
 
 def test_every_item_can_be_put_into_words(shipped):
@@ -210,7 +190,7 @@ def test_texts_state_the_rules_that_answers_need(shipped):
 def test_the_name_of_a_set_changes_with_its_contents(shipped):
     other = replace(shipped, items=shipped.items[1:])
     renamed = replace(shipped, version="9.9", seed=1)
-    assert shipped.name.startswith("v2-") and other.name != shipped.name == renamed.name
+    assert shipped.name.startswith("v3-") and other.name != shipped.name == renamed.name
 
 
 def test_waiting_is_no_answer_where_the_partner_delivers_alone(shipped):
@@ -227,7 +207,8 @@ def test_waiting_is_no_answer_where_the_partner_delivers_alone(shipped):
             {"position": [3, 3], "open": False, "counter": 0, "limit": 7},
         ],
     }  # fmt: skip
-    assert judge(load_kitchen("gated_delivery_forced"), state, Goal.DELIVER, 0) is None
+    judged = judge(load_kitchen("gated_delivery_forced"), state, Goal.DELIVER)
+    assert judged is None or not judged.best[0]
 
 
 def test_the_other_cook_is_no_wall_in_facts():
@@ -244,6 +225,7 @@ def test_the_other_cook_is_no_wall_in_facts():
     assert entry.steps_to_use(state, 1, "o0") is None
 
 
+@pytest.mark.slow
 def test_the_shipped_items_are_those_that_the_command_makes(shipped):
     """Of one game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
     created = generate(shipped.seed, ["CollabCapture-v0"])

@@ -56,9 +56,13 @@ class Kitchen:
         """Return the cell of a named object."""
         return int(self.objects[name][Object.X]), int(self.objects[name][Object.Y])
 
+    def cell(self, choice: str) -> int:
+        """Return the number of the cell that a choice names at its end."""
+        return self._number(self.objects[choice.split()[-1]])
+
     def first(self, choice: str) -> int:
         """Return the code of a choice's text in ``search.First``."""
-        return int(First.WAITED) if choice == WAIT else int(First.CELL) + self.cells[choice]
+        return int(First.WAITED) if choice == WAIT else int(First.CELL) + self.cell(choice)
 
     def seen(self, state: State, seat: int) -> dict[str, Any]:
         """Return the result of ``OvercookedText.look`` in a state."""

@@ -32,7 +32,7 @@ from collab_overcooked.policies.search.simulator import empty_fork
 Array = np.ndarray
 FAR = 1 << 12
 CHUNK = 1 << 13  # children stepped at a time
-MAX_STATES = 5_000  # of one search; larger ones raise TooLarge
+MAX_STATES = 2_500  # of one search; larger ones raise TooLarge
 DISPENSERS = {Item.ONION: Terrain.ONIONS, Item.DISH: Terrain.DISHES}
 IN_USE = (Terrain.COUNTER, *DISPENSERS.values(), Terrain.POT, Terrain.SERVING, Terrain.GATE)
 

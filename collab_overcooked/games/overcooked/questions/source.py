@@ -1,10 +1,8 @@
-"""Question sets of Overcooked: matched pairs whose answers a joint search has proved."""
+"""Question sets of Overcooked: random states whose answers a joint search has proved."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,33 +12,31 @@ from collab_overcooked.games.overcooked.questions import text
 from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
 from collab_overcooked.games.overcooked.questions.search import First, Goal, Solution, TooLarge
 from collab_overcooked.games.overcooked.text.text import NAMES
-from collab_overcooked.questions.facts import Fact, fact_items, numbers_around
-from collab_overcooked.questions.items import GENERATED, PAPER, Item, Scene
-from collab_overcooked.questions.source import OTHER, asked_of_both, asked_seat
+from collab_overcooked.questions.facts import Fact, draw_fact, numbers_around
+from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
+from collab_overcooked.questions.source import OTHER, asked_seat
 
 State = Mapping[str, Any]
 MIN_STEPS = 3  # of a route that is asked for; shorter ones can be seen at once
-FACING = {"o": "onion dispenser", "p": "dish dispenser", "c": "pot", "d": "serving", "g": "gate"}
 ALONE = "Suppose that gates stay as they are now and that the cooks never stand in each other's way."
 
 
-def facts(kitchen: Kitchen, state: State, seat: int, rng: np.random.Generator) -> list[Fact]:
+def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
     """Return all facts of a state that a seat can be asked about.
 
     Args:
         kitchen: Layout.
         state: Scene.
         seat: Seat that is asked.
-        rng: Source of the wrong numbers.
     """
     seats = (seat, 1 - seat)
     steps = {name: [kitchen.steps_to_use(state, who, name) for who in seats] for name in kitchen.objects}
     facts = [*_missing(kitchen, state)]
     for name in kitchen.objects:
-        if name[0] in FACING:
-            facts += _routes(name, steps[name], seat, rng)
+        if name[0] in text.TITLES:
+            facts += _routes(name, steps[name], seat)
         if name[0] == "c":
-            facts += _ready(kitchen, state, name, seat, rng)
+            facts += _ready(kitchen, state, name, seat)
     return facts
 
 
@@ -58,10 +54,10 @@ def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
             "need to begin to cook?"
         )
         choices = tuple(map(str, range(MAX_INGREDIENTS)))
-        yield Fact(f"missing {name}", question, choices, max(0, count), "count")
+        yield Fact(question, choices, max(0, count), "count")
 
 
-def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+def _ready(kitchen: Kitchen, state: State, name: str, seat: int) -> Iterator[Fact]:
     soup = next((thing for thing in state["objects"] if tuple(thing["position"]) == kitchen.place(name)), None)
     if soup is None or soup["tick"] < 0:
         return
@@ -85,36 +81,36 @@ def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.
             f"earliest, {with_dish}?"
         )
         answer = max(cooked, steps)
-        yield Fact(f"soup {who} {name}", question, *numbers_around(answer, 1, rng), "timing")
+        yield Fact(question, *numbers_around(answer, 1), "timing")
 
 
-def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+def _routes(name: str, steps: list[int | None], seat: int) -> Iterator[Fact]:
     own_steps, other_steps = steps
-    thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
+    thing, other = text.title(name), NAMES[1 - seat]
     for who, count in zip((seat, 1 - seat), steps, strict=True):
         if count is None or count < MIN_STEPS:
             continue
         verb = "do you" if who == seat else f"does {NAMES[who]}"
         question = f"{ALONE} How many steps {verb} need at least to face {thing} and use it, the use included?"
-        yield Fact(f"steps {who} {name}", question, *numbers_around(count, 1, rng), "distance")
+        yield Fact(question, *numbers_around(count, MIN_STEPS), "distance")
     if own_steps is not None and other_steps is not None:
         if max(own_steps, other_steps) >= MIN_STEPS:
             nearer = 0 if own_steps < other_steps else 1 if other_steps < own_steps else 2
             question = f"{ALONE} Who needs fewer steps to face {thing} and use it?"
             choices = ("you", other, "neither: both need equally many")
-            yield Fact(f"nearer {name}", question, choices, nearer, "distance")
+            yield Fact(question, choices, nearer, "distance")
         return
     everybody = ("neither of you", "you alone", f"{other} alone", "both of you")
     question = f"{ALONE} Who can get to a cell from which {thing} can be used?"
     reached = (own_steps is not None) + 2 * (other_steps is not None)
-    yield Fact(f"reach {name}", question, everybody, reached, "reach")
+    yield Fact(question, everybody, reached, "reach")
 
 
 LIMIT = 60  # steps of a scene's episode, for policies that play on
 HANDS = (None, "onion", "dish", "soup")
-HAND_WEIGHTS = (0.45, 0.2, 0.2, 0.15)
+HAND_WEIGHTS = (0.5, 0.25, 0.2, 0.05)
 POT_WEIGHTS = {"empty": 0.15, "one": 0.15, "two": 0.25, "cooking": 0.25, "ready": 0.2}
-LYING = 0.4  # probability that something lies on a counter
+LYING = 0.6  # probability that something lies on a counter
 ELSEWHERE = 0.3  # probability that a player stands beyond a gate
 FACINGS = ("north", "south", "east", "west")
 FIRST_TICK, LAST_TICK, FULL = 8, 19, 3
@@ -141,32 +137,6 @@ def draw_scene(
     for seat, item in (hands or {}).items():
         players[seat]["holding"] = _thing(item)
     return scene | {"players": players, "objects": objects, "gates": gates}
-
-
-def change(kitchen: Kitchen, scene: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Return a scene that differs in one thing: a hand, a player's place, a pot, what lies on counters, or a gate."""
-    other, changed = draw_scene(kitchen, rng), copy.deepcopy(scene)
-    kinds = ["hand", "place", "pot", "counter", *(["gate", "gate"] if scene["gates"] else [])]
-    kind, seat = kinds[rng.integers(len(kinds))], int(rng.integers(2))
-    player, drawn = changed["players"][seat], other["players"][seat]
-    if kind == "hand":
-        player["holding"] = drawn["holding"]
-    elif kind == "place" and drawn["position"] != changed["players"][1 - seat]["position"]:
-        player["position"], player["facing"] = drawn["position"], drawn["facing"]
-    elif kind == "gate":
-        gate = int(rng.integers(len(scene["gates"])))
-        changed["gates"][gate] = other["gates"][gate]
-    elif kind in ("pot", "counter"):
-        pots = [list(place) for place in _cells(kitchen, Terrain.POT)]
-        places = [pots[rng.integers(len(pots))]] if kind == "pot" else None
-
-        def is_kept(thing: dict[str, Any]) -> bool:
-            return thing["position"] in places if places else thing["position"] not in pots
-
-        changed["objects"] = [thing for thing in scene["objects"] if not is_kept(thing)]
-        changed["objects"] += [thing for thing in other["objects"] if is_kept(thing)]
-        changed["objects"].sort(key=lambda thing: thing["position"][::-1])
-    return changed
 
 
 def _cells(kitchen: Kitchen, terrain: int) -> list[tuple[int, int]]:
@@ -213,7 +183,8 @@ def _lying(kitchen: Kitchen, rng: np.random.Generator) -> list[dict[str, Any]]:
     reached = [name for name in names if _is_reached(kitchen, kitchen.place(name))]
     if not reached:
         return []
-    place, item = kitchen.place(reached[rng.integers(len(reached))]), HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
+    few = (reached[0], reached[len(reached) // 2], reached[-1])  # so that states share choices
+    place, item = kitchen.place(few[rng.integers(len(few))]), HANDS[rng.choice((1, 2, 3), p=(0.4, 0.4, 0.2))]
     return [{"position": list(place), **(_thing(item) or {})}]
 
 
@@ -228,70 +199,54 @@ def _gate(kitchen: Kitchen, place: tuple[int, int], rng: np.random.Generator) ->
     return {"position": list(place), "open": is_open, "counter": counter, "limit": limit}
 
 
-LAYOUTS = {  # name -> seats that the cases of the generated part ask
-    "cramped_room": (0, 1, 0),
-    "forced_coordination": (0, 1),
-    "gated_delivery_forced": (0, 1),
-    "locked_forced": (0, 0),  # the other one needs no help
-    "coordination_ring": (0,),
-}
-MARGIN = 2  # steps by which every wrong choice is worse, at least
+LAYOUTS = ("cramped_room", "forced_coordination", "gated_delivery_forced", "locked_forced", "coordination_ring")
+STATES = 700  # drawn of each layout for the generated part
+FACT_STATES = 200  # of these, the first ones are asked for facts
+MARGIN = 1  # steps by which every wrong choice is worse, at least
+SPAN = 2  # steps from the fewest on in which the partner must not reach the goal alone
 MAX_STEPS = 10  # steps to the goal, at most
-CHANGES = 12  # tried for each scene
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
-OPEN = "open a gate"
 FINISH = "finish"  # skill of putting things into pots, taking soup out and delivering it
 METHOD = "exact joint search over the kernels"
 
 
 class Judged(NamedTuple):
-    """Scene with the best actions of a seat."""
+    """Scene with the best actions of both seats."""
 
     state: State  # The scene
     goal: Goal  # Goal of the team
-    best: int  # Fewest steps to the goal
-    choices: tuple[str, ...]  # Next actions of the seat
-    values: tuple[int | None, ...]  # Fewest steps by choice, None if more than ``best + MARGIN - 1``
-
-    @property
-    def correct(self) -> tuple[int, ...]:
-        """Numbers of the best choices."""
-        return tuple(i for i, value in enumerate(self.values) if value == self.best)
-
-    @property
-    def answers(self) -> set[str]:
-        """Texts of the best choices."""
-        return {self.choices[i] for i in self.correct}
+    solution: Solution  # Fewest steps by first actions
+    best: tuple[str, ...]  # Best next action by seat; empty if there is no single one or the partner's matters
+    worse: tuple[tuple[str, ...], ...]  # Next actions by seat that take ``MARGIN`` steps more at least
 
 
-def judge(kitchen: Kitchen, state: State, goal: Goal, seat: int) -> Judged | None:
-    """Return the best actions of a seat; None if the search is too large, or a choice is not clearly good or bad."""
+def judge(kitchen: Kitchen, state: State, goal: Goal) -> Judged | None:
+    """Return the best actions; None if the search is too large, or the goal too near or too far."""
     try:
-        solution = kitchen.search.solve(state, goal, MARGIN, MAX_STEPS)
+        solution = kitchen.search.solve(state, goal, SPAN, MAX_STEPS)
     except TooLarge:
         return None
-    if solution is None or solution.best < MARGIN:
+    if solution is None or solution.best < SPAN:
         return None
-    times, choices = solution.of_seat(seat), kitchen.choices(state, seat)
-    if First.MOVED in times:  # the partner can do it alone, so heading for any other choice costs nothing
-        return None
-    values = {choice: times.get(kitchen.first(choice)) for choice in choices}
-    if values.get(WAIT) not in (None, solution.best):
-        del values[WAIT]  # a step lost in the end: neither right nor clearly wrong
-    judged = Judged(state, goal, solution.best, tuple(values), tuple(values.values()))
-    clear = all(value in (None, solution.best) for value in values.values())
-    few = 1 <= len(judged.correct) <= max(1, len(values) // 3)
-    return judged if clear and few and len(values) > 2 and is_robust(kitchen, solution, judged, seat) else None
+    best, worse = [], []
+    for seat in (0, 1):
+        times = solution.of_seat(seat)
+        alone = First.STILL in times or First.MOVED in times  # the partner reaches the goal alone
+        firsts = {choice: kitchen.first(choice) for choice in kitchen.choices(state, seat)}
+        fastest = [choice for choice, first in firsts.items() if times.get(first) == solution.best]
+        single = len(fastest) == 1 == list(times.values()).count(solution.best)  # not all counters are choices
+        best.append(fastest[0] if single and not alone and is_robust(kitchen, solution, fastest[0], seat) else "")
+        late = solution.best + MARGIN
+        worse.append(tuple(choice for choice, first in firsts.items() if times.get(first, late) >= late))
+    return Judged(state, goal, solution, tuple(best), tuple(worse))
 
 
-def is_robust(kitchen: Kitchen, solution: Solution, judged: Judged, seat: int) -> bool:
-    """Return whether each best choice stays best for all best actions of the partner."""
-    partner_times = solution.of_seat(1 - seat)
-    for choice in judged.answers:
-        for first, time in partner_times.items():
-            pair = (kitchen.first(choice), first) if seat == 0 else (first, kitchen.first(choice))
-            if first > First.MOVED and time == solution.best and solution.times.get(pair) != solution.best:
-                return False
+def is_robust(kitchen: Kitchen, solution: Solution, choice: str, seat: int) -> bool:
+    """Return whether a best choice stays best for all best actions of the partner."""
+    for first, time in solution.of_seat(1 - seat).items():
+        pair = (kitchen.first(choice), first) if seat == 0 else (first, kitchen.first(choice))
+        if first > First.MOVED and time == solution.best and solution.times.get(pair) != solution.best:
+            return False
     return True
 
 
@@ -331,18 +286,22 @@ class OvercookedQuestions:
 
     patience = 30
 
-    def cases(self, part: str, seed: int) -> Iterator[tuple[Item, ...]]:
-        """Yield five situations of the paper, or matched pairs of scenes."""
-        if part == PAPER:
-            for number, (name, situation) in enumerate(SITUATIONS.items()):
-                yield self._situation(name, situation, np.random.default_rng([seed, number]))
-            return
-        for layout, seats in LAYOUTS.items():
-            for number, seat in enumerate(seats):
-                rng = np.random.default_rng([seed, *layout.encode(), number])
-                kitchen = load_kitchen(layout)
-                gated = any(name[0] == "g" for name in kitchen.objects)
-                yield self._contrast(kitchen, seat, rng) if gated else self._pair(kitchen, seat, rng)
+    def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:
+        """Yield the items of the paper's situations."""
+        for number, (name, situation) in enumerate(SITUATIONS.items()):
+            yield self._situation(name, situation, np.random.default_rng([seed, number]))
+
+    def candidates(self, seed: int) -> Iterator[Item]:
+        """Yield items about random states of all layouts."""
+        for layout in LAYOUTS:
+            rng, kitchen = np.random.default_rng([seed, *layout.encode()]), load_kitchen(layout)
+            for number in range(STATES):
+                state, seat = draw_scene(kitchen, rng), int(rng.integers(2))
+                known = facts(kitchen, state, seat) if number < FACT_STATES else ()
+                yield from (fact.item(_scene(kitchen, state), seat, GENERATED) for fact in known)
+                judged = judge(kitchen, state, draw_goal(state, rng))
+                if judged is not None:
+                    yield from (item for who in (0, 1) for item in _action_items(kitchen, judged, who, GENERATED, ()))
 
     def rules(self, item: Item) -> str:
         """Return the text of the rules."""
@@ -359,58 +318,26 @@ class OvercookedQuestions:
     def chosen(self, item: Item, scenes: Sequence[State], actions: Sequence[Sequence[str]]) -> int | None:
         """Return the chosen directive, or the one that matches the first use of the hands."""
         kitchen, seat = load_kitchen(item.scene.options["layout"]), asked_seat(item)
-        text = actions[-1][seat]
-        if text in kitchen.cells or text == WAIT:
-            return item.choices.index(text) if text in item.choices else OTHER
-        before, after = scenes[-2], scenes[-1]
-        cell = kitchen.used(before, after, seat)
-        if cell is None:
+        action, before, after = actions[-1][seat], scenes[-2], scenes[-1]
+        cell = kitchen.cells.get(action, kitchen.used(before, after, seat))
+        if action == WAIT or cell is None:
             still = all(_pose(scene, seat) == _pose(scenes[0], seat) for scene in scenes)
-            waited = still and WAIT in item.choices and kitchen.used(before, after, 1 - seat) is not None
-            return item.choices.index(WAIT) if waited else None
-        matching = [i for i, choice in enumerate(item.choices) if choice != WAIT and kitchen.cells[choice] == cell]
+            waited = action == WAIT or (still and kitchen.used(before, after, 1 - seat) is not None)
+            return item.choices.index(WAIT) if waited and WAIT in item.choices else OTHER if action == WAIT else None
+        matching = [i for i, choice in enumerate(item.choices) if choice != WAIT and kitchen.cell(choice) == cell]
         return matching[0] if matching else OTHER
 
     def _situation(self, name: str, like: Situation, rng: np.random.Generator) -> tuple[Item, ...]:
         kitchen, seat = load_kitchen(like.layout), like.seat
         while True:
             state = draw_scene(kitchen, rng, like.hands, like.pot)
-            judged = judge(kitchen, state, like.goal, seat)
-            if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
-                asked = fact_items([facts(kitchen, state, seat, rng)], [_scene(kitchen, state)], seat, PAPER, rng)
-                items = *_action_items(kitchen, judged, seat, PAPER), *asked
-                return tuple(replace(item, skills=(name, *item.skills)) for item in items)
-
-    def _pair(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        while True:
-            state = draw_scene(kitchen, rng)
-            goal = draw_goal(state, rng)
-            judged = judge(kitchen, state, goal, seat)
-            for _ in range(CHANGES if judged is not None else 0):
-                changed = change(kitchen, state, rng)
-                other = judge(kitchen, changed, goal, seat) if changed != state else None
-                if judged is None or other is None or judged.answers & other.answers:
-                    continue
-                if {_skill(text) for text in judged.answers | other.answers} != {FINISH}:  # most of all are
-                    return self._items(kitchen, (judged, other), seat, rng)
-
-    def _contrast(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        scenes: dict[bool, Judged] = {}
-        while len(scenes) < len((True, False)):
-            state = draw_scene(kitchen, rng, {1 - seat: "soup"} if True not in scenes else None)
-            judged = judge(kitchen, state, draw_goal(state, rng), seat)
-            if judged is not None:
-                scenes.setdefault({_skill(text) for text in judged.answers} == {OPEN}, judged)
-        items = self._items(kitchen, (scenes[True], scenes[False]), seat, rng)
-        return tuple(replace(item, pair="") for item in items)
-
-    def _items(
-        self, kitchen: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
-    ) -> tuple[Item, ...]:
-        known = [facts(kitchen, judged.state, seat, rng) for judged in pair]
-        items = [item for judged in pair for item in _action_items(kitchen, judged, seat, GENERATED)]
-        scenes = [_scene(kitchen, judged.state) for judged in pair]
-        return (*items, *fact_items(known, scenes, seat, GENERATED, rng))
+            judged = judge(kitchen, state, like.goal)
+            if judged is None or not judged.best[seat].startswith(like.answer):
+                continue
+            items = _action_items(kitchen, judged, seat, PAPER, (name,))
+            if len(items) > 1:
+                fact = draw_fact(facts(kitchen, state, seat), rng)
+                return (*items, fact.item(_scene(kitchen, state), seat, PAPER, (name,)))
 
 
 def _pose(state: State, seat: int) -> tuple[Any, Any]:
@@ -422,28 +349,47 @@ def _scene(kitchen: Kitchen, state: State) -> Scene:
     return Scene("", ENV_ID, {"layout": kitchen.layout}, state)
 
 
-def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str) -> tuple[Item, Item]:
-    evidence = {"method": METHOD, "goal": judged.goal.name.lower(), "best": judged.best, "values": list(judged.values)}
-    return asked_of_both(
-        seat,
-        *text.questions(judged.goal, judged.choices, seat),
-        scene=_scene(kitchen, judged.state),
-        part=part,
-        partner=text.PARTNER,
-        skills=tuple(sorted({_skill(text) for text in judged.answers})),
-        choices=judged.choices,
-        correct=judged.correct,
-        margin=MARGIN,
-        unit="steps",
-        evidence=evidence | {"worse": judged.best + MARGIN},
-    )
+def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str, skills: tuple[str, ...]) -> list[Item]:
+    """Return the item about a seat's best action, and its partner's about what it will see if it acts otherwise."""
+    solution, best, worse = judged.solution, judged.best[seat], judged.worse[seat]
+    if not best or not worse:
+        return []
+
+    def item(kind: str, choices: tuple[str, ...]) -> Item:
+        return Item(
+            id="",
+            scene=_scene(kitchen, judged.state),
+            seat=seat if kind == OWN else 1 - seat,
+            kind=kind,
+            part=part,
+            partner=text.PARTNER,
+            skills=(*skills, _skill(best)),
+            question=text.question(judged.goal, seat, kind),
+            choices=choices,
+            correct=(0,),
+            margin=MARGIN,
+            unit="steps",
+            evidence={
+                "method": METHOD,
+                "goal": judged.goal.name.lower(),
+                "best": solution.best,
+                "values": [solution.best, *[None] * (len(choices) - 1)],
+                "worse": solution.best + MARGIN,
+            },
+        )
+
+    items = [item(OWN, (best, *worse))]
+    used = tuple(choice for choice in worse if choice != WAIT)
+    if best != WAIT and used and solution.of_seat(1 - seat).get(kitchen.first(best)) != solution.best:
+        items.append(item(PARTNER, tuple(text.title(choice.split()[-1]) for choice in (best, *used))))
+    return items
 
 
 def _skill(text: str) -> str:
     if text == WAIT:
         return "wait"
     if text.startswith("open"):
-        return OPEN
+        return "open a gate"
     if text.startswith("put on s"):
         return "hand over"
     if text.startswith("put on"):

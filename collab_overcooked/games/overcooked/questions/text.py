@@ -9,6 +9,7 @@ from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS,
 from collab_overcooked.games.overcooked.questions.kitchen import WAIT, Kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.text.text import NAMES
+from collab_overcooked.questions import items
 
 State = Mapping[str, Any]
 GOALS = {
@@ -17,7 +18,6 @@ GOALS = {
 }
 PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
 TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
-WAITING = f'"{WAIT}" means neither to walk nor to turn until the other cook has used its hands. '
 
 
 def rules(kitchen: Kitchen) -> str:
@@ -35,6 +35,7 @@ def rules(kitchen: Kitchen) -> str:
         f"A step has this order: the hands are used, {NAMES[0]}'s first; then both walk at the same time; then pots "
         "cook. A cook cannot enter counters and stations. The cell that the other leaves in the same step is free, but "
         "if both want the same cell or want to change places, both only turn.",
+        f'To "{WAIT}" means neither to walk nor to turn until the other cook has used its hands.',
     ]
     if frame[Frame.GATES]:
         lines.append(
@@ -110,11 +111,15 @@ def gate_text(gate: Mapping[str, Any]) -> str:
     return f"open; it closes after {gate['limit'] - gate['counter'] + 1} more steps in which nobody stands in it"
 
 
-def questions(goal: Goal, choices: Sequence[str], seat: int) -> tuple[str, str]:
-    """Return the question for a seat's best action, and the one that its partner gets about it."""
-    aim, waiting = f"You both want {GOALS[goal]} as soon as possible.", WAITING if WAIT in choices else ""
+def title(name: str) -> str:
+    """Return the text of an object's kind and name."""
+    return f"{TITLES.get(name[0], 'counter')} {name}"
+
+
+def question(goal: Goal, seat: int, kind: str) -> str:
+    """Return the question for a seat's best action, or the one that its partner gets about it."""
+    aim = f"You both want {GOALS[goal]} as soon as possible."
     me, other = NAMES[seat], NAMES[1 - seat]
-    return (
-        f"{aim} {other} {PARTNER}. {waiting}What should you do next with your hands?",
-        f"{aim} {me} {PARTNER}. {waiting}What will {me} do next with its hands?",
-    )
+    if kind == items.PARTNER:
+        return f"{aim} {me} {PARTNER}. What will you see {me} use its hands on first?"
+    return f"{aim} {other} {PARTNER}. What should you do next with your hands?"

@@ -17,7 +17,7 @@ MIN_MOVES = 2  # shorter distances are too easy to ask about
 NO_WAY = "there is no way now"
 
 
-def facts(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> list[Fact]:
+def facts(game: Any, state: State, scene: Scene, seat: int) -> list[Fact]:
     """Return all fact questions about a state from a seat's view; none can be answered from the description directly.
 
     Args:
@@ -25,10 +25,9 @@ def facts(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Gener
         state: The state, as a batch of one.
         scene: The same state as a scene.
         seat: Seat that is asked.
-        rng: Random source of the wrong numbers.
     """
     return [
-        *_distances(game, state, scene, seat, rng),
+        *_distances(game, state, scene, seat),
         *_nearer(game, state, scene, seat),
         *_adversary(game, state, scene, seat),
     ]
@@ -53,7 +52,7 @@ def _now(game: Any) -> str:
     return "If doors stay as they are now, " if game.level.doors else ""
 
 
-def _distances(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
+def _distances(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     for who in (seat, 1 - seat):
         player, verb = scene["players"][who], "do you" if who == seat else f"does {game.display_names[who]}"
@@ -66,12 +65,9 @@ def _distances(game: Any, state: State, scene: Scene, seat: int, rng: np.random.
                 f"to the room of the {what}{', wherever the others go' if now else ''}?"
             )
             question = question[0].upper() + question[1:]
-            known = moves if moves != UNREACHABLE else int(rng.integers(MIN_MOVES, game.compiled.n_rooms - 2))
-            numbers, correct = numbers_around(known, 1, rng)
+            numbers, correct = numbers_around(MIN_MOVES if moves == UNREACHABLE else moves, MIN_MOVES)
             choices = (*numbers, NO_WAY) if now else numbers
-            yield Fact(
-                f"moves {who} {what}", question, choices, correct if moves != UNREACHABLE else len(numbers), "distance"
-            )
+            yield Fact(question, choices, correct if moves != UNREACHABLE else len(numbers), "distance")
 
 
 def _title(game: Any, player: Mapping[str, Any]) -> str:
@@ -93,7 +89,7 @@ def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
         question = f"{now}who needs fewer moves to the room of the {what}?"
         question = question[0].upper() + question[1:]
         choices = ("you", other, f"neither: both need equally many{' or have no way' if now else ''}")
-        yield Fact(f"nearer {what}", question, choices, nearer, "distance")
+        yield Fact(question, choices, nearer, "distance")
 
 
 def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
@@ -117,9 +113,9 @@ def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fac
                 continue
             choices = tuple(f"to {level.title(room)}" for room in near)
             question = f"{start} Where does the {name} go?"
-            yield Fact(f"goes {mine} {others}", question, choices, near.index(goes), "adversary")
+            yield Fact(question, choices, near.index(goes), "adversary")
         elif not out.terminated[0]:
             target = int(after.clock[0, Clock.TARGET])
             correct = {seat: 0, 1 - seat: 1}.get(target, 2)
             question = f"{start} Whom does the {name} go for in the turn after it?"
-            yield Fact(f"target {mine} {others}", question, ("you", other, "nobody"), correct, "adversary")
+            yield Fact(question, ("you", other, "nobody"), correct, "adversary")

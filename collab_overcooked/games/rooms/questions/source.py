@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,17 +12,16 @@ from collab_overcooked import registry
 from collab_overcooked.games.rooms.engine.solver import Solution, solve
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.questions.facts import facts
-from collab_overcooked.questions.facts import fact_items
-from collab_overcooked.questions.items import GENERATED, PAPER, Item, Scene
-from collab_overcooked.questions.source import OTHER, asked_of_both, asked_seat
+from collab_overcooked.questions.facts import draw_fact
+from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
+from collab_overcooked.questions.source import OTHER, asked_seat
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 SceneState = Mapping[str, Any]
 Options = Mapping[str, Any]
 LESS_LIKELY = 0.02  # minimum loss of success probability of a wrong choice
 LATER = 0.5  # minimum loss of expected turns of a wrong choice
-CASES = 24  # cases of the generated part
-CHANGES = 40  # changes tried per scene
+STATES = 800  # drawn of each variant for the generated part
 DRAWS = 4_000  # scenes tried per situation
 METHOD = "exact values of all joint actions"
 GOALS = {
@@ -73,29 +71,24 @@ def rooms(env_id: str, options: Options) -> Rooms:
 
 
 class Judged(NamedTuple):
-    """A scene with the best actions of a seat."""
+    """A scene with the best action of a seat."""
 
     scene: SceneState  # The scene
-    actions: tuple[int, ...]  # Valid actions of the seat, in the order of its menu
-    # Probability of success and expected turns of each action with the partner's best response
-    values: tuple[tuple[float, float], ...]
-    correct: tuple[int, ...]  # Indices of the best actions
-    margin: float  # Minimum loss of all other actions
+    best: int  # The best action
+    # Probability of success and expected turns, with the partner's best response, of the best action and of all that
+    # are worse by the margin
+    values: Mapping[int, tuple[float, float]]
+    partner_best: frozenset[int]  # The partner's best actions
+    margin: float  # Minimum loss of the other actions
     unit: str  # ``"turns"`` or ``"probability"``
 
 
-def judge(variant: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judged | None:
-    """Return the best actions of a seat.
-
-    Args:
-        variant: Variant of the game.
-        scene: The scene.
-        seat: Seat that is asked.
-        fewest: Minimum number of valid actions.
+def judge(variant: Rooms, scene: SceneState, seat: int) -> Judged | None:
+    """Return the best action of a seat.
 
     Returns:
-        None if the scene cannot be reached or is nearly decided, if choices are not clearly good or bad, or if a best
-        action is not best with every best action of the partner.
+        None if the scene cannot be reached or is nearly decided, or if there is no single best action that is best
+        with every best action of the partner.
     """
     try:
         joint = variant.solution.joint_values(variant.load(scene))
@@ -103,35 +96,36 @@ def judge(variant: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judg
         return None
     mine, others = joint.actions[:, seat], joint.actions[:, 1 - seat]
     success, turns = joint.success.max(), joint.turns[joint.best].min() if joint.best.any() else np.inf
-    if not success or turns < 2:
+    best, partner_best = set(mine[joint.best].tolist()), frozenset(others[joint.best].tolist())
+    if not success or turns < 2 or len(best) > 1:
         return None
-    actions = variant.legal(scene, seat)
-    values = []
-    for action in actions:
-        chosen = mine == action
+    (action,) = best
+    if not joint.best[(mine == action) & np.isin(others, list(partner_best))].all():
+        return None
+    values = {}
+    for other in variant.legal(scene, seat):
+        chosen = mine == other
         likely = joint.success[chosen].max()
-        values.append((float(likely), float(joint.turns[chosen & (joint.success > likely - 1e-9)].min())))
-    correct = tuple(i for i, action in enumerate(actions) if joint.best[mine == action].any())
-    if not 1 <= len(correct) <= max(1, len(actions) // 3) or len(actions) < fewest:
+        values[other] = float(likely), float(joint.turns[chosen & (joint.success > likely - 1e-9)].min())
+    worse = _clearly_worse(values, action)
+    if worse is None:
         return None
-    partner_best = set(others[joint.best].tolist())
-    for i in correct:
-        of_mine = mine == actions[i]
-        if any(not joint.best[of_mine & (others == other)].all() for other in partner_best):
-            return None
-    margin = _margin([value for i, value in enumerate(values) if i not in correct], (float(success), float(turns)))
-    return None if margin is None else Judged(scene, actions, tuple(values), correct, *margin)
+    kept = {other: value for other, value in values.items() if other == action or other in worse[0]}
+    return Judged(scene, action, kept, partner_best, *worse[1:])
 
 
-def _margin(worse: Sequence[tuple[float, float]], best: tuple[float, float]) -> tuple[float, str] | None:
-    likely = [best[0] - success for success, _ in worse]
-    if min(likely) >= LESS_LIKELY:
-        return round(min(likely), 4), "probability"
-    later = [turns - best[1] if lost < 1e-9 else np.inf for lost, (_, turns) in zip(likely, worse, strict=True)]
-    certain = best[0] > 1 - 1e-9  # otherwise turns until an escape and turns until a loss would be mixed
-    if certain and all(lost < 1e-9 or lost >= LESS_LIKELY for lost in likely) and min(later) >= LATER:
-        return round(min(later), 4), "turns"
-    return None
+def _clearly_worse(values: Mapping[int, tuple[float, float]], best: int) -> tuple[list[int], float, str] | None:
+    """Return the actions that are clearly worse in the same unit, the least of their losses, and the unit."""
+    success, turns = values[best]
+    certain = success > 1 - 1e-9  # otherwise turns until an escape and turns until a loss would be mixed
+    lost = {action: success - likely for action, (likely, _) in values.items() if success - likely >= LESS_LIKELY}
+    later = {
+        action: value[1] - turns
+        for action, value in values.items()
+        if certain and value[0] > success - 1e-9 and value[1] - turns >= LATER
+    }
+    losses, unit = (later, "turns") if len(later) > len(lost) else (lost, "probability")
+    return (list(losses), round(min(losses.values()), 4), unit) if losses else None
 
 
 def draw_scene(variant: Rooms, rng: np.random.Generator) -> dict[str, Any]:
@@ -139,38 +133,15 @@ def draw_scene(variant: Rooms, rng: np.random.Generator) -> dict[str, Any]:
     return variant.scene(int(rng.integers(len(variant.solution.keys))))
 
 
-def change(variant: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[str, Any]:
-    """Return a scene with one change: a position, a door, or the progress of a repair."""
-    changed: dict[str, Any] = copy.deepcopy(dict(scene))
-    kinds = ["adversary", "player", *(["door"] * 2 if scene["doors"] else [])]
-    kinds += ["repair"] if scene["generators"] else []
-    kind = kinds[rng.integers(len(kinds))]
-    room = variant.game.level.rooms[rng.integers(variant.game.compiled.n_rooms)]
-    if kind == "adversary":
-        changed["adversary"]["room"] = room
-    elif kind == "player":
-        seat = int(rng.integers(2))
-        changed["players"][seat] |= {"room": room, "before": room}
-    elif kind == "door":
-        name = list(scene["doors"])[rng.integers(len(scene["doors"]))]
-        changed["doors"][name] = not scene["doors"][name]
-    else:
-        generator = changed["generators"][rng.integers(len(scene["generators"]))]
-        generator["progress"] = int(rng.integers(generator["needed"] + 1))
-        generator["fixer"] = None
-    changed["adversary"].pop("target")  # the killer decides again
-    for player in changed["players"]:
-        player["seen"] = False
-    try:
-        return variant.first(variant.load(changed))
-    except ValueError:  # a player is in the room of the adversary
-        return dict(scene)
-
-
-def _goes(variant: Rooms, judged: Judged) -> set[str]:
+def _goes(variant: Rooms, judged: Judged) -> str:
     last = variant.game.n_actions - 1
-    actions = [judged.actions[i] for i in judged.correct]
-    return {"stay" if action == 0 else "use" if action == last else "move" for action in actions}
+    return {0: "stay", last: "use"}.get(judged.best, "move")
+
+
+def _sees(variant: Rooms, scene: SceneState, seat: int, action: int) -> str:
+    """Return the room in which a seat is seen after an action."""
+    moves = 0 < action < variant.game.n_actions - 1
+    return str(variant.game.level.title(action - 1 if moves else scene["players"][seat]["room"]))
 
 
 def _gate(scene: SceneState) -> bool:
@@ -209,7 +180,7 @@ ESCAPES: Mapping[str, tuple[Options, Fits]] = {
         lambda variant, it, seat: (
             it.scene["adversary"]["target"] == seat
             and _repairs(it.scene, 1 - seat) is not None
-            and _goes(variant, it) == {"move"}
+            and _goes(variant, it) == "move"
         ),
     ),
     "draw the killer onto oneself": (
@@ -217,13 +188,13 @@ ESCAPES: Mapping[str, tuple[Options, Fits]] = {
         lambda variant, it, seat: (
             it.scene["adversary"]["target"] != seat
             and _repairs(it.scene, 1 - seat) is not None
-            and _goes(variant, it) == {"move"}
+            and _goes(variant, it) == "move"
         ),
     ),
     "finish the last repair although it means capture": (
         BOTH_LOST,
         lambda variant, it, seat: (
-            it.scene["adversary"]["target"] == seat and _finishes(it.scene, seat) and _goes(variant, it) == {"use"}
+            it.scene["adversary"]["target"] == seat and _finishes(it.scene, seat) and _goes(variant, it) == "use"
         ),
     ),
     "the killer at the gate of the named map": (
@@ -235,7 +206,7 @@ ESCAPES: Mapping[str, tuple[Options, Fits]] = {
         lambda variant, it, seat: (
             it.scene["adversary"]["target"] == seat
             and _repairs(it.scene, 1 - seat) is None
-            and _goes(variant, it) == {"move"}
+            and _goes(variant, it) == "move"
         ),
     ),
     "finish a repair": (
@@ -243,7 +214,7 @@ ESCAPES: Mapping[str, tuple[Options, Fits]] = {
         lambda variant, it, seat: (
             it.scene["adversary"]["target"] != seat
             and _repairs(it.scene, seat) is not None
-            and _goes(variant, it) == {"use"}
+            and _goes(variant, it) == "use"
         ),
     ),
 }
@@ -270,14 +241,9 @@ class RoomQuestions:
     def __init__(self, env_id: str, variants: Sequence[Options]) -> None:
         self.env_id, self.variants = env_id, variants
 
-    def cases(self, part: str, seed: int) -> Iterator[tuple[Item, ...]]:
-        """Yield the paper's situations, or matched pairs of scenes."""
-        if part == GENERATED:
-            for number in range(CASES):
-                variant = rooms(self.env_id, self.variants[number % len(self.variants)])
-                seat = (number // len(self.variants) + number) % 2
-                yield self._pair(variant, seat, np.random.default_rng([seed, number]))
-        elif self.env_id == CAPTURE:
+    def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:
+        """Yield the items of the paper's situations."""
+        if self.env_id == CAPTURE:
             for number, (name, alice, bob, thief, first, second, kind) in enumerate(PLAYERS_AND_DOORS):
                 rng = np.random.default_rng([seed, number])
                 yield self._capture(name, (alice, bob, thief), (first, second), kind, rng)
@@ -285,6 +251,21 @@ class RoomQuestions:
             for number, (name, (options, fits)) in enumerate(ESCAPES.items()):
                 rng = np.random.default_rng([seed, number])
                 yield self._situation(rooms(self.env_id, options), name, fits, number % 2, rng)
+
+    def candidates(self, seed: int) -> Iterator[Item]:
+        """Yield items about random states of all variants."""
+        for number, options in enumerate(self.variants):
+            variant = rooms(self.env_id, options)
+            rng = np.random.default_rng([seed, number])
+            count = len(variant.solution.keys)
+            for state in rng.permutation(count)[:STATES].tolist():
+                scene, seat = variant.scene(state), int(rng.integers(2))
+                known = facts(variant.game, variant.load(scene), scene, seat)
+                yield from (fact.item(self._scene(variant, scene), seat, GENERATED) for fact in known)
+                for who in (0, 1):
+                    judged = judge(variant, scene, who)
+                    if judged is not None:
+                        yield from self._action_items(variant, judged, who, GENERATED, ())
 
     def rules(self, item: Item) -> str:
         return str(registry.load_game(self.env_id, **item.scene.options).manual())
@@ -300,26 +281,12 @@ class RoomQuestions:
 
     def chosen(self, item: Item, scenes: Sequence[SceneState], actions: Sequence[Sequence[str]]) -> int | None:
         """Return the action of the first turn."""
-        action = actions[0][asked_seat(item)]
+        seat = asked_seat(item)
+        action = actions[0][seat]
+        if item.kind == PARTNER:
+            variant = rooms(self.env_id, item.scene.options)
+            action = _sees(variant, item.scene.state, seat, variant.game.action_texts().index(action))
         return item.choices.index(action) if action in item.choices else OTHER
-
-    def _pair(self, variant: Rooms, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        while True:
-            scene = draw_scene(variant, rng)
-            judged = judge(variant, scene, seat)
-            for _ in range(CHANGES if judged is not None else 0):
-                changed = change(variant, scene, rng)
-                other = judge(variant, changed, seat) if changed != scene else None
-                if judged is not None and other is not None and not _answers(judged) & _answers(other):
-                    return self._items(variant, (judged, other), seat, rng)
-
-    def _items(
-        self, variant: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
-    ) -> tuple[Item, ...]:
-        known = [facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng) for judged in pair]
-        items = [item for judged in pair for item in self._action_items(variant, judged, seat, GENERATED, ())]
-        scenes = [self._scene(variant, judged.scene) for judged in pair]
-        return (*items, *fact_items(known, scenes, seat, GENERATED, rng))
 
     def _scene(self, variant: Rooms, scene: SceneState) -> Scene:
         return Scene("", self.env_id, variant.options, scene)
@@ -334,12 +301,14 @@ class RoomQuestions:
             player |= {"room": str(room), "before": str(room)}
         scene["adversary"]["room"] = str(places[2])
         scene["doors"] = dict(zip(scene["doors"], doors, strict=True))
-        judged = judge(variant, scene, 0, fewest=2)
-        if judged is not None and _goes(variant, judged) == {kind}:
-            return self._of_situation(variant, judged, name, 0, rng)
+        judged = judge(variant, scene, 0)
+        if judged is not None and _goes(variant, judged) == kind:
+            items = self._of_situation(variant, judged, name, 0, rng)
+            if items:
+                return items
 
         def fits(variant: Rooms, it: Judged, seat: int) -> bool:
-            return _goes(variant, it) == {kind} and it.scene["doors"] == scene["doors"]
+            return _goes(variant, it) == kind and it.scene["doors"] == scene["doors"]
 
         return self._situation(variant, name, fits, 0, rng)
 
@@ -349,46 +318,65 @@ class RoomQuestions:
         for _ in range(DRAWS):
             scene = draw_scene(variant, rng)
             for who in (seat, 1 - seat):
-                judged = judge(variant, scene, who, fewest=2)
+                judged = judge(variant, scene, who)
                 if judged is not None and fits(variant, judged, who):
-                    return self._of_situation(variant, judged, name, who, rng)
+                    items = self._of_situation(variant, judged, name, who, rng)
+                    if items:
+                        return items
         raise ValueError(f"questions: no scene of {self.env_id} fits the situation {name!r}")
 
     def _of_situation(
         self, variant: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        known, scene = facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng), judged.scene
-        asked = fact_items([known], [self._scene(variant, scene)], seat, PAPER, rng, (name,))
-        return (*self._action_items(variant, judged, seat, PAPER, (name,)), *asked)
+        """Return the items of all kinds; none if the scene has no question about the partner."""
+        items, scene = self._action_items(variant, judged, seat, PAPER, (name,)), judged.scene
+        fact = draw_fact(facts(variant.game, variant.load(scene), scene, seat), rng)
+        asked = fact.item(self._scene(variant, scene), seat, PAPER, (name,))
+        return (*items, asked) if len(items) > 1 else ()
 
     def _action_items(
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
-    ) -> tuple[Item, Item]:
-        texts, names = variant.game.action_texts(), variant.game.display_names
+    ) -> list[Item]:
+        """Return the item about a seat's best action, and its partner's about what it will see if it acts otherwise."""
+        texts, names, scene = variant.game.action_texts(), variant.game.display_names, judged.scene
         aim = f"You both want to {GOALS[self.env_id]}."
-        evidence = {
-            "method": METHOD,
-            "states": len(variant.solution.keys),
-            "values": [f"success {success:.4g}, {_turns(turns)} turns" for success, turns in judged.values],
-        }
-        return asked_of_both(
-            seat,
-            f"{aim} {names[1 - seat]} {PARTNERS}. What should you do in this turn?",
-            f"{aim} {names[seat]} {PARTNERS}. What will {names[seat]} do in this turn?",
-            scene=self._scene(variant, judged.scene),
-            part=part,
-            partner=PARTNERS,
-            skills=(*skills, *sorted(_goes(variant, judged))),
-            choices=tuple(texts[action] for action in judged.actions),
-            correct=judged.correct,
-            margin=judged.margin,
-            unit=judged.unit,
-            evidence=evidence,
+        evidence = {"method": METHOD, "states": len(variant.solution.keys)}
+        seen: dict[str, tuple[float, float]] = {}
+        for action, value in judged.values.items():
+            room = _sees(variant, scene, seat, action)
+            seen[room] = max(value, seen.get(room, value), key=lambda value: (value[0], -value[1]))
+        for action in set(variant.legal(scene, seat)) - set(judged.values):
+            seen.pop(_sees(variant, scene, seat, action), None)
+        target = _sees(variant, scene, seat, judged.best)
+        differs = scene["players"][1 - seat]["active"] and all(
+            _sees(variant, scene, 1 - seat, action) != target for action in judged.partner_best
         )
 
+        def item(kind: str, question: str, values: Mapping[str, tuple[float, float]], answer: str) -> Item:
+            return Item(
+                id="",
+                scene=self._scene(variant, scene),
+                seat=seat if kind == OWN else 1 - seat,
+                kind=kind,
+                part=part,
+                partner=PARTNERS,
+                skills=(*skills, _goes(variant, judged)),
+                question=f"{aim} {question}",
+                choices=tuple(values),
+                correct=(list(values).index(answer),),
+                margin=judged.margin,
+                unit=judged.unit,
+                evidence=evidence | {"values": [f"success {v[0]:.4g}, {_turns(v[1])} turns" for v in values.values()]},
+            )
 
-def _answers(judged: Judged) -> set[int]:
-    return {judged.actions[i] for i in judged.correct}
+        actions = {texts[action]: value for action, value in judged.values.items()}
+        asks = f"{names[1 - seat]} {PARTNERS}. What should you do in this turn?"
+        items = [item(OWN, asks, actions, texts[judged.best])]
+        if differs and target in seen and len(seen) > 1:
+            me = names[seat]
+            asks = f"{me} {PARTNERS}. To which room will {me} move in this turn, or in which one will it stay?"
+            items.append(item(PARTNER, asks, seen, target))
+        return items
 
 
 def _turns(turns: float) -> str:
@@ -396,6 +384,11 @@ def _turns(turns: float) -> str:
 
 
 CAPTURE_QUESTIONS = RoomQuestions(
-    CAPTURE, ({"catch_on_exchange": "always"}, {"catch_on_exchange": "always", "adversary": "distance"})
+    CAPTURE,
+    (
+        {"catch_on_exchange": "always"},
+        {"catch_on_exchange": "always", "adversary": "distance"},
+        {"catch_on_exchange": "always", "map": "capture_five_turns"},
+    ),
 )
 ESCAPE_QUESTIONS = RoomQuestions(ESCAPE, ({}, BOTH_LOST, {"map": "ten_rooms_as_told"}, NAMED))

@@ -1,0 +1,164 @@
+"""Balance of question sets: cases in which each choice is right once, and the accuracies of answers without the state.
+
+The items of a case have the same rules, seat, question and choices and differ in the state alone. Each choice is right
+in one of them, so an answer that depends on anything but the state is right once per case: its accuracy is chance.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from collab_overcooked.questions.items import FACT, LETTERS, Item
+
+MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
+MAX_CHOICES = 5
+TIED = 1e-9
+BASELINES = ("chance", "same letter", "longest", "first", "majority")
+Asked = tuple[Sequence[str], Sequence[int]]  # choices, indices of the correct ones
+
+
+@dataclass
+class _Group:
+    """Candidates with the same rules, seat and question."""
+
+    topic: str  # Rules, and skill of facts: drawn equally often
+    offers: dict[tuple[str, ...], dict[str, list[Item]]] = field(default_factory=dict)  # choices -> answer -> items
+    drawn: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+    def add(self, item: Item) -> None:
+        """Offer an item with every subset of its choices that holds the answer."""
+        (answer,) = correct_texts(item)
+        others = sorted(set(item.choices) - {answer})
+        for size in range(1, min(MAX_CHOICES, len(item.choices))):
+            for wrong in combinations(others, size):
+                by_answer = self.offers.setdefault(tuple(sorted((answer, *wrong))), {})
+                by_answer.setdefault(answer, []).append(item)
+
+    def draw(self, used: set[str], most: int, rng: np.random.Generator) -> tuple[Item, ...]:
+        """Return a case with as many choices as possible, about states that are not used yet; empty if none is left."""
+        complete = [
+            choices for choices, items in self.offers.items() if len(items) == len(choices) and len(choices) <= most
+        ]
+        noise = dict(zip(complete, rng.random(len(complete)), strict=True))
+        for choices in sorted(complete, key=lambda names: (-len(names), self.drawn[names], noise[names])):
+            left = [[item for item in self.offers[choices][name] if state_key(item) not in used] for name in choices]
+            if not all(left):
+                del self.offers[choices]
+                continue
+            case = [items[rng.integers(len(items))] for items in left]
+            if len({state_key(item) for item in case}) == len(case):
+                self.drawn[choices] += 1
+                order = [choices[number] for number in rng.permutation(len(choices))]
+                return tuple(arrange(case[number], order) for number in rng.permutation(len(case)))
+        return ()
+
+
+def draw_cases(candidates: Iterable[Item], used: set[str], rng: np.random.Generator) -> list[tuple[Item, ...]]:
+    """Draw the cases of a game and kind; rules, skills and questions are drawn equally often if possible.
+
+    Args:
+        candidates: Items with one correct choice; any of the others may be left out.
+        used: Keys of states that are not to be used; those of the drawn items are added.
+        rng: Random generator.
+    """
+    groups: dict[tuple[str, int, str], _Group] = {}
+    for item in candidates:
+        topic = f"{sorted(item.scene.options.items())}{item.skills if item.kind == FACT else ''}"
+        groups.setdefault((topic, item.seat, item.question), _Group(topic)).add(item)
+    live, cases, count = list(groups.values()), [], 0
+    by_topic: Counter[str] = Counter()
+    while live and count < MIN_ITEMS:
+        noise = rng.random(len(live))
+        number = min(range(len(live)), key=lambda i: (by_topic[live[i].topic], sum(live[i].drawn.values()), noise[i]))
+        case = live[number].draw(used, MAX_ITEMS - count, rng)
+        if not case:
+            del live[number]
+            continue
+        used |= {state_key(item) for item in case}
+        by_topic[live[number].topic] += len(case)
+        cases.append(case)
+        count += len(case)
+    return cases
+
+
+def state_key(item: Item) -> str:
+    """Return a key of an item's state, equal for equal states of equal rules."""
+    return f"{sorted(item.scene.options.items())}{item.scene.state}"
+
+
+def arrange(item: Item, choices: Sequence[str]) -> Item:
+    """Return an item with some of its choices in another order; these must include all correct ones."""
+    order, evidence = [item.choices.index(choice) for choice in choices], dict(item.evidence)
+    if "values" in evidence:
+        evidence["values"] = [evidence["values"][number] for number in order]
+    correct = tuple(i for i, number in enumerate(order) if number in item.correct)
+    return replace(item, choices=tuple(choices), correct=correct, evidence=evidence)
+
+
+def balance_positions(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
+    """Shuffle the choices of items of one kind, with one correct choice each; letters are correct equally often."""
+    placed, lag = list(items), np.zeros(len(LETTERS))  # by position: expected minus actual number of correct choices
+    for i in rng.permutation(len(items)).tolist():
+        item, count = items[i], len(items[i].choices)
+        lag[:count] += 1 / count
+        place = max(range(count), key=lambda place: (round(float(lag[place]), 9), rng.random()))
+        lag[place] -= 1
+        (answer,) = correct_texts(item)
+        others = [item.choices[number] for number in rng.permutation(count) if item.choices[number] != answer]
+        placed[i] = arrange(item, (*others[:place], answer, *others[place:]))
+    return placed
+
+
+def correct_texts(item: Item) -> set[str]:
+    """Return the texts of the correct choices."""
+    return {item.choices[number] for number in item.correct}
+
+
+def letter_accuracies(asked: Sequence[Asked]) -> dict[str, float]:
+    """Return the accuracy of constant answers, by letter."""
+    right = Counter(LETTERS[number] for _, correct in asked for number in correct)
+    return {letter: right[letter] / len(asked) for letter in LETTERS[: max(len(choices) for choices, _ in asked)]}
+
+
+def baselines(asked: Sequence[Asked]) -> dict[str, float]:
+    """Return the accuracies of answers without the state: those of ``BASELINES``.
+
+    ``majority`` chooses the text that is correct most often in the other items, relative to how often it is offered;
+    texts that no other item offers count as chance does. Ties are shared.
+    """
+    offered, right = Counter[str](), Counter[str]()
+    for choices, correct in asked:
+        offered.update(choices)
+        right.update(choices[number] for number in correct)
+
+    def majority(choices: Sequence[str], correct: Sequence[int]) -> list[float]:
+        rates = []
+        for number, choice in enumerate(choices):
+            others = offered[choice] - 1
+            rates.append((right[choice] - (number in correct)) / others if others else len(correct) / len(choices))
+        return rates
+
+    def ranks(choices: Sequence[str], _: Sequence[int]) -> list[float]:
+        return [-float(sorted(choices).index(choice)) for choice in choices]
+
+    rules = (
+        lambda choices, _: [0.0] * len(choices),
+        lambda choices, _: [float(len(choice)) for choice in choices],
+        ranks,
+        majority,
+    )
+    uniform, longest, first, most = (
+        sum(_share_of_best(rule(*entry), entry[1]) for entry in asked) / len(asked) for rule in rules
+    )
+    values = (uniform, max(letter_accuracies(asked).values()), longest, first, most)
+    return dict(zip(BASELINES, values, strict=True))
+
+
+def _share_of_best(scores: Sequence[float], correct: Sequence[int]) -> float:
+    best = [number for number, score in enumerate(scores) if score > max(scores) - TIED]
+    return sum(number in correct for number in best) / len(best)

@@ -1,0 +1,192 @@
+"""Cues of questions and choices: no answer that ignores the state is better than chance on the built-in set."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from collab_overcooked.questions.balance import MAX_ITEMS, MIN_ITEMS, baselines, correct_texts, draw_cases
+from collab_overcooked.questions.items import Item, Scene, read_questions
+
+ITEMS = read_questions().items
+GAMES = ("CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0")
+KINDS = ("fact", "partner", "own")
+GROUPS = {
+    (game, kind): [i for i in ITEMS if (i.scene.env_id, i.kind, i.part) == (game, kind, "generated")]
+    for game in GAMES
+    for kind in KINDS
+}
+IDLE = ("wait", "stay")
+groups = pytest.mark.parametrize("group", GROUPS.values(), ids=map("-".join, GROUPS))
+
+
+def cases(group):
+    by_case = {}
+    for item in group:
+        by_case.setdefault(item.id.partition(f"-{item.kind}")[0], []).append(item)
+    return by_case.values()
+
+
+def ranks(values):
+    """Rank of each value, equal for equal ones."""
+    return [sorted(values).index(value) for value in values]
+
+
+def numbers(item):
+    return [int(n[-1]) if (n := re.findall(r"\d+", choice)) else -1 for choice in item.choices]
+
+
+CUES = {
+    "letter": lambda item: range(len(item.choices)),
+    "length": lambda item: ranks([len(choice) for choice in item.choices]),
+    "alphabet": lambda item: ranks(item.choices),
+    "number": lambda item: ranks(numbers(item)),
+    "idling": lambda item: [choice in IDLE for choice in item.choices],
+    "text": lambda item: item.choices,
+}
+
+
+@pytest.mark.parametrize("cue", CUES)
+@groups
+def test_each_value_of_a_cue_is_right_as_often_as_it_is_offered_times_chance(group, cue):
+    offered, right, expected = Counter(), Counter(), Counter()
+    for item in group:
+        for number, value in enumerate(CUES[cue](item)):
+            offered[value] += 1
+            right[value] += number in item.correct
+            expected[value] += item.random_accuracy
+    assert sum(right.values()) == len(group)
+    for value, count in offered.items():
+        assert abs(right[value] - expected[value]) <= 0.05 * count, (value, right[value], expected[value], count)
+
+
+@groups
+def test_answers_without_the_state_are_at_chance(group):
+    blind = baselines([(item.choices, item.correct) for item in group])
+    assert max(blind.values()) <= blind["chance"] + 0.08, blind
+
+
+def features(items):
+    """Cheap features of all options, (options, features): position, length, ranks, numbers and words."""
+    vocabulary = sorted({word for item in items for choice in item.choices for word in choice.split()})
+    rows = []
+    for item in items:
+        columns = [CUES[cue](item) for cue in ("letter", "length", "alphabet", "number", "idling")]
+        columns += [[len(choice) for choice in item.choices], numbers(item)]
+        for number, choice in enumerate(item.choices):
+            rank = [float(column[number]) for column in columns]
+            middle = [float(0 < column[number] < len(item.choices) - 1) for column in columns[:4]]
+            rows.append([1.0, *rank, *middle, *(word in choice.split() for word in vocabulary)])
+    table = np.array(rows)
+    scale = table.std(axis=0)
+    return (table - table.mean(axis=0) * (scale > 0)) / np.where(scale > 0, scale, 1.0)
+
+
+def fit(rows, right):
+    """Weights of a logistic regression with a ridge, by Newton's method."""
+    weights, ridge = np.zeros(rows.shape[1]), np.eye(rows.shape[1])
+    for _ in range(12):
+        p = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
+        gradient = rows.T @ (right - p) - weights
+        weights = weights + np.linalg.solve((rows * (p * (1 - p))[:, None]).T @ rows + ridge, gradient)
+    return weights
+
+
+def regression(items, fold_of):
+    """Accuracy in five folds of choosing the option that the regression finds the most likely."""
+    rows = features(items)
+    right = np.array([float(n in item.correct) for item in items for n in range(len(item.choices))])
+    starts = np.cumsum([0, *(len(item.choices) for item in items)])
+    folds = np.repeat(fold_of, np.diff(starts))
+    hits = 0.0
+    for fold in range(5):
+        weights = fit(rows[folds != fold], right[folds != fold])
+        for number in np.flatnonzero(fold_of == fold):
+            span = slice(starts[number], starts[number + 1])
+            scores = rows[span] @ weights
+            hits += right[span][scores > scores.max() - 1e-9].mean()
+    return hits / len(items)
+
+
+@pytest.mark.parametrize("by", ["items", "cases"])
+@groups
+def test_a_regression_on_the_options_is_at_chance(group, by):
+    rng = np.random.default_rng(0)
+    keys = [item.id if by == "items" else item.id.partition(f"-{item.kind}")[0] for item in group]
+    names = list(dict.fromkeys(keys))
+    fold = dict(zip(names, rng.permutation(len(names)) % 5, strict=True))
+    accuracy = regression(group, np.array([fold[key] for key in keys]))
+    expected = sum(item.random_accuracy for item in group) / len(group)
+    assert accuracy <= expected + 0.08
+
+
+def candidate(state, answer, choices, question="q", layout="cramped_room"):
+    scene = Scene("", "Overcooked-v0", {"layout": layout}, {"state": state})
+    return Item(
+        id="", scene=scene, seat=0, kind="own", part="generated", partner="", skills=("fetch",), question=question,
+        choices=tuple(choices), correct=(choices.index(answer),), margin=2, unit="steps",
+        evidence={"values": [int(choice == answer) for choice in choices]},
+    )  # fmt: skip
+
+
+def test_the_measures_find_a_cue():
+    biased = [candidate(i, "a b c", ["a b c", "d", "e"]) for i in range(40)]
+    assert regression(biased, np.arange(40) % 5) == 1.0
+    blind = baselines([(item.choices, item.correct) for item in biased])
+    assert blind == {"chance": pytest.approx(1 / 3), "same letter": 1, "longest": 1, "first": 1, "majority": 1}
+
+
+def test_baselines_share_ties_and_leave_the_item_out():
+    blind = baselines([(("ab", "cd"), (0,)), (("ab", "cd"), (1,)), (("x", "long"), (1,))])
+    assert blind["longest"] == pytest.approx((0.5 + 0.5 + 1) / 3)
+    assert blind["first"] == pytest.approx((1 + 0 + 1) / 3)
+    assert blind["majority"] == pytest.approx((0 + 0 + 0.5) / 3)
+
+
+def test_cases_are_drawn_from_states_that_share_a_question():
+    texts = ["go", "stay", "use", "wait"]
+    pool = [candidate(i, texts[i % 3], texts) for i in range(90)]  # "wait" is never right, so never offered
+    pool += [candidate(100 + i, "go", ["go", "jump"], "other") for i in range(30)]  # never balanced
+    drawn = draw_cases(
+        pool, {f"{sorted(pool[0].scene.options.items())}{pool[0].scene.state}"}, np.random.default_rng(0)
+    )
+    assert [len(case) for case in drawn] == [3] * 29 + [2]  # the used state leaves 29 for "go"
+    states = [item.scene.state["state"] for case in drawn for item in case]
+    assert len(set(states)) == len(states) and 0 not in states
+    for case in drawn:
+        assert {item.choices for item in case} == {case[0].choices} and "wait" not in case[0].choices
+        assert sorted(item.correct for item in case) == [(number,) for number in range(len(case))]
+        for item in case:
+            assert item.evidence["values"] == [int(choice in correct_texts(item)) for choice in item.choices]
+
+
+@groups
+def test_a_case_differs_in_the_state_alone_and_each_choice_is_right_once(group):
+    assert MIN_ITEMS <= len(group) <= MAX_ITEMS
+    for case in cases(group):
+        assert len({(str(i.scene.options), i.seat, i.question, i.choices) for i in case}) == 1
+        assert sorted(item.correct for item in case) == [(number,) for number in range(len(case[0].choices))]
+        assert len({i.scene.name for i in case}) == len(case)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_items_of_the_partner_share_no_scene_and_no_choice_with_the_own_ones(game):
+    for part in (lambda i: {i.scene.name}, lambda i: set(i.choices)):
+        partner, best = (set().union(*map(part, GROUPS[game, kind])) for kind in ("partner", "own"))
+        assert partner and best and not partner & best
+
+
+def test_a_set_is_listed_without_compiling():
+    code = (
+        "import sys; from collab_overcooked.cli import app\n"
+        "try: app(['questions', 'list', '--kinds', 'own'])\n"
+        "except SystemExit: pass\n"
+        "assert 'numba' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "majority" in done.stdout + done.stderr, done.stderr

@@ -18,7 +18,7 @@ from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, pol
 from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers
+from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers, load_game
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.policies.observation import observation_options
@@ -171,7 +171,7 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
         games: Games that the score is of.
     """
     torch.set_num_threads(1)
-    game = registry.load_game(settings.env, **settings.options)
+    game = load_game(settings.env, settings.options)
     if settings.seats and max(settings.seats) >= game.n_agents:
         raise ValueError(f"seats must be from 0 to {game.n_agents - 1}, not {settings.seats!r}")
     choices = read_choices(game, settings.data, settings.seats, note)

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import (
     TrainingSettings,
     check_number,
     check_numbers,
+    load_game,
     settings_from,
     split_settings,
 )
@@ -212,7 +212,7 @@ def run_pbt(
         members = [{**member, "steps": settings.steps} for member in there["members"]]
         state = {**there, "settings": state["settings"], "members": members}
         say(f"{folder}: {state['generation']} generations are there, continuing")
-    game = registry.load_game(settings.env, **settings.options)
+    game = load_game(settings.env, settings.options)
     if not state["generation"]:
         for k, values in enumerate(state["members"]):
             keep(Training(settings_from(TrainingSettings, values)), folder, k, 0)

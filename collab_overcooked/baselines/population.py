@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import choose_skills, kept_policies, self_play_returns
 from collab_overcooked.baselines.max_entropy import train_together
 from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.scores import Games, play_games
-from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, split_settings
+from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, load_game, split_settings
 from collab_overcooked.baselines.training import claim_folder, is_finished, train
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.event_rewards import EventReward
@@ -95,7 +94,7 @@ def member_settings(population: PopulationSettings, settings: TrainingSettings) 
     ]
     if population.method != "hsp":
         return members
-    game = registry.load_game(settings.env, **settings.options)
+    game = load_game(settings.env, settings.options)
     EventReward(game, dict.fromkeys(population.grid, 1.0))  # checks the names
     drawn = draw_preferences(population.grid, population.members, settings.seed)
     others: list[Mapping[str, float]] = [{}] * (game.n_agents - 1)
@@ -136,7 +135,7 @@ def run_population(
         train_together(members, population.alpha, folder, command=command, bar=bar, say=say)
     else:
         train_members(members, folder, command=command, bar=bar, say=say)
-    game = registry.load_game(settings.env, **settings.options)
+    game = load_game(settings.env, settings.options)
     collect = _preferring if population.method == "hsp" else _skills
     partners = tuple(collect(population, game, folder, say))
     title = f"{population.method.upper()}: {population.members} members of {settings.steps:,} steps"

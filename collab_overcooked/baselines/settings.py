@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
+from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.io.checks import OptionError, check_options, near_matches, quote_value
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
@@ -22,6 +23,16 @@ LEARNERS = ("ppo", "maskable-ppo")
 WEIGHTS = ("shared", "own")
 CRITICS = ("local", "central")
 GRU = "gru:"  # before the size of a memory
+
+
+def load_game(env_id: str, options: Mapping[str, Any]) -> Any:
+    """Return a compiled game, whose episodes are cut after the option ``max_cycles``, if there is one."""
+    check_options(options, [*registry.game_options(env_id), "max_cycles"])
+    shell, of_game = split_options(options)
+    game = registry.load_game(env_id, **of_game)
+    if limit := check_max_cycles(shell.get("max_cycles")):
+        game.max_cycles = game.limit = limit
+    return game
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import checkpoint_of, last_checkpoint
 from collab_overcooked.baselines.scores import play_games
-from collab_overcooked.baselines.settings import TrainingSettings, check_number, split_settings
+from collab_overcooked.baselines.settings import TrainingSettings, check_number, load_game, split_settings
 from collab_overcooked.baselines.train_logger import read_log, write_log
 from collab_overcooked.baselines.training import Training, claim_folder, finish
 from collab_overcooked.envs.api import FullGame
@@ -106,7 +105,7 @@ def run_rounds(
     """
     values = {**settings.as_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
     claim_folder(folder, values)
-    game = registry.load_game(settings.env, **settings.options)
+    game = load_game(settings.env, settings.options)
     trainings = [Training(settings.with_values({"seed": settings.seed * 1000 + k})) for k in range(rounds.seeds)]
     done = last_checkpoint(folder, rounds.seeds)
     for k, training in enumerate(trainings if done else ()):

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import due, keep_policy
 from collab_overcooked.baselines.curves import write_curves
 from collab_overcooked.baselines.learners import actor_of, linear_schedule, load_weights, make_learner, policy_file
@@ -29,7 +28,7 @@ from collab_overcooked.baselines.partners import (
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.seating import learner_rows
-from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.baselines.settings import TrainingSettings, load_game
 from collab_overcooked.baselines.train_logger import TrainLogger, check_services
 from collab_overcooked.envs.api import clone
 from collab_overcooked.io.files import MAX_MODEL, draft, open_file, read_text, write_atomic
@@ -63,7 +62,7 @@ class Training:
     def __init__(self, settings: TrainingSettings) -> None:
         torch.set_num_threads(1)  # two threads were five times slower than one on a busy two-core machine
         self.settings = settings
-        self.game = registry.load_game(settings.env, **settings.options)
+        self.game = load_game(settings.env, settings.options)
         self.partners = read_partners(settings, self.game)
         torch.manual_seed(settings.seed)
         scale = observation_scale(self.game, settings.seed, bool(settings.convolutions))

@@ -291,13 +291,14 @@ class BatchEnv:
         checked = None if weights is None else check_layout_weights(self.layout_names, weights)
         self._layout_bounds = None if checked is None else draw_bounds(checked)
 
-    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
         """Pay the weighted sum of each agent's events instead of the game's rewards from the next step on.
 
         Args:
             weights: Weights by event name, as in the records' events, in upper or lower case; ``"reward"`` is the
                 weight of the game's rewards, 0 by default. None restores the game's rewards. Shaped rewards of
-                ``set_shaping`` are added to either.
+                ``set_shaping`` are added to either. Weights by name of an agent, ``{"agent_0": {...}}``, differ by
+                seat; agents that are left out keep the game's rewards.
 
         Raises:
             ValueError: For an unknown event, a weight that is no finite number, or a game that counts no events.

@@ -47,21 +47,20 @@ class CompiledGame(FullGame):
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         global_state: Names of the state's arrays that are the global state.
         array_classes: Classes of its state and out, declared by ``kernels.arrays.array_of``.
-        sizes: Lengths of their axes by letter. N, A, the ``numbers`` of an observation, the ``columns`` of an event
-            and ``scratch`` (0) have defaults.
+        sizes: Lengths of their axes by letter; N, A, ``numbers``, ``columns`` of events and ``scratch`` have defaults.
         seat_view: Class of a seat's knowledge.
         unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
-        reset_kernels: Called with tables, state, out, which and ``_reset_numbers``, a limit; they start episodes;
-            state and out have been cleared before, see ``array_of``.
+        reset_kernels: Called with tables, state, out, which and ``_reset_numbers``; they start cleared episodes.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.
         event_codes: Codes of ``Out.events``, from 0 on; left out where rows of events are not those of seats.
         events_are_bits: Codes are bits, several in a step, not numbers.
+        limit: Step limit of all episodes whose reset names none; 0 for the game's own limits.
         layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
@@ -70,6 +69,7 @@ class CompiledGame(FullGame):
 
     config_class: type[Config] = Config
     max_cycles: int = 40
+    limit: int = 0
     compiled: Any = SimpleNamespace(tables=NoTables(np.zeros(1, np.int32)))
     observed_numbers: int
     global_state: tuple[str, ...]
@@ -419,11 +419,11 @@ class CompiledGame(FullGame):
         checked = {} if options is None else self._read_options(options)
         if not checked.get("state"):
             out.fresh[:] = which
-            start(checked, max_cycles or 0)
+            start(checked, max_cycles or self.limit)
         else:
             trial, results = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
             results.fresh[:] = which
-            self._bind_start(trial, results)(checked, max_cycles or 0)
+            self._bind_start(trial, results)(checked, max_cycles or self.limit)
             for i in np.flatnonzero(which).tolist():
                 results.terminated[i], results.truncated[i] = self._write_scene(trial, i, checked["state"])
             for array, tried in zip((*state, *out), (*trial, *results), strict=True):

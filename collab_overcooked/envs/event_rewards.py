@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.shells import agent_names
 from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.schema import SchemaError, number
 
@@ -30,11 +31,18 @@ class EventReward:
     Args:
         game: Has ``event_names`` and ``event_numbers``.
         weights: Finite weights by event name, in upper or lower case; ``reward`` is the weight of the game's own
-            reward, 0 by default.
+            reward, 0 by default. Or such weights by name of an agent; others keep the game's rewards.
     """
 
-    def __init__(self, game: FullGame, weights: Mapping[str, float]) -> None:
-        names = event_names(game)
+    def __init__(self, game: FullGame, weights: Mapping[str, Any]) -> None:
+        names, agents = event_names(game), agent_names(game)
+        self._by_seat: list[EventReward] = []
+        if isinstance(weights, Mapping) and set(agents) & set(weights):
+            for name in weights:
+                if name not in agents:
+                    raise OptionError("events", f"events: {near_matches('agent', name, agents)}")
+            self._by_seat = [EventReward(game, weights.get(agent, {REWARD: 1.0})) for agent in agents]
+            weights = {}
         if not isinstance(weights, Mapping):
             raise OptionError("events", f"events: weights must be a mapping of events to numbers, not {weights!r:.80}")
         by_name = {str(name).lower(): _check_weight(name, weight) for name, weight in weights.items()}
@@ -50,6 +58,8 @@ class EventReward:
 
     def of(self, out: Any) -> Array:
         """Return the rewards of all seats in the last step, float64 (E, N)."""
+        if self._by_seat:
+            return np.stack([paid.of(out)[:, seat] for seat, paid in enumerate(self._by_seat)], axis=1)
         numbers = self._game.event_numbers(out)
         if self._is_bits:
             rewards: Array = self._low[numbers & ((1 << LOW_BITS) - 1)] + self._high[numbers >> LOW_BITS]

@@ -176,7 +176,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
         self.batch.set_layout_weights(weights)
 
-    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
         """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
         self.batch.events_to_rewards(weights)
 
@@ -236,7 +236,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self.batch.set_shaping(weight)
 
-    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
         """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
         self.batch.events_to_rewards(weights)
 

@@ -348,7 +348,7 @@ class ParallelEnv(PettingZooParallelEnv):
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self._shaping = check_shaping(self.game, self._out, weight)
 
-    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
         """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
         self._event_reward = None if weights is None else EventReward(self.game, weights)
 

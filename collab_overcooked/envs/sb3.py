@@ -114,7 +114,7 @@ class SB3VecEnv(VecEnv):
         """Set how often episodes start on each layout, see ``BatchEnv.set_layout_weights``."""
         self.batch.set_layout_weights(weights)
 
-    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+    def events_to_rewards(self, weights: Mapping[str, Any] | None) -> None:
         """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
         self.batch.events_to_rewards(weights)
 

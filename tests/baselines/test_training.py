@@ -295,3 +295,16 @@ def test_configurations_of_ones_own(tmp_path):
 def test_settings_go_through_json():
     again = json.loads(json.dumps(COOKING.as_dict()))
     assert settings_from(TrainingSettings, again).as_dict() == again
+
+
+def test_episodes_of_a_training_can_be_shorter(tmp_path):
+    settings = COOKING.with_values({"options": {**COOKING.options, "max_cycles": 9}})
+    training = Training(settings)
+    training.rollouts.collect(training.learners, 0.0)
+    batch = training.rollouts.batch
+    assert batch.game.max_cycles == 9 and batch.state.clock[:, 0].max() <= 9
+    assert registry.load_game(COOKING.env, **COOKING.options).max_cycles > 9
+    train(settings, tmp_path)
+    assert read_policy(tmp_path / "policy.npz").meta["env_kwargs"] == batch.game.kwargs, "it plays games of any length"
+    with pytest.raises(ValueError, match="max_cycles must be a positive integer"):
+        Training(COOKING.with_values({"options": {"max_cycles": 0}}))

@@ -128,3 +128,16 @@ def test_a_refused_command_of_craft_is_no_wait():
     assert batch.step([[refused, 0]])[1].tolist() == [[0.0, -1.0]]
     assert batch.game.event_counts(batch.out)[0, 0].sum() == 0
     assert batch.step([[goto, refused]])[1].tolist() == [[0.5, 0.0]]
+
+
+def test_seats_can_be_paid_by_different_weights():
+    batch, twin, all_seats = (collab_overcooked.make_vec("Overcooked-v0", ENVS, **ROOM) for _ in range(3))
+    batch.events_to_rewards({"agent_1": WEIGHTS})
+    all_seats.events_to_rewards(WEIGHTS)
+    for one in (batch, twin, all_seats):
+        one.reset(seed=1)
+    for actions in drawn_actions(ENVS * 2):
+        rewards, plain, paid = (one.step(actions.reshape(ENVS, 2))[1] for one in (batch, twin, all_seats))
+        assert np.array_equal(rewards[:, 0], plain[:, 0]) and np.array_equal(rewards[:, 1], paid[:, 1])
+    with pytest.raises(ValueError, match="unknown agent 'reward'"):
+        batch.events_to_rewards({"agent_1": WEIGHTS, "reward": 1.0})

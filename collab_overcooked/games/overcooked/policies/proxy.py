@@ -31,7 +31,11 @@ class ProxyPolicy(Silent):
         self._by_layout: dict[str, TrainedPolicy] = {}
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        layout = ", ".join(one.name for one in info.game.layouts)  # type: ignore[attr-defined]
+        layout, *others = (one.name for one in info.game.layouts)  # type: ignore[attr-defined]
+        if others:
+            raise ValueError(
+                f"policy {self.name!r} plays one layout, not a pool of {1 + len(others)}; evaluate each alone"
+            )
         if layout not in self._by_layout:
             known = proxy_layouts(self.kind)
             if layout not in known:

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from collab_overcooked import make
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
 from collab_overcooked.games.overcooked.suite import published
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
 
 
 def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
@@ -46,6 +49,12 @@ def test_layouts_without_a_proxy_and_unknown_kinds_are_refused(tmp_path: Path) -
         evaluate(plan, tmp_path, workers=1, note=lambda _: None)
     with pytest.raises(ValueError, match="policy 'proxy': unknown kind"):
         make_policy("proxy:people")
+
+
+def test_a_proxy_in_a_pool_of_layouts_is_refused() -> None:
+    env = make("Overcooked-v0", layout=["cramped_room", "coordination_ring"])
+    with pytest.raises(ValueError, match=r"'proxy:bc' plays one layout, not a pool of 2"):
+        play_episode(env, make_team(["proxy:bc", "random"]), 0)
 
 
 def test_noisy_play_is_greedy_play_with_mistakes(tmp_path: Path) -> None:

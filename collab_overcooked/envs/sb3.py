@@ -22,7 +22,7 @@ class SB3VecEnv(VecEnv):
     Environments are reset in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
     ``terminal_observation``, ``TimeLimit.truncated`` and ``episode``, return and length as Stable-Baselines3's monitors
     report them (``ep_rew_mean``). In some games all infos have ``shaped_reward``, and for pools
-    of layouts ``layout``, that of the step, see ``BatchEnv``. Masks for sb3-contrib's MaskablePPO come from
+    of layouts ``layout``, that of the step, see ``BatchEnv``, beside partners ``seat`` and ``partner``. Masks for sb3-contrib's MaskablePPO come from
     ``env_method("action_masks")``.
 
     Args:
@@ -83,7 +83,7 @@ class SB3VecEnv(VecEnv):
         observations, rewards, terminated, truncated, raw = self.batch.step(actions)
         rewards = flat(rewards).astype(np.float32, copy=False)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for key in ("shaped_reward", "layout"):
+        for key in ("shaped_reward", "layout", "seat", "partner"):
             for info, value in zip(infos, raw[key].reshape(-1).tolist() if key in raw else (), strict=False):
                 info[key] = value
         self._returns += rewards

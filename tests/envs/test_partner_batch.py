@@ -154,6 +154,9 @@ def test_all_kinds_have_a_row_for_each_environment():
     options = {"partners": ["greedy"], **KITCHEN}
     rows = collab_overcooked.make_vec("Overcooked-v0", 4, "sb3", **options)
     assert rows.num_envs == 4
+    rows.reset()
+    infos = rows.step(np.zeros(4, int))[-1]
+    assert all(info["seat"] in (0, 1) and info["partner"] == 0 for info in infos)
     model = stable_baselines3.PPO("MlpPolicy", rows, n_steps=40, batch_size=32, n_epochs=1, seed=0).learn(160)
     assert model.num_timesteps == 160
     for mode in ("NEXT_STEP", "SAME_STEP"):

@@ -21,9 +21,9 @@ class SB3VecEnv(VecEnv):
 
     Environments are reset in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
     ``terminal_observation``, ``TimeLimit.truncated`` and ``episode``, return and length as Stable-Baselines3's monitors
-    report them (``ep_rew_mean``). In some games all infos have ``shaped_reward``, and for pools
-    of layouts ``layout``, that of the step, see ``BatchEnv``, beside partners ``seat`` and ``partner``. Masks for sb3-contrib's MaskablePPO come from
-    ``env_method("action_masks")``.
+    report them (``ep_rew_mean``). In some games all infos have ``shaped_reward``, for pools of layouts ``layout``, that
+    of the step, see ``BatchEnv``, and beside partners ``seat`` and ``partner``. Masks for sb3-contrib's MaskablePPO
+    come from ``env_method("action_masks")``.
 
     Args:
         batch: Environments to play.

@@ -89,6 +89,12 @@ def test_rush_is_asked_as_in_its_paper_and_its_taught_students_have_no_manual() 
     assert {arguments[arguments.index("--out") + 1] for arguments in rush} <= set(summary)
 
 
+def test_studies_of_the_page_can_be_started() -> None:
+    """Built-in studies hold placeholders, with which nobody but their author may take part."""
+    studies = [command for command in COMMANDS if command.startswith("study")]
+    assert studies and all("rehearse" in command or "--preview" in command for command in studies)
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")

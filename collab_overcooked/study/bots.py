@@ -31,6 +31,8 @@ class PageForm(HTMLParser):
         action: Where the form is sent; None without one.
         fields: Possible values by field; one that can hold any text has none.
         kinds: Type of each field.
+        spans: Smallest and largest value of each field of numbers.
+        refused: Whether it comes back with error messages.
         news: Address of the waiting room's news; empty without one.
         links: Addresses of links that look like buttons.
         left: Seconds for which the page is to be read.
@@ -41,6 +43,8 @@ class PageForm(HTMLParser):
         self.action: str | None = None
         self.fields: dict[str, list[str]] = {}
         self.kinds: dict[str, str] = {}
+        self.spans: dict[str, tuple[int, int]] = {}
+        self.refused = False
         self.news = ""
         self.links: list[str] = []
         self.left = 0
@@ -63,6 +67,9 @@ class PageForm(HTMLParser):
             )
         elif tag == "a" and "button" in attributes.get("class", "").split():
             self.links.append(attributes["href"])
+        if "data-low" in attributes:
+            self.spans[attributes["name"]] = int(attributes["data-low"]), int(attributes["data-high"])
+        self.refused |= "aria-invalid" in attributes
         self.news = attributes.get("data-news", self.news)
         self.left = int(attributes["data-left"]) if attributes.get("data-timer") == "least" else self.left
 
@@ -96,9 +103,11 @@ class Bot:
             if "/study/" in address:
                 self.own_page = address
             page = PageForm(text)
+            if page.refused:
+                raise ValueError(f"{address}: the page refuses a bot's answers")
             if page.action is not None:
                 await asyncio.sleep(page.left)
-                address, text = await self._get(page.action, self._fill(page))
+                address, text = await self._get(page.action, self.fill(page))
             elif page.news:
                 address, text = await self._wait(page.news)
             elif any(link.endswith("/play") for link in page.links):
@@ -110,7 +119,8 @@ class Bot:
                 await self._play(address)
                 address, text = await self._get(self.own_page)
 
-    def _fill(self, page: PageForm) -> list[tuple[str, str]]:
+    def fill(self, page: PageForm) -> list[tuple[str, str]]:
+        """Return random values of all fields that the form accepts."""
         sent = []
         for name, values in page.fields.items():
             kind = page.kinds[name]
@@ -119,7 +129,7 @@ class Bot:
             elif kind == "select":
                 sent += [(name, place) for place in self._random.sample(values, len(values))]
             elif kind == "numeric":
-                sent.append((name, str(self._random.randint(18, 80))))
+                sent.append((name, str(self._random.randint(*page.spans[name]))))
             elif kind == "textarea":
                 sent.append((name, f"text of bot {self.seed}"))
             else:  # hidden fields, and the first of the buttons

@@ -263,7 +263,8 @@ def _item(study: Study, item: Item, values: Sequence[str], complaint: str, label
         if item.kind == "text":
             field = f'<textarea {attributes} rows="4" maxlength="4000">{value}</textarea>'
         else:
-            field = f'<input {attributes} inputmode="numeric" size="8" maxlength="10" value="{value}">'
+            span = f'data-low="{item.span[0]}" data-high="{item.span[1]}"'
+            field = f'<input {attributes} inputmode="numeric" {span} size="8" maxlength="10" value="{value}">'
         label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
         return f'<div class="item">{label}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"

@@ -73,6 +73,12 @@ def test_every_paper_has_its_tables() -> None:
     assert {command.split()[1] for command in COMMANDS if command.startswith("evaluate")} == set(TINY)
 
 
+def test_models_have_the_temperatures_of_the_papers() -> None:
+    models = [word for command in COMMANDS for word in re.findall(r"llm:[^ ,]+\S*", command) if "teacher" not in word]
+    assert [model for model in models if not re.search("preset=|temperature=", model)] == []
+    assert all("temperature=0.5" in model for model in models if "helper=on" in model)
+
+
 def test_rush_is_asked_as_in_its_paper_and_its_taught_students_have_no_manual() -> None:
     rush = [shlex.split(command) for command in COMMANDS if command.startswith("evaluate rush")]
     models = [word for arguments in rush for word in arguments if re.match(r"(all|agent_\d)=llm:", word)]
@@ -83,6 +89,12 @@ def test_rush_is_asked_as_in_its_paper_and_its_taught_students_have_no_manual() 
     assert {arguments[arguments.index("--out") + 1] for arguments in rush} <= set(summary)
 
 
+def test_studies_of_the_page_can_be_started() -> None:
+    """Built-in studies hold placeholders, with which nobody but their author may take part."""
+    studies = [command for command in COMMANDS if command.startswith("study")]
+    assert studies and all("rehearse" in command or "--preview" in command for command in studies)
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
@@ -91,7 +103,7 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
     answer = '{"action": 1, "answer": "A", "plan": "wait(1)", "say": "[NOTHING]", "analysis": ""}'
     with serving(lambda asked: Says(answer)) as server:
         for command in COMMANDS:
-            if command.startswith("study"):  # tests/study rehearses these
+            if command.startswith("study"):  # tests/study lets bots answer them
                 continue
             more = ["--base-url", server.url, "--max-unusable", "0"] if "llm:" in command else []
             done = CliRunner().invoke(app, [*tiny(command), *more])

@@ -24,6 +24,7 @@ from collab_overcooked.io.documents import LayoutError, builtin_names
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.runner.records import read_records
+from collab_overcooked.study.bots import Bot, PageForm
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
 from collab_overcooked.study.documents import check_studies, differences
 from collab_overcooked.study.forms import Item, Questionnaire
@@ -145,6 +146,20 @@ def test_shipped_studies_can_be_run(name: str) -> None:
         assert len(result.steps(group)) == len(result.steps(0))
         for condition in result.conditions.values():
             assert len({job.seed for job in condition.draw(result.seed, group)}) == condition.episodes
+
+
+@pytest.mark.parametrize("name", builtin_names(FOLDER))
+def test_bots_can_answer_every_question_of_shipped_studies(name: str) -> None:
+    study, bot = read_study(name), Bot("", "", 0)
+    for form in study.forms.values():
+        page = PageForm(form_page(study, form, "/", 0, 1, {}, {}))
+        for _ in range(20):
+            values: dict[str, list[str]] = {}
+            for field, value in bot.fill(page):
+                values.setdefault(field, []).append(value)
+            assert not form.read(values, study.texts)[1], (form.name, values)
+        refused = form.read({}, study.texts)[1]
+        assert PageForm(form_page(study, form, "/", 0, 1, {}, refused)).refused is bool(refused)
 
 
 def test_the_shipped_protocols_are_the_papers() -> None:

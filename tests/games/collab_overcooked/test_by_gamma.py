@@ -64,10 +64,10 @@ def test_a_sheet_has_the_curve_of_success_by_gamma(long):
     ]
     assert [column.name for column in levels[0].columns] == ["Team", "level 1", "level 2"]
     assert [[cell.value for cell in row[1:]] for row in levels[0].rows] == [[1.0, 1.0], [0.0, 0.0]]
-    assert [column.name for column in table.columns] == ["Team", "gamma 1", "gamma 1.25", "gamma 1.5", "gamma 2"]
+    assert [column.name for column in table.columns] == ["Team", "gamma 1", "gamma 1.2", "gamma 1.5", "gamma 2"]
     assert [row[-1].value for row in table.rows] == [1.0, 0.0]
-    assert chart.curve and chart.groups == ("1", "1.25", "1.5", "2")
-    assert tables.played_gammas([{**unfinished[0], "max_cycles": 21}]) == [1.0, 1.25]
+    assert chart.curve and chart.groups == ("1", "1.2", "1.5", "2")
+    assert tables.played_gammas([{**unfinished[0], "max_cycles": 21}]) == [1.0, 1.2]
 
 
 @pytest.mark.parametrize("obs", ["features", "grid"])

@@ -149,7 +149,7 @@ def _charts(score: TeamScore) -> Iterator[Chart]:
     )
 
 
-GAMMAS = (1.0, 1.25, 1.5, 2.0)  # of sheets, as far as they were played
+GAMMAS = (1.0, 1.2, 1.5, 2.0)  # of sheets, as far as they were played; those of the public scripts
 Rates = Mapping[float, Estimate | None]
 
 

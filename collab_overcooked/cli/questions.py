@@ -62,7 +62,7 @@ def list_questions(
     items = choose_items(read_questions(file or SHIPPED), **texts)
     width = max(len(item.id) for item in items)
     for item in items:
-        margin = "" if item.margin is None else f", margin {item.margin:g} {item.unit}"
+        margin = "" if item.margin is None else f", margin {with_unit(item, item.margin)}"
         key = f", correct {item.letters}{margin}" if keys else ""
         facts = f"agent_{item.seat}, {len(item.choices)} choices{key}; {', '.join(item.skills)}"
         OUT.print(f"{item.id:<{width}}  {facts}", markup=False)
@@ -108,10 +108,14 @@ def value_text(item: Item, value: Any) -> str:
     """Return the searched value of a choice as text."""
     if item.margin is None:
         return ""
-    unit = f" {item.unit}" if item.unit else ""
     if value is None:
-        return f"  (worse by at least {item.margin:g}{unit})"
-    return f"  ({value})" if isinstance(value, str) else f"  ({value:g}{unit})"
+        return f"  (worse by at least {with_unit(item, item.margin)})"
+    return f"  ({value})" if isinstance(value, str) else f"  ({with_unit(item, value)})"
+
+
+def with_unit(item: Item, value: float) -> str:
+    """Return a value with the unit of an item."""
+    return f"{value:g} {item.unit.removesuffix('s') if value == 1 else item.unit}".rstrip()
 
 
 def draw_scene(env: Any, render_mode: str) -> Any:

@@ -225,11 +225,18 @@ def test_the_other_cook_is_no_wall_in_facts():
     assert entry.steps_to_use(state, 1, "o0") is None
 
 
-@pytest.mark.slow
-def test_the_shipped_items_are_those_that_the_command_makes(shipped):
-    """Of one game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
-    created = generate(shipped.seed, ["CollabCapture-v0"])
-    assert list(created.items) == [item for item in shipped.items if item.scene.env_id == "CollabCapture-v0"]
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param("CollabCapture-v0", marks=pytest.mark.slow),
+        pytest.param("CollabEscape-v0", marks=pytest.mark.nightly),
+        pytest.param("Overcooked-v0", marks=pytest.mark.nightly),
+    ],
+)
+def test_the_shipped_items_are_those_that_the_command_makes(shipped, game):
+    """By game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
+    created = generate(shipped.seed, [game])
+    assert list(created.items) == [item for item in shipped.items if item.scene.env_id == game]
 
 
 def test_a_game_without_questions_is_refused():

@@ -39,7 +39,7 @@ from collab_overcooked.kernels.bound import bind
 MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
 LONG = 500_000  # transitions from which a terminal is told how far it is, a second
 MAX_TRANSITIONS = 10_000_000  # per solution; three players in ten rooms have 6,029,530
-CHUNK = 20_000  # environments expanded at once
+ROWS = 400  # states expanded at once
 SUCCESS, FAILURE = -1, -2  # instead of the index of a state
 EPSILON = 1e-9  # tolerance of equal values
 ROUNDS = 100_000  # limit of value iteration; thousands are rare
@@ -217,34 +217,44 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
     known = np.zeros(0, np.int64)
     roots = _running(roots)
     keys, state = _distinct(survey(compiled, roots).keys, roots, known)
-    expanded = transitions = 0
+    transitions = 0
     while len(keys):
         known = np.union1d(known, keys)
-        mixed = np.random.default_rng(0).permutation(len(keys))  # so that the first rows tell how many follow
-        keys, state = keys[mixed], State(*(array[mixed] for array in state))
         if len(known) > MAX_STATES:
             raise ValueError(f"layout {compiled.level.name}: more than {MAX_STATES} states; exact values need fewer")
+        expected = transitions + _estimated(compiled, state, worst)
+        if expected > MAX_TRANSITIONS:
+            raise ValueError(
+                f"layout {compiled.level.name} with {compiled.n_players} players: about {expected} transitions of "
+                f"at least {len(known)} states; exact values need at most {MAX_TRANSITIONS}"
+            )
         fresh: list[tuple[Array, State]] = []
-        for start in range(0, len(keys), CHUNK // 50):
-            rows = State(*(array[start : start + CHUNK // 50] for array in state))
-            part, after = _expand(compiled, rows, worst)
-            expanded, transitions = expanded + len(rows.clock), transitions + len(part[3])
-            expected = transitions * len(known) // expanded
-            if expected > MAX_TRANSITIONS:
-                raise ValueError(
-                    f"layout {compiled.level.name} with {compiled.n_players} players: about {expected} transitions of "
-                    f"at least {len(known)} states; exact values need at most {MAX_TRANSITIONS}"
-                )
-            if sys.stderr.isatty() and expected > LONG:
-                print(f"\rsolving {compiled.level.name}: {transitions / expected:.0%}\033[K", end="", file=sys.stderr)
+        for start in range(0, len(keys), ROWS):
+            part, after = _expand(compiled, _rows(state, slice(start, start + ROWS)), worst)
+            transitions += len(part[3])
             parts.append(part)
             fresh.append(_distinct(part[3], after, known))
+            if sys.stderr.isatty() and expected > LONG:
+                print(f"\rsolving {compiled.level.name}: {transitions / expected:.0%}\033[K", end="", file=sys.stderr)
         all_keys.append(keys)
         levels.append(state)
         keys, state = _distinct(np.concatenate([new for new, _ in fresh]), _joined([rows for _, rows in fresh]), known)
     if sys.stderr.isatty() and transitions > LONG:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     return _assembled(compiled, worst, np.concatenate(all_keys), _joined(levels), parts)
+
+
+def _estimated(compiled: Compiled, state: State, worst: bool) -> int:
+    """Return about how many transitions states have, by some of them if they are many."""
+    size = len(state.clock)
+    if size <= ROWS:
+        return 0
+    part, _ = _expand(compiled, _rows(state, np.linspace(0, size - 1, ROWS).astype(int)), worst)
+    return len(part[3]) * size // ROWS
+
+
+def _rows(state: State, which: Any) -> State:
+    return State(*(array[which] for array in state))
 
 
 def _joined(states: list[State]) -> State:
@@ -256,7 +266,7 @@ def _distinct(keys: Array, state: State, known: Array) -> tuple[Array, State]:
     after = np.append(known, -1)[np.searchsorted(known, keys)]
     new = np.flatnonzero((keys >= 0) & (after != keys))
     keys, at = np.unique(keys[new], return_index=True)
-    return keys, State(*(array[new[at]] for array in state))
+    return keys, _rows(state, new[at])
 
 
 def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array, Array, Array, Array], State]:
@@ -293,7 +303,7 @@ def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, part
         compiled=compiled,
         worst=worst,
         keys=keys,
-        states=State(*(array[order] for array in states)),
+        states=_rows(states, order),
         joint_starts=np.append(0, np.cumsum(sizes[order])),
         actions=actions[joint],
         outcome_starts=np.append(0, np.cumsum(counts[joint])),

@@ -338,9 +338,9 @@ class RoomQuestions:
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
     ) -> list[Item]:
         """Return the item about a seat's best action, and its partner's about what it will see if it acts otherwise."""
-        texts, names, scene = variant.game.action_texts(), variant.game.display_names, judged.scene
-        aim = f"You both want to {GOALS[self.env_id]}."
+        texts, scene = variant.game.action_texts(), judged.scene
         evidence = {"method": METHOD, "states": len(variant.solution.keys)}
+        me, other = (variant.game.display_names[who] for who in (seat, 1 - seat))
         seen: dict[str, tuple[float, float]] = {}
         for action, value in judged.values.items():
             room = _sees(variant, scene, seat, action)
@@ -361,26 +361,24 @@ class RoomQuestions:
                 part=part,
                 partner=PARTNERS,
                 skills=(*skills, _goes(variant, judged)),
-                question=f"{aim} {question}",
+                question=f"You both want to {GOALS[self.env_id]}. {question}",
                 choices=tuple(values),
                 correct=(list(values).index(answer),),
                 margin=judged.margin,
                 unit=judged.unit,
-                evidence=evidence | {"values": [f"success {v[0]:.4g}, {_turns(v[1])} turns" for v in values.values()]},
+                evidence=evidence | {"values": [_value_text(*value) for value in values.values()]},
             )
 
         actions = {texts[action]: value for action, value in judged.values.items()}
-        asks = f"{names[1 - seat]} {PARTNERS}. What should you do in this turn?"
-        items = [item(OWN, asks, actions, texts[judged.best])]
+        items = [item(OWN, f"{other} {PARTNERS}. What should you do in this turn?", actions, texts[judged.best])]
         if differs and target in seen and len(seen) > 1:
-            me = names[seat]
             asks = f"{me} {PARTNERS}. To which room will {me} move in this turn, or in which one will it stay?"
             items.append(item(PARTNER, asks, seen, target))
         return items
 
 
-def _turns(turns: float) -> str:
-    return "no" if turns == np.inf else f"{turns:.4g}"
+def _value_text(success: float, turns: float) -> str:
+    return f"success {success:.4g}, {'no' if turns == np.inf else format(turns, '.4g')} turns"
 
 
 CAPTURE_QUESTIONS = RoomQuestions(

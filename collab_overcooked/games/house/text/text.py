@@ -178,9 +178,10 @@ PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
     "`pick up THING` walks there and takes it; `transport` brings everything that you hold to the goal place; `wait`. "
     "Actions run until they are done or have failed.",
-    False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` looks at the whole room; "
-    "`pick up THING` walks there and takes it; `put in` puts a held thing into the held container; `transport` brings "
-    "everything that you hold to the bed; `wait`. Actions run until they are done or have failed.",
+    False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` walks to the "
+    "centre of your room and looks around; `pick up THING` walks there and takes it; `put in` puts a held thing into "
+    "the held container; `transport` brings everything that you hold to the bed; `wait`. Actions run until they are "
+    "done or have failed.",
 }
 PRIMITIVE_WORDS = (
     "Actions are primitive: walk one cell towards something, take, open, close, put down, look around, wait."
@@ -286,9 +287,14 @@ class HouseText(HouseScenes):
             "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in "
             + ("your room, but not inside closed containers." if home else HOUSE_SIGHT),
             "You see teammates and what they hold only while they are in your room.",
+            "The distance of a room is that of its centre.",
         ]
         if home:
-            lines.append("Every action takes one step; walking takes one step per metre. Opening needs a free hand.")
+            exempt = ", except at the goal place" if params[Param.AUTO_OPEN] else ""
+            lines.append(
+                "Walking takes one step per metre; opening, taking and putting down a thing take one step each. "
+                f"Opening needs a free hand{exempt}."
+            )
         else:
             lines.append(
                 f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into "

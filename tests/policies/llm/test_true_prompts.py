@@ -225,3 +225,44 @@ def test_the_length_of_an_episode_is_that_of_the_environment(play_team, env_id):
             assert re.search(rf"(?i)(\d+ of|maximum game steps:) {turns}\b", state)
             assert not re.search(rf"\b{game.max_cycles} (steps|turns)|has {game.max_cycles // 2} turns", rules)
     assert "decisions of the team" not in game.manual()
+
+
+@pytest.mark.parametrize("auto_open", [True, False])
+def test_homes_say_what_takes_how_long_and_needs_a_hand(auto_open):
+    manual = co.make("Housework-v0", auto_open=auto_open).game.manual()
+    assert "Every action takes one step" not in manual  # sub-plans take many
+    assert f"Opening needs a free hand{', except at the goal place' if auto_open else ''}." in manual
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_distances_of_rooms_are_not_shorter_than_the_walk(play_team, env_id):
+    """An agent is inside before it is at the centre, whose distance the text gives."""
+    _, client = play_team("llm:m?agent=choose,memory=1", last, env_id, max_cycles=30)
+    assert all("The distance of a room is that of its centre." in rules for rules in rules_of(client))
+    before, shorter = {}, 0
+    for prompt in client.last:
+        seat = re.search(r"You are (\w+)", prompt)[1]
+        walk = re.search(r"What you did last: go to (.+?) \(time (\d+) to (\d+)\)", prompt)
+        away = walk and re.search(rf"^{walk[1]} \(.*?(\d+) \w+ away\)", before.get(seat, ""), re.MULTILINE)
+        if away:
+            assert int(walk[3]) - int(walk[2]) <= int(away[1])
+            shorter += int(walk[3]) - int(walk[2]) < int(away[1])
+        before[seat] = prompt
+    assert shorter
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_joint_plans_name_one_set_of_sub_plans(play_team, env_id):
+    _, client = play_team("llm:m?agent=cots,n=1", last, env_id, max_cycles=1)
+    assert all("sub-plans replace the actions above" in rules for rules in rules_of(client))
+
+
+def test_a_message_is_cut_only_where_its_whole_plan_stands_below(play_team):
+    def answer(request):
+        if "joint plan" in request.turns[-1].content:
+            return {"analysis": "", "message": "Look.", "Alice": "go to office; wait", "Bob": "go to bedroom"}
+        return last(request)
+
+    _, client = play_team("llm:m?agent=capo", answer, "Transport-v0", max_cycles=12)
+    said = [line for prompt in client.last for line in re.findall(r"^.*the joint plan below.*$", prompt, re.MULTILINE)]
+    assert said and all(line.endswith("(the joint plan below)") for line in said)

@@ -266,3 +266,23 @@ def test_a_message_is_cut_only_where_its_whole_plan_stands_below(play_team):
     _, client = play_team("llm:m?agent=capo", answer, "Transport-v0", max_cycles=12)
     said = [line for prompt in client.last for line in re.findall(r"^.*the joint plan below.*$", prompt, re.MULTILINE)]
     assert said and all(line.endswith("(the joint plan below)") for line in said)
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_primitive_actions_of_homes_are_those_of_the_home(env_id):
+    game = co.make(env_id, action_level="primitive").game
+    named = game.manual().split("Actions are primitive: ")[1]
+    verbs = {"walk", "take", "open", "close", "put down", "put in", "look around", "wait"}
+    there = {verb for verb in verbs if any(text.startswith(verb) for text in game.action_texts())}
+    assert {verb for verb in verbs if verb in named} == there
+
+
+@pytest.mark.parametrize("layout", ["cramped_room", "forced_coordination"])
+def test_directives_put_things_where_the_rules_say(play_team, layout):
+    """Things go on the nearest empty counter, and on the counters that a layout names for handing over."""
+    _, client = play_team(
+        "llm:m?agent=choose", last, "Overcooked-v0", layout=layout, action_level="medium", max_cycles=40
+    )
+    shared = any("on shared counters and otherwise only on the nearest" in rules for rules in rules_of(client))
+    offered = {place[0] for prompt in client.last for place in re.findall(r"^\d+\. put on (\w+)", prompt, re.MULTILINE)}
+    assert offered and shared == ("s" in offered)

@@ -183,9 +183,11 @@ PLAN_WORDS = {
     "the held container; `transport` brings everything that you hold to the bed; `wait`. Actions run until they are "
     "done or have failed.",
 }
-PRIMITIVE_WORDS = (
-    "Actions are primitive: walk one cell towards something, take, open, close, put down, look around, wait."
-)
+PRIMITIVE_WORDS = {
+    True: "Actions are primitive: walk one cell towards something, take, open, close, put down, wait.",
+    False: "Actions are primitive: walk one cell towards something, take, put down at the bed, put in a held "
+    "container, look around, wait.",
+}
 
 
 class HouseView(SeatView):
@@ -305,5 +307,5 @@ class HouseText(HouseScenes):
         decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
         if decisions < params[Param.LIMIT]:
             lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
-        lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
+        lines.append((PLAN_WORDS if plans else PRIMITIVE_WORDS)[home])
         return "\n".join(lines)

@@ -265,6 +265,8 @@ def test_a_message_is_cut_only_where_its_whole_plan_stands_below(play_team):
     _, client = play_team("llm:m?agent=capo", answer, "Transport-v0", max_cycles=12)
     said = [line for prompt in client.last for line in re.findall(r"^.*the joint plan below.*$", prompt, re.MULTILINE)]
     assert said and all(line.endswith("(the joint plan below)") for line in said)
+    busy = [prompt for prompt in client.last if "You are busy" in prompt]
+    assert busy and all("The only action now: wait." in prompt and "begin now" not in prompt for prompt in busy)
 
 
 @pytest.mark.parametrize("env_id", HOMES)
@@ -285,3 +287,18 @@ def test_directives_put_things_where_the_rules_say(play_team, layout):
     shared = any("on shared counters and otherwise only on the nearest" in rules for rules in rules_of(client))
     offered = {place[0] for prompt in client.last for place in re.findall(r"^\d+\. put on (\w+)", prompt, re.MULTILINE)}
     assert offered and shared == ("s" in offered)
+
+
+def test_who_answers_with_tools_can_stay_silent(play_team):
+    """An answer must call a tool: the prompt says which one if there is nothing to change and nothing to say."""
+
+    def answer(request):
+        replies = "turn to answer" in request.turns[-1].content
+        calls = [("say", "[NOTHING]")] if replies else [("act", "wait(3)"), ("say", "I wait.")]
+        fields = {"act": "action", "say": "message"}
+        return {"calls": [{"name": name, "arguments": {fields[name]: text}} for name, text in calls]}
+
+    record, client = play_team("llm:m?agent=partner,channel=tools", answer, max_cycles=4)
+    asked = [prompt for prompt in client.last if "turn to answer" in prompt]
+    assert asked and all("call say with [NOTHING]" in prompt and "Leave it empty" not in prompt for prompt in asked)
+    assert set(record["accounts"]["agent_1"]["readings"]) == {"tool"} and "Alice: [NOTHING]" not in "".join(client.last)

@@ -302,3 +302,11 @@ def test_who_answers_with_tools_can_stay_silent(play_team):
     asked = [prompt for prompt in client.last if "turn to answer" in prompt]
     assert asked and all("call say with [NOTHING]" in prompt and "Leave it empty" not in prompt for prompt in asked)
     assert set(record["accounts"]["agent_1"]["readings"]) == {"tool"} and "Alice: [NOTHING]" not in "".join(client.last)
+
+
+@pytest.mark.parametrize("env_id", [*HOMES, "CuisineWorld-v0"])
+def test_without_the_manual_only_kitchens_are_called_kitchens(play_team, env_id):
+    _, client = play_team("llm:m?agent=choose,manual=off", last, env_id, max_cycles=1)
+    for rules in rules_of(client):
+        assert ("in a kitchen" in rules and "Serve what is ordered" in rules) == (env_id not in HOMES)
+        assert ("Bring to the " in rules) == (env_id in HOMES)

@@ -115,7 +115,10 @@ class DiscussionAgent(TeamAgent):
         repeated = f"{PLAN_MARK} {plan}"
         if not plan:
             return values | {"plan": ""}
-        messages = [(name, say.replace(repeated, "(the joint plan below)")) for name, say in values["messages"]]
+        messages = [
+            (name, f"{say.removesuffix(repeated)}(the joint plan below)" if say.endswith(repeated) else say)
+            for name, say in values["messages"]
+        ]
         return values | {"plan": plan, "messages": messages}
 
     def _propose(self, seen: Seen, answering: bool = False, objected: bool = False) -> str:

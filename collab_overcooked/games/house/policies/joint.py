@@ -145,10 +145,10 @@ STEPS = 3
 SCALE = 20.0  # cells walked that discount a gain by a factor of e
 BY_MESSAGE = "If you know of something only from a message, you walk to its room first."
 NOTES = {
-    False: "Sub-plans: `search ROOM` walks into a room, where you see everything that is not in a closed "
+    False: "`search ROOM` walks into a room, where you see everything that is not in a closed "
     "container; `check CONTAINER` walks there and opens it, which needs a free hand; `pick up THING` walks there and "
     f"takes it; `transport` brings the things in both hands to the goal place. {BY_MESSAGE}",
-    True: "Sub-plans: `search ROOM` walks into a room and looks at all of it; `pick up THING` walks there, takes it "
+    True: "`search ROOM` walks into a room and looks at all of it; `pick up THING` walks there, takes it "
     "and puts it into a container that you carry; `transport` brings everything that you carry to the bed. "
     + BY_MESSAGE,
 }
@@ -228,7 +228,7 @@ class HouseLook:
             scale=SCALE * self.cost[Verb.WALK],
             findings=self._findings(seen),
             unit="frames" if self.is_transport else "steps",
-            notes=NOTES[self.is_transport],
+            notes=f"In a joint plan, sub-plans replace the actions above: {NOTES[self.is_transport]}",
             describe=lambda: describe(seen.scene, ""),
         )
 

@@ -178,13 +178,16 @@ PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
     "`pick up THING` walks there and takes it; `transport` brings everything that you hold to the goal place; `wait`. "
     "Actions run until they are done or have failed.",
-    False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` looks at the whole room; "
-    "`pick up THING` walks there and takes it; `put in` puts a held thing into the held container; `transport` brings "
-    "everything that you hold to the bed; `wait`. Actions run until they are done or have failed.",
+    False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` walks to the "
+    "centre of your room and looks around; `pick up THING` walks there and takes it; `put in` puts a held thing into "
+    "the held container; `transport` brings everything that you hold to the bed; `wait`. Actions run until they are "
+    "done or have failed.",
 }
-PRIMITIVE_WORDS = (
-    "Actions are primitive: walk one cell towards something, take, open, close, put down, look around, wait."
-)
+PRIMITIVE_WORDS = {
+    True: "Actions are primitive: walk one cell towards something, take, open, close, put down, wait.",
+    False: "Actions are primitive: walk one cell towards something, take, put down at the bed, put in a held "
+    "container, look around, wait.",
+}
 
 
 class HouseView(SeatView):
@@ -286,9 +289,14 @@ class HouseText(HouseScenes):
             "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in "
             + ("your room, but not inside closed containers." if home else HOUSE_SIGHT),
             "You see teammates and what they hold only while they are in your room.",
+            "The distance of a room is that of its centre.",
         ]
         if home:
-            lines.append("Every action takes one step; walking takes one step per metre. Opening needs a free hand.")
+            exempt = ", except at the goal place" if params[Param.AUTO_OPEN] else ""
+            lines.append(
+                "Walking takes one step per metre; opening, taking and putting down a thing take one step each. "
+                f"Opening needs a free hand{exempt}."
+            )
         else:
             lines.append(
                 f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into "
@@ -299,5 +307,5 @@ class HouseText(HouseScenes):
         decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
         if decisions < params[Param.LIMIT]:
             lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
-        lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
+        lines.append((PLAN_WORDS if plans else PRIMITIVE_WORDS)[home])
         return "\n".join(lines)

@@ -35,10 +35,12 @@ Array = np.ndarray
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
 
 
-def _directives(strict: bool) -> list[str]:
+def _directives(strict: bool, shared: bool) -> list[str]:
+    where = "on shared counters and otherwise only" if shared else "only"
     return [
         "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
-        "Each time you see which directives are possible. You can put things down only on the nearest empty counter.",
+        "Each time you see which directives are possible. "
+        f"You can put things down {where} on the nearest empty counter.",
         *(["A directive that becomes impossible ends by itself."] if strict else []),
     ]
 
@@ -73,7 +75,8 @@ class OvercookedManual(OvercookedText):
                 lines.append(f"- {TITLES[kind]}: {places}")
         lines += self._reach(k, starts, seat)
         strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
-        actions = _directives(strict) if self.levels[seat] == MEDIUM else self._primitives(k)
+        shared = any(thing[Object.KIND] == Kind.SHARED for thing in objects)
+        actions = _directives(strict, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
         return "\n".join([*lines, "", *actions])
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:

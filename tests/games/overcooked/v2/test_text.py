@@ -40,7 +40,7 @@ def test_manuals_say_who_sees_what_and_what_things_cost():
         "Soup of the recipe pays 20 points.",
         "The recipe is one of: 3 onions; 3 tomatoes. It is drawn at random, and drawn again after each delivery of it.",
         "You see 2 cells in each direction.",
-        "A recipe indicator shows the recipe to players who have it in view; only they know it.",
+        "A recipe indicator shows the recipe to all players who have it in view.",
         "Pressing a button with empty hands costs the team 5 points.",
         "recipe for 9 steps",
         "costs the team 20 points.",

@@ -184,7 +184,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
         if len(self.compiled.layout.recipes) == 1:
             return
         if "R" in symbols:
-            yield "A recipe indicator shows the recipe to players who have it in view; only they know it."
+            yield "A recipe indicator shows the recipe to all players who have it in view."
         if "L" in symbols:
             yield (
                 f"Pressing a button with empty hands costs the team {-BUTTON_PAYS} points. The button then shows the "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.api import FullGame, Snapshot
 from collab_overcooked.envs.batch import BatchEnv, ResetOptions
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.checks import parse_integer, quote_value
@@ -160,6 +160,10 @@ class PartnerBatch(BatchEnv):
         after = (self._seat + 1) % self.game.n_agents
         partner = self._partner[np.arange(self.num_envs), after]
         return infos | {"seat": self._seat[:, None].astype(np.int32), "partner": partner[:, None].astype(np.int32)}
+
+    def restore(self, i: int, snapshot: Snapshot) -> None:
+        """Refuse, as partners would go on with what they know of another episode."""
+        raise ValueError("a batch with partners cannot be restored; restore a batch without, and ask policies yourself")
 
     def action_masks(self) -> Array:
         """Return the learners' masks as a new array, bool (E, 1, A)."""

@@ -140,6 +140,13 @@ class Counting(Silent):
         return int(seen.mask.argmax())
 
 
+def test_a_batch_with_partners_is_not_restored():
+    vec = collab_overcooked.make_vec("Overcooked-v0", 2, partners=["random"], **KITCHEN)
+    vec.reset(seed=0)
+    with pytest.raises(ValueError, match="with partners cannot be restored"):
+        vec.restore(0, vec.clone(1))
+
+
 def test_an_episode_begins_with_a_new_policy_at_timestep_0():
     Counting.objects.clear()
     vec = collab_overcooked.make_vec("Overcooked-v0", 3, partners=[Counting], **KITCHEN)

@@ -1,9 +1,9 @@
 """Find kitchens in which greedy play serves nothing although soup can be served: generated ones with 1 to 3 rooms.
 
-    python benchmarks/stalled_kitchens.py kitchens.jsonl --seed 5807 --count 200
+    python benchmarks/stalled_kitchens.py runs/kitchens --seed 5807 --count 200
 
-Every kitchen is a line of the file: the score of greedy seats and, where it is 0, of planning ones. The same call goes
-on where it was stopped.
+Every kitchen is a line of `kitchens.jsonl` there: the score of greedy seats and, where it is 0, of planning ones. The
+same call goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def score(layout: Any, policy: str, steps: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("out", type=Path, help="file of lines, one for each kitchen")
+    parser.add_argument("out", type=Path, help="folder of kitchens.jsonl, a line for each kitchen")
     parser.add_argument("--seed", type=int, default=5807, help="seed of the generator")
     parser.add_argument("--count", type=int, default=200, help="kitchens of every number of rooms")
     parser.add_argument("--steps", type=int, default=400, help="length of an episode")
@@ -48,9 +48,11 @@ def main() -> None:
         "--planner", default="planner:width=300", help="policy that is asked where greedy serves nothing"
     )
     args = parser.parse_args()
-    lines = [json.loads(line) for line in args.out.read_text("utf-8").splitlines()] if args.out.exists() else []
+    args.out.mkdir(parents=True, exist_ok=True)
+    out = args.out / "kitchens.jsonl"
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()] if out.exists() else []
     known = {(line["seed"], line["rooms"], line["number"]) for line in lines}
-    with args.out.open("a", encoding="utf-8") as file:
+    with out.open("a", encoding="utf-8") as file:
         for kitchen in kitchens(args.seed, args.count):
             layout, line = kitchen.pop("layout"), kitchen
             if (line["seed"], line["rooms"], line["number"]) in known:

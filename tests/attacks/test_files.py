@@ -59,6 +59,10 @@ def study(path: Path) -> None:
 
 READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "layout": (compiled("Overcooked-v0", "layout"), ["layouts/overcooked/locked", "layouts/overcooked/soup_passing"]),
+    "v2-layout": (
+        compiled("OvercookedV2-v0", "layout"),
+        ["layouts/overcooked_v2/two_rooms", "layouts/overcooked_v2/grounded_coord_simple"],
+    ),
     "kitchen": (compiled("CollabOvercooked-v0", "kitchen"), ["layouts/collab_overcooked/shared_floor"]),
     "level": (compiled("CuisineWorld-v0", "level"), ["layouts/cuisineworld/level_3"]),
     "scenario": (compiled("KitchenRush-v0", "scenario"), ["layouts/rush/easy"]),

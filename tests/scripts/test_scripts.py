@@ -26,7 +26,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/people.py": ["1", "1"],
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],
     "benchmarks/peers/ours.py": [json.dumps(TINY)],
-    "benchmarks/stalled_kitchens.py": "OUT --count 1 --steps 4 --planner planner:width=4".split(),
+    "benchmarks/stalled_kitchens.py": "FOLDER --count 1 --steps 4 --planner planner:width=4".split(),
     "benchmarks/threads.py": "--games Overcooked-v0 --sizes 1 2 --seconds 0.01 --out OUT".split(),
     "benchmarks/v2_results.py": "--layout demo_cook_wide --method sp fcp --seeds 1 --steps 60000 --out FOLDER".split(),
     "benchmarks/time_to_score.py": ["--seeds", "1", "--steps", "256", "--out", "OUT"],

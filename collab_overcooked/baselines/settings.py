@@ -31,7 +31,8 @@ def load_game(env_id: str, options: Mapping[str, Any]) -> Any:
     shell, of_game = split_options(options)
     game = registry.load_game(env_id, **of_game)
     if limit := check_max_cycles(shell.get("max_cycles")):
-        game.max_cycles = game.limit = limit
+        for one in (game, getattr(game, "plain", game)):  # a translated game resets by the plain one
+            one.max_cycles = one.limit = limit
     return game
 
 

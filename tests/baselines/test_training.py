@@ -13,9 +13,16 @@ from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.pbt import read_pbt_settings
 from collab_overcooked.baselines.population import read_population_settings
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
-from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from, shipped_configs
+from collab_overcooked.baselines.settings import (
+    TrainingSettings,
+    load_game,
+    read_config,
+    settings_from,
+    shipped_configs,
+)
 from collab_overcooked.baselines.train_logger import TrainLogger, read_log
 from collab_overcooked.baselines.training import Training, train
+from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.policy_file import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
@@ -295,6 +302,17 @@ def test_configurations_of_ones_own(tmp_path):
 def test_settings_go_through_json():
     again = json.loads(json.dumps(COOKING.as_dict()))
     assert settings_from(TrainingSettings, again).as_dict() == again
+
+
+@pytest.mark.parametrize("env", ["KitchenRush-v0", "AlienRush-v0", "CollabCapture-v0", "Overcooked-v0", "Transport-v0"])
+def test_shorter_games_end_in_every_kind_of_game(env):
+    batch = BatchEnv(load_game(env, {"max_cycles": 3}), 2)
+    batch.reset(seed=0)
+    steps = 0
+    while not batch.over.all():
+        batch.step(batch.out.masks.argmax(-1))
+        steps += 1
+    assert steps == 3 == batch.game.max_cycles
 
 
 def test_episodes_of_a_training_can_be_shorter(tmp_path):

@@ -40,8 +40,8 @@ class PartnerBatch(BatchEnv):
         partner_names: Names of the partners that are drawn.
 
     Raises:
-        ValueError: For a game of one agent, no partners, an unknown one, or one that cannot play in a batch: language
-            models, and policies that answer with plans.
+        ValueError: For a game of one agent, no partners, an unknown one, or one that cannot play in a batch, see
+            ``policies.batched.plays_in_batches``.
     """
 
     def __init__(self, game: FullGame, num_envs: int, partners: Any, **options: Any) -> None:
@@ -56,7 +56,10 @@ class PartnerBatch(BatchEnv):
         self._only_seat = np.array([-1 if seat is None else seat for _, _, seat in entries])
         for name, make, _ in entries:
             if not plays_in_batches(make(), game.id):
-                raise ValueError(f"partners: {name} cannot play in a batch of environments")
+                raise ValueError(
+                    f"partners: {name} cannot play in a batch of environments of {game.id}; "
+                    "policy files, random and policies with batched = True can"
+                )
         self._rng = np.random.default_rng()
         self._seat = np.zeros(self.num_envs, np.int64)
         self._partner = np.full((self.num_envs, game.n_agents), -1)  # by seat

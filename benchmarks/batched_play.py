@@ -66,7 +66,7 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         recorded = episodes * steps / (time.perf_counter() - began)
         for record, value, other in zip(records, together, written, strict=False):
             assert measure(record, ["return"])["return"] == value
-            assert record["steps"] == other["steps"]
+            assert record.steps == other.steps
         began = time.perf_counter()
         cross_play("Overcooked-v0", pool, options=options, episodes=episodes, workers=workers)
         seconds = time.perf_counter() - began

@@ -9,6 +9,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
 from collab_overcooked.games.collab_overcooked import record as collab
 from collab_overcooked.games.craft import record as craft
@@ -132,9 +133,9 @@ def load_suite(name: str) -> Any:
     return _suite(matches[0])
 
 
-def suite_of(record: Mapping[str, Any]) -> Any:
+def suite_of(record: Record) -> Any:
     """Return the suite that scores an episode's record."""
-    return load_suite(record.get("suite", record["env_id"]))
+    return load_suite(record.suite_name)
 
 
 @cache

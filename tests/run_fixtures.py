@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.records import read_records
 
 
 @pytest.fixture
@@ -50,5 +50,5 @@ def random_run(tmp_path_factory: pytest.TempPathFactory, two_randoms: list[str])
 
 
 @pytest.fixture
-def random_records(random_run: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (random_run / "records.jsonl").read_text().splitlines()]
+def random_records(random_run: Path) -> list[Any]:
+    return read_records(random_run)

@@ -188,7 +188,7 @@ def test_example_kitchens_can_be_won(name: str) -> None:
     for task in make("CollabOvercooked-v0", kitchen=kitchen).game.kitchen.tasks:
         env = make("CollabOvercooked-v0", kitchen=kitchen, task=task)
         record = play_episode(env, make_team(["greedy", "greedy"]), seed=0, task=task)
-        assert record["success"], f"{name}: {task}"
+        assert record.success, f"{name}: {task}"
 
 
 def test_example_references_deliver() -> None:

@@ -127,12 +127,12 @@ def test_a_metric_that_fails_has_no_value_and_warns(monkeypatch, random_records)
     from collab_overcooked.plugins import PluginWarning
 
     monkeypatch.setattr(registry, "_custom", {})
-    registry.register_metric(registry.Metric("lines", "Steps that were recorded."), lambda record: len(record["steps"]))
+    registry.register_metric(registry.Metric("lines", "Steps that were recorded."), lambda record: len(record.steps))
     registry.register_metric(registry.Metric("fails", "Nothing."), lambda record: 1 / 0)
     record = random_records[0]
-    assert registry.measure(record, ["lines"]) == {"lines": record["timesteps"]}
+    assert registry.measure(record, ["lines"]) == {"lines": record.timesteps}
     with pytest.warns(PluginWarning, match="metric 'fails' cannot be computed: ZeroDivisionError"):
-        assert registry.measure(record, ["fails", "lines"]) == {"fails": None, "lines": record["timesteps"]}
+        assert registry.measure(record, ["fails", "lines"]) == {"fails": None, "lines": record.timesteps}
 
 
 # ------------------------------------------------------------------------------------------- entry points
@@ -208,7 +208,7 @@ from collab_overcooked.policies.registry import register_policy
 from relay_pack import Taker
 
 register_policy("own", Taker, summary="Somebody's own.")
-register_metric(Metric("own_steps", "Steps."), lambda record: record["timesteps"])
+register_metric(Metric("own_steps", "Steps."), lambda record: record.timesteps)
 """
 
 
@@ -327,7 +327,7 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     ]
     command("evaluate", "relay", *texts, folder=desk, paths=[desk])
     records = [json.loads(line) for line in (desk / "run" / "records.jsonl").read_text("utf-8").splitlines()]
-    assert len(records) == 3 and {tuple(record["team"].values()) for record in records} == {
+    assert len(records) == 3 and {tuple(record.team.values()) for record in records} == {
         ("relay_pack.py:Taker", "package.policies:Taker:every=2")
     }
     assert set(config_of(desk / "run")["plugins"]) == {"relay", "relay_pack", "package.policies"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("screens") / "run"
     plan = plan_evaluation("collab-overcooked", ["all=random"], tasks=("boiled_egg",), gamma=1.0, seed=92)
     (record,) = evaluate(plan, folder, workers=1, note=lambda _: None)
-    named = json.loads(json.dumps(record | {"team": {agent: f"{TEXT}.zip:X" for agent in record["team"]}}))
+    named = record.replace(team={agent: f"{TEXT}.zip:X" for agent in record.team})
     shutil.rmtree(folder)
     folder.mkdir()
     (folder / RECORDS).write_bytes(dump_line(named))
@@ -66,7 +65,7 @@ def test_files_are_written_before_a_screen_that_fails(played, tmp_path, monkeypa
     with pytest.raises(SystemExit):
         app(["report", str(run)])
     assert (run / "table.md").exists() and (run / "report.html").exists()
-    assert read_records(run)[0]["task"] == "boiled_egg"
+    assert read_records(run)[0].task == "boiled_egg"
 
 
 def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Any):

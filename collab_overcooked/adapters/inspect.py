@@ -115,7 +115,7 @@ def record_metrics() -> Scorer:
         records = state.store.get(RECORDS)
         if not records:
             return Score.unscored(reason="the sample ended before its episode")
-        missing = {name: nan for record in records for name, value in record["metrics"].items() if value is None}
+        missing = {name: nan for record in records for name, value in record.metrics.items() if value is None}
         keys = [key_of(record) for record in records]
         return Score(value=missing | mean_metrics(records), metadata={"records": keys})  # every sample has every key
 

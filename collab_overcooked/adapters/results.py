@@ -21,13 +21,13 @@ def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) ->
         record: Record with its metrics.
         rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
     """
-    rate = rate or (game_metrics(record["env_id"]).outcome if record.get("env_id") else None)
-    return float(record.get("success", 0.0)) if rate is None else min(1.0, max(0.0, rate(record)))
+    rate = rate or game_metrics(record.env_id).outcome
+    return float(record.success) if rate is None else min(1.0, max(0.0, rate(record)))
 
 
 def numeric_metrics(record: Record) -> dict[str, float]:
     """Return the metrics of a record that are a single number."""
-    return {name: float(value) for name, value in record["metrics"].items() if isinstance(value, int | float)}
+    return {name: float(value) for name, value in record.metrics.items() if isinstance(value, int | float)}
 
 
 def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
@@ -71,7 +71,7 @@ class SharedFolder:
         self._lock = threading.Lock()
         self.finished = False
 
-    def add(self, records: list[dict[str, Any]]) -> None:
+    def add(self, records: list[Record]) -> None:
         """Append the records of a job, unless the folder has them."""
         with self._lock:
             for record in records:

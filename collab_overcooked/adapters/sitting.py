@@ -4,7 +4,7 @@
         turn = sitting.start()
         while not turn.done:
             turn = sitting.step(model(turn.messages))
-        print(sitting.record["metrics"], turn.reward)
+        print(sitting.record.metrics, turn.reward)
 
 Every seat whose policy is a language model (``llm:NAME?switches``) is answered by the caller; all other policies play
 inside. The agents, their prompts, the way answers are read and corrected, the seeds, the records and the metrics are
@@ -122,7 +122,7 @@ class Sitting:
     @property
     def metrics(self) -> Mapping[str, Any]:
         """Metrics of the last finished episode."""
-        metrics: Mapping[str, Any] = self.record.get("metrics", {})
+        metrics: Mapping[str, Any] = self.record.metrics
         return metrics
 
     @property
@@ -216,7 +216,7 @@ class Sitting:
             self._finished, self._last = self._finished + self._progress(), None
         elif isinstance(event, Stepped):
             self._last = event
-            self._earned = [a + b for a, b in zip(self._earned, event.step["rewards"], strict=True)]
+            self._earned = [a + b for a, b in zip(self._earned, event.step.rewards, strict=True)]
 
     def _next(self) -> Turn:
         assert self._running is not None
@@ -226,8 +226,8 @@ class Sitting:
             if self._written is not None:
                 self._written.add(self.records)
             rewards = {seat: self._pay(seat) for seat in self.seats}
-            info = {name: self.record.get(name) for name in ("task", "episode")}
-            info |= {"metrics": self.metrics, "rewards": rewards}
+            task, episode = self.record.task, self.record.episode
+            info = {"task": task, "episode": episode, "metrics": self.metrics, "rewards": rewards}
             return Turn("", (), {}, -1, True, rewards[self._asked], info)
         self._asked = question.seat
         chat = tuple({"role": message.role, "content": message.content} for message in question.request.turns)
@@ -253,7 +253,7 @@ class Sitting:
         if self._last is None:
             return 0.0
         record = self._last.record()
-        return outcome_of(record | {"metrics": game_metrics(record["env_id"]).measure(record)}, self._rate(record))
+        return outcome_of(record.replace(metrics=game_metrics(record.env_id).measure(record)), self._rate(record))
 
     def _rate(self, record: Record) -> Callable[[Record], float] | None:
-        return game_metrics(record["env_id"]).progress if self.reward == "progress" else None
+        return game_metrics(record.env_id).progress if self.reward == "progress" else None

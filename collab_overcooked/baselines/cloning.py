@@ -19,6 +19,7 @@ from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers, load_game
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.policies.observation import observation_options
@@ -105,7 +106,7 @@ def gather(rows: Iterable[Row]) -> Choices:
     return Choices(np.stack(observations), np.stack(masks).astype(np.bool_), *np.array(numbers, np.int64))
 
 
-def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequence[int] | None) -> Iterable[Row]:
+def record_choices(game: Game, records: Iterable[Record], seats: Sequence[int] | None) -> Iterable[Row]:
     """Replay records and yield what their agents chose where they had a choice.
 
     Args:
@@ -115,24 +116,24 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
     """
     observing = {*observation_options(game.id), "view_radius"}  # a clone may see less than the recorded agents
     for episode, record in enumerate(records):
-        if record["env_id"] != game.id:
-            raise ValueError(f"data: a record is of {record['env_id']}, not of {game.id}")
+        if record.env_id != game.id:
+            raise ValueError(f"data: a record is of {record.env_id}, not of {game.id}")
         observed = {name: value for name, value in game.kwargs.items() if name in observing}
         with about(record):
-            variant = registry.load_game(game.id, **{**record["env_kwargs"], **observed})
+            variant = registry.load_game(game.id, **{**record.env_kwargs, **observed})
         was, needed = variant.single_observation_space.shape, game.single_observation_space.shape
         if (was, variant.n_actions) != (needed, game.n_actions):
             raise ValueError(
-                f"data: a record of {record['env_kwargs']} has observations of shape {was} and {variant.n_actions} "
+                f"data: a record of {record.env_kwargs} has observations of shape {was} and {variant.n_actions} "
                 f"actions, the game to learn {needed} and {game.n_actions}"
             )
         _, out = variant.alloc(1)
         for replayed in replay(record):
-            if replayed.timestep == len(record["steps"]):
+            if replayed.timestep == len(record.steps):
                 break
             variant.observe(replayed.env.arrays[0], out)
             for seat in range(variant.n_agents) if seats is None else seats:
-                action, mask = record["steps"][replayed.timestep]["actions"][seat], out.masks[0, seat]
+                action, mask = record.steps[replayed.timestep].actions[seat], out.masks[0, seat]
                 if mask.sum() > 1 and action < len(mask) and mask[action]:
                     yield out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, episode, seat
 

@@ -43,7 +43,7 @@ def train(
 
     Args:
         algorithm: One of ``ALGORITHMS``.
-        config: Shipped name or file; values in ``given`` and ``options`` win over it.
+        config: Name of a built-in configuration, or a file; ``overrides`` and ``options`` take precedence.
         overrides: Settings of the training that replace those of the file.
         options: Options of the environment.
         out: Folder of the run.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import FLAG
+from collab_overcooked.core.record import Record, Step
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import draft
 
@@ -38,13 +39,13 @@ def replay(
     return 0
 
 
-def choose(records: list[dict[str, Any]], episode: int | None, task: str | None) -> list[dict[str, Any]]:
+def choose(records: list[Record], episode: int | None, task: str | None) -> list[Record]:
     """Return the records of a task, or the single record at an index."""
     if task is not None:
-        known = dict.fromkeys(record["task"] for record in records)
+        known = dict.fromkeys(record.task for record in records)
         if task not in known:
             raise ValueError(near_matches("task in this file", task, known))
-        records = [record for record in records if record["task"] == task]
+        records = [record for record in records if record.task == task]
     if episode is None:
         return records
     if not 0 <= episode < len(records):
@@ -52,7 +53,7 @@ def choose(records: list[dict[str, Any]], episode: int | None, task: str | None)
     return [records[episode]]
 
 
-def check_records(records: Sequence[Mapping[str, Any]]) -> int:
+def check_records(records: Sequence[Record]) -> int:
     """Replay records, print the differences, and return the exit code."""
     from collab_overcooked.runner.replay import first_difference
 
@@ -61,45 +62,43 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
         difference = first_difference(record)
         if difference:
             bad += 1
-            OUT.print(f"{record['task']}, episode {record['episode']}: {difference}")
-    steps = sum(record["timesteps"] for record in records)
+            OUT.print(f"{record.task}, episode {record.episode}: {difference}")
+    steps = sum(record.timesteps for record in records)
     OUT.print(f"{len(records) - bad} of {len(records)} episodes replay to the same events and rewards ({steps} steps)")
     return 1 if bad else 0
 
 
-def show_episode(record: Mapping[str, Any]) -> None:
+def show_episode(record: Record) -> None:
     """Print an episode step by step, waiting for Enter in an interactive terminal."""
     from collab_overcooked import registry
     from collab_overcooked.runner.replay import replay as replayed
     from collab_overcooked.runner.teams import team_text
 
-    team = team_text(record["team"].values())
-    OUT.print(f"{record['task']}, episode {record['episode']}, {team}")
-    for seat, feedback in enumerate(record.get("feedback", [])):
+    team = team_text(record.team.values())
+    OUT.print(f"{record.task}, episode {record.episode}, {team}")
+    for seat, feedback in enumerate(record.feedback):
         OUT.print(f"agent_{seat} was told:\n{feedback}")
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     for snapshot in replayed(record, render_mode="ansi"):
         if snapshot.timestep:
-            for line in step_lines(record["steps"][snapshot.timestep - 1]):
+            for line in step_lines(record.steps[snapshot.timestep - 1]):
                 OUT.print(line)
         OUT.print(snapshot.env.render())
         if interactive and not snapshot.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
-    OUT.print(f"{registry.suite_of(record).outcome(record)} after {record['timesteps']} timesteps")
+    OUT.print(f"{registry.suite_of(record).outcome(record)} after {record.timesteps} timesteps")
 
 
-def step_lines(step: Mapping[str, Any]) -> list[str]:
+def step_lines(step: Step) -> list[str]:
     """Return messages, errors, actions and events of a step, one line each."""
-    from collab_overcooked.reporting.report import event_text
-
     lines = [""]
-    for message in step["messages"]:
-        plan = f"  [plan: {message['plan']}]" if message["plan"] else ""
-        speaker = "A voice" if message["agent"] is None else f"agent_{message['agent']}"
-        lines.append(f"{speaker} says: {message['say']}{plan}")
-    lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
-    for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
-        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_text(event)}" if event else ""))
+    for message in step.messages:
+        plan = f"  [plan: {message.plan}]" if message.plan else ""
+        speaker = "A voice" if message.agent is None else f"agent_{message.agent}"
+        lines.append(f"{speaker} says: {message.say}{plan}")
+    lines += [f"agent_{e.agent} refused: {e.action}: {e.code}: {e.message}" for e in step.errors]
+    for seat, (action, event) in enumerate(zip(step.action_texts, step.events, strict=True)):
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event.text}" if event else ""))
     return lines
 
 
@@ -121,7 +120,7 @@ def render(
     say(f"written: {out}")
 
 
-def write_film(record: Mapping[str, Any], out: Path) -> None:
+def write_film(record: Record, out: Path) -> None:
     """Write the video of a record, or a picture of its final state."""
     from collab_overcooked.reporting.video import frames_of_record, write_video
 

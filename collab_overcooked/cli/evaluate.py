@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -26,6 +26,7 @@ from collab_overcooked.cli.options import (
     valued_switches,
 )
 from collab_overcooked.cli.results import write_results
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import PAIRS, SEATS, option
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def choose_suite(
     return [name, *arguments[1:]]
 
 
-def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
+def warn_of(records: Sequence[Record]) -> None:
     """Warn about truncated answers, and exit if no episode was measured."""
     from collab_overcooked.reporting.sample_sizes import cut_answers, without_use
 
@@ -179,7 +180,7 @@ def warn_of_repetitions(plan: Evaluation) -> None:
         )
 
 
-def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[dict[str, Any]]:
+def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[Record]:
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 

@@ -61,12 +61,12 @@ def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> list[Any]:
     from collab_overcooked.runner.records import read_records
 
     records = [record for run in runs for record in read_records(run)]
-    known = list(dict.fromkeys(record["task"] for record in records))
+    known = list(dict.fromkeys(record.task for record in records))
     chosen = tasks or known
     for name in chosen:
         if name not in known:
             raise ValueError(near_matches("task", name, known))
-    return [record for record in records if record["task"] in chosen]
+    return [record for record in records if record.task in chosen]
 
 
 def _export_chats(runs: Sequence[Path], tasks: Sequence[str] | None, people: bool, out: Path) -> None:

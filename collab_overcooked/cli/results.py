@@ -8,11 +8,12 @@ from typing import Any
 
 from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import ShowOptions
+from collab_overcooked.core.record import Record
 
 
 def write_results(
     folder: Path,
-    records: Sequence[Mapping[str, Any]],
+    records: Sequence[Record],
     report_file: bool,
     scoring: Mapping[str, Any],
     show: ShowOptions | None = None,

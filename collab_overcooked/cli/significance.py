@@ -75,8 +75,8 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         recorded = {name: read_records(Path(name)) for name in names}
     played = {name: counted(records, RecordScoring()) for name, records in recorded.items()}
     shared_game = False
-    for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
-        by_run = {run: [record for record in records if record["env_id"] == env_id] for run, records in played.items()}
+    for env_id in dict.fromkeys(record.env_id for records in played.values() for record in records):
+        by_run = {run: [record for record in records if record.env_id == env_id] for run, records in played.items()}
         by_run = {run: records for run, records in by_run.items() if records}
         if len(by_run) > 1:
             shared_game, title, by_run = True, f"{env_id}, {len(by_run)} runs", split_runs(by_run)

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.checks import near_matches
 
 
@@ -49,7 +50,7 @@ def write_page(path: Path, cards: Sequence[Any]) -> None:
     say(f"written: {path}")
 
 
-def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
+def sheet_cards(played: Mapping[str, Sequence[Record]]) -> list[Any]:
     """Return a card for each game in the runs.
 
     Args:
@@ -61,8 +62,8 @@ def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
     from collab_overcooked.runner.env_variants import split_runs
 
     cards = []
-    for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
-        by_run = {run: [record for record in records if record["env_id"] == env_id] for run, records in played.items()}
+    for env_id in dict.fromkeys(record.env_id for records in played.values() for record in records):
+        by_run = {run: [record for record in records if record.env_id == env_id] for run, records in played.items()}
         by_run = {run: records for run, records in by_run.items() if records}
         title, by_run = f"{env_id}, {len(by_run)} runs", split_runs(by_run)
         means, differences = run_table(by_run), difference_table(by_run)

@@ -1,1 +1,1 @@
-"""Environments: one folder a game, the shells that show every game to a trainer, and shared kernels in ``core``."""
+"""Environments: the protocols of a game, PettingZoo, Gymnasium and Stable-Baselines3 APIs over them, and batches."""

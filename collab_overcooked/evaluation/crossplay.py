@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation.plans import Cell, check_episodes
 from collab_overcooked.io import schema
@@ -201,7 +202,7 @@ def _svg_text(x: int, y: int, text: str, anchor: str = "middle") -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html_text(text)}</text>'
 
 
-def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], seed: int = 0) -> CrossPlay | None:
+def from_records(policies: Sequence[str], records: Sequence[Record], seed: int = 0) -> CrossPlay | None:
     """Return the cross-play that records of teams of at most two kinds hold; None if a pair is missing.
 
     Args:
@@ -214,10 +215,10 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
         raise ValueError(f"records: cross-play is of one variant of a game, these are of {'; '.join(variants)}")
     parsed: dict[tuple[str, str], list[tuple[str, int, float]]] = {}
     for record in records:
-        first, *others = record["team"].values()
-        if len(set(others)) == 1 and {first, others[0]} <= set(policies):
+        ego, *others = record.team.values()
+        if len(set(others)) == 1 and {ego, others[0]} <= set(policies):
             value = measure(record, ["return"])["return"]
-            parsed.setdefault((first, others[0]), []).append((record["task"], record["episode"], value))
+            parsed.setdefault((ego, others[0]), []).append((record.task, record.episode, value))
     pairs = [[parsed.get((one, other), []) for other in policies] for one in policies]
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
@@ -226,10 +227,10 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     first = records[0]
     options = {
         name: value
-        for name, value in first["env_kwargs"].items()
-        if all(record["env_kwargs"].get(name) == value for record in records)
+        for name, value in first.env_kwargs.items()
+        if all(record.env_kwargs.get(name) == value for record in records)
     }
-    return CrossPlay(first["env_id"], options, tuple(policies), tuple(policies), returns, seed)
+    return CrossPlay(first.env_id, options, tuple(policies), tuple(policies), returns, seed)
 
 
 def _estimate(returns: Array) -> Estimate:

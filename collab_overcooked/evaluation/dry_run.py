@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.policies.llm.agents import agent_kind, policy_maker
 from collab_overcooked.policies.llm.budget import Budget, Price
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
@@ -50,7 +51,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 """Episodes and decisions, by spec of the model and kind of agent."""
 
 
-def upper_bounds(plan: Evaluation, records: Iterable[Mapping[str, Any]]) -> Bounds:
+def upper_bounds(plan: Evaluation, records: Iterable[Record]) -> Bounds:
     """Return what the episodes that are missing may need."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
@@ -106,7 +107,7 @@ class _PromptCounter:
         return Reply("")
 
 
-def prompt_tokens(plan: Evaluation, records: Iterable[Mapping[str, Any]], connection: Connection) -> dict[str, float]:
+def prompt_tokens(plan: Evaluation, records: Iterable[Record], connection: Connection) -> dict[str, float]:
     """Return the mean tokens of the first prompts of each model, from its first missing episode.
 
     Args:
@@ -139,7 +140,7 @@ def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Ma
 
 
 def dry_run_card(
-    plans: Iterable[tuple[Evaluation, Sequence[Mapping[str, Any]]]],
+    plans: Iterable[tuple[Evaluation, Sequence[Record]]],
     connection: Connection,
     budget: Budget,
     total: Budget,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from collab_overcooked.evaluation.benchmark import Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
-from collab_overcooked.evaluation.suites import Record, SettingRow, Suite, check_names, load_checked
+from collab_overcooked.evaluation.suites import SettingRow, Suite, check_names, load_checked
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, Counting, Tally, cos, tally_record, total
@@ -28,7 +28,7 @@ class OrderResult:
     is_default: bool  # Whether the game was played with its default options, as in the paper
     team: str  # Policies, in a notation that does not depend on the size of the team
     counting: Counting  # Definition of a failure
-    episodes: Mapping[tuple[int, str, float], Sequence[Record]]  # (agents, level, pace) -> records
+    episodes: Mapping[tuple[int, str, float], Sequence[Any]]  # (agents, level, pace) -> records
     pace: ClassVar[str]  # Option of the environment that says how fast orders come
 
     @cached_property
@@ -55,10 +55,10 @@ class OrderResult:
         """Return the key by which paces are sorted."""
         return 0.0
 
-    def _runs(self, records: Sequence[Record]) -> tuple[Any, ...]:
+    def _runs(self, records: Sequence[Any]) -> tuple[Any, ...]:
         by_seed: dict[int, list[Tally]] = {}
         for record in records:
-            by_seed.setdefault(record["seed"], []).append(tally_record(record))
+            by_seed.setdefault(record.seed, []).append(tally_record(record))
         return tuple(total(tallies).cell(self.counting) for tallies in by_seed.values())
 
 
@@ -66,7 +66,7 @@ R = TypeVar("R", bound=OrderResult)
 
 
 def score_orders(
-    kind: type[R], records: Iterable[Record], levels: Collection[str], counting: Counting = "orders"
+    kind: type[R], records: Iterable[Any], levels: Collection[str], counting: Counting = "orders"
 ) -> list[R]:
     """Score records of a game, one result for every team and variant.
 
@@ -78,13 +78,13 @@ def score_orders(
     """
     results = []
     for group in by_variant(records):
-        names = setting_names(group, ("level",), lambda record: str(record["task"]).rsplit(", ", 2)[0], levels)
-        episodes: dict[tuple[int, str, float], list[Record]] = {}
+        names = setting_names(group, ("level",), lambda record: str(record.task).rsplit(", ", 2)[0], levels)
+        episodes: dict[tuple[int, str, float], list[Any]] = {}
         for name, record in zip(names, group, strict=True):
             pace = axis_values(record)[kind.pace]
-            key = len(record["team"]), name, 0.0 if pace is None else float(pace)
+            key = len(record.team), name, 0.0 if pace is None else float(pace)
             episodes.setdefault(key, []).append(record)
-        variant, team = variant_of(group[0]), team_text(group[0]["team"].values())
+        variant, team = variant_of(group[0]), team_text(group[0].team.values())
         results.append(kind(variant.title, not variant.changed, team, counting, episodes))
     return results
 
@@ -142,21 +142,21 @@ class OrderSuite(Suite):
         """Return the task of a level's records."""
         return f"{level}, {plural(agents, 'agent')}, {self.pace_name(pace)}"
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
-        options = record["env_kwargs"]
-        if not options.keys() >= set(self.named) or record["task"].count(", ") < 2:
+    def derived(self, record: Any) -> Mapping[str, Any]:
+        options = record.env_kwargs
+        if not options.keys() >= set(self.named) or record.task.count(", ") < 2:
             return {}
-        name, agents = self.level_name(options["level"]), len(record["team"])
+        name, agents = self.level_name(options["level"]), len(record.team)
         return {"task": self.task_name(name, agents, options.get(self.pace)), "level": self.level_number(name)}
 
-    def outcome(self, record: Record) -> str:
+    def outcome(self, record: Any) -> str:
         tally = tally_record(record)
         return f"{tally.completed} completed, {tally.expired} failed"
 
     def make_logger(self) -> OrderLogger:
         return OrderLogger(self.last_step)
 
-    def summary(self, records: Sequence[Record]) -> Summary:
+    def summary(self, records: Sequence[Any]) -> Summary:
         result, row = only(score_orders(self.result_class, records, self.shipped())), SettingRow("", "all", records)
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         score = cos(cells) if self.pooled or len({key[:2] for key in result.episodes}) == 1 else None

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
@@ -21,19 +22,19 @@ Progress = Callable[[int, int, int], None]
 """Called with episodes done, episodes in all, and successes among those done."""
 
 
-class Episodes(list[dict[str, Any]]):
-    """Records of a run, a list of dicts."""
+class Episodes(list[Record]):
+    """Records of a run."""
 
     def __repr__(self) -> str:
-        played = dict.fromkeys((record["env_id"], team_text(record["team"].values())) for record in self)
+        played = dict.fromkeys((record.env_id, team_text(record.team.values())) for record in self)
         return f"<Episodes: {len(self)} of {'; '.join(f'{game}, {team}' for game, team in played)}>"
 
     def table(self) -> ResultTable:
         """Return all metrics of each episode that are numbers, or numbers by seat."""
         rows = []
         for record in self:
-            row: dict[str, Any] = {"game": record["env_id"], "task": record["task"], "episode": record["episode"]}
-            row["team"] = " ".join(f"{seat}={policy}" for seat, policy in record["team"].items())
+            row: dict[str, Any] = {"game": record.env_id, "task": record.task, "episode": record.episode}
+            row["team"] = " ".join(f"{seat}={policy}" for seat, policy in record.team.items())
             for name, value in measure(record, tabulated(record)).items():
                 values = {name: value} if not isinstance(value, list) else dict(_by_seat(name, value))
                 row |= {
@@ -106,12 +107,12 @@ def evaluate(
         pending = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]
         if folder.records:
             note(f"{folder.path}: continuing, {len(folder.records)} of {len(keys)} episodes are there")
-        successes = sum(record["success"] for record in folder.records.values())
+        successes = sum(record.success for record in folder.records.values())
         for record in run_jobs([[batch_jobs(pending, teams)]], chosen, make, stop):
             if key_of(record) in folder.records:  # of a job that was stopped half way
                 continue
             folder.append(record)
-            successes += record["success"]
+            successes += record.success
             if progress is not None:
                 progress(len(folder.records), len(keys), successes)
         return Episodes(folder.finish(keys))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
@@ -25,10 +26,8 @@ from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
-from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
-Record = Mapping[str, Any]
 Listing = Callable[[str], list[tuple[str, str]]]
 """Takes a kitchen; returns names and what they are."""
 
@@ -40,7 +39,7 @@ class EpisodeOptions:
     episodes: int = option(10, "Episodes.")
 
 
-Metric = str | Callable[[Record], float | None]
+Metric = str | Callable[[Any], float | None]
 """Name of a metric of the game, or a function of a record."""
 
 
@@ -50,12 +49,12 @@ class SettingRow:
 
     title: str  # Game and variant
     setting: str  # Name of the setting
-    records: Sequence[Record]  # Episodes
+    records: Sequence[Any]  # Episodes
 
     @property
     def swapped(self) -> bool:
         """True if the team changed seats."""
-        return str(self.records[0]["task"]).endswith(SWAPPED)
+        return str(self.records[0].task).endswith(SWAPPED)
 
     @property
     def task(self) -> str:
@@ -65,7 +64,7 @@ class SettingRow:
     @property
     def team(self) -> tuple[str, ...]:
         """Policy texts in seat order."""
-        return tuple(self.records[0]["team"].values())
+        return tuple(self.records[0].team.values())
 
     @property
     def seats(self) -> dict[str, str]:
@@ -75,8 +74,8 @@ class SettingRow:
     @cached_property
     def episodes(self) -> list[dict[str, Any]]:
         """Metrics of each episode."""
-        metrics = game_metrics(self.records[0]["env_id"])
-        return [{"success": float(record["success"])} | metrics.measure(record) for record in self.records]
+        metrics = game_metrics(self.records[0].env_id)
+        return [{"success": float(record.success)} | metrics.measure(record) for record in self.records]
 
     def values(self, metric: Metric) -> list[float]:
         """Return a metric of each episode that has it."""
@@ -118,7 +117,7 @@ class Suite:
     suite_options: ClassVar[type] = EpisodeOptions
     scoring_options: ClassVar[type] = NoOptions
     log_options: ClassVar[type] = NoOptions
-    record_fields: ClassVar[RecordFields] = RecordFields()  # Of its records beyond those of every game
+    record_class: ClassVar[type[Record]] = Record  # Of its records
     show_options: ClassVar[tuple[str, ...]] = ()  # Which of ``more`` and ``by_task`` make a difference to its tables
     has_success: ClassVar[bool] = False  # Whether an episode can succeed as a whole
     # Options of the environment that its tables tell apart by rows or columns. All others that differ from their
@@ -190,7 +189,7 @@ class Suite:
         game = load_checked(self.env_id, **options)
         yield JobGroup(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
+    def score(self, records: Sequence[Any], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant; means of metrics if there are no columns.
 
         Raises:
@@ -200,14 +199,12 @@ class Suite:
             return [metric_card(records, self.metrics)]
         return [self.card(group) for group in by_variant(records, specs_as_given)]
 
-    def rows(self, records: Sequence[Record]) -> list[SettingRow]:
+    def rows(self, records: Sequence[Any]) -> list[SettingRow]:
         """Return the settings of one team in one variant, in the order of the records."""
-        names = setting_names(
-            records, self.axes, lambda record: str(record["task"]).removesuffix(SWAPPED), self.shipped()
-        )
-        by_setting: dict[tuple[str, bool], list[Record]] = {}
+        names = setting_names(records, self.axes, lambda record: str(record.task).removesuffix(SWAPPED), self.shipped())
+        by_setting: dict[tuple[str, bool], list[Any]] = {}
         for name, record in zip(names, records, strict=True):
-            by_setting.setdefault((name, record["task"].endswith(SWAPPED)), []).append(record)
+            by_setting.setdefault((name, record.task.endswith(SWAPPED)), []).append(record)
         title = variant_of(records[0]).title
         return [self.row_class(title, name, group) for (name, _), group in by_setting.items()]
 
@@ -215,7 +212,7 @@ class Suite:
         """Return the names of settings that come with the package."""
         return ()
 
-    def card(self, records: Sequence[Record]) -> Scorecard:
+    def card(self, records: Sequence[Any]) -> Scorecard:
         """Return what is shown of one team in one variant."""
         rows = self.rows(records)
         table = table_of(self.columns_of(rows), rows, self.table_title)
@@ -240,7 +237,7 @@ class Suite:
         """Return sentences that belong under the table."""
         return ()
 
-    def setting_rows(self, records: Sequence[Record]) -> list[SettingRow]:
+    def setting_rows(self, records: Sequence[Any]) -> list[SettingRow]:
         """Return the settings of records that must be of one team in one variant.
 
         Raises:
@@ -262,10 +259,10 @@ class Suite:
         """
         raise NotImplementedError
 
-    def outcome(self, record: Record) -> str:
+    def outcome(self, record: Any) -> str:
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
         if self.outcome_text:
-            return self.outcome_text.format(**game_metrics(record["env_id"]).measure(record))
+            return self.outcome_text.format(**game_metrics(record.env_id).measure(record))
         return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
 
     def setting(self, name: str) -> Setting:
@@ -280,7 +277,7 @@ class Suite:
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
         return Benchmark(title, measured, tuple(settings), pairs, **self.benchmark_fields)
 
-    def summary(self, records: Sequence[Record]) -> Summary:
+    def summary(self, records: Sequence[Any]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
         if self.process:
             rows = self.setting_rows(records)
@@ -298,7 +295,7 @@ class Suite:
         """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
         return {name: {"measure": "return"} for name in self.trained}
 
-    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         """Return tables and curves of several runs beside each other, by the name of the run."""
         return (), ()
 
@@ -314,11 +311,11 @@ class Suite:
         """Return a new logger for an episode; None where records need nothing more."""
         return None if self.logger_class is None else self.logger_class()
 
-    def fully_succeeded(self, record: Record) -> bool:
+    def fully_succeeded(self, record: Any) -> bool:
         """Tell whether an episode reached everything that it could."""
-        return bool(record["success"])
+        return bool(record.success)
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
+    def derived(self, record: Any) -> Mapping[str, Any]:
         """Return what other fields of a record say about some of its fields, by their names.
 
         A record whose task is not one of the suite's own names, as in games played from Python, has none.
@@ -329,9 +326,9 @@ class Suite:
         """
         return {}
 
-    def episode_name(self, record: Record) -> str:
+    def episode_name(self, record: Any) -> str:
         """Return what a record's episode is called."""
-        return str(record["task"])
+        return str(record.task)
 
     def listings(self) -> Mapping[str, Listing]:
         """Return what can be listed, by its plural: ``"tasks"``, ``"levels"``."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.core.record import Record
 from collab_overcooked.policies.llm.store import read_all_exchanges
 from collab_overcooked.runner.decisions import Limits
 from collab_overcooked.runner.jobs import EpisodeJob
@@ -34,7 +35,7 @@ def exchange_chats(path: Path) -> Iterator[Chat]:
             yield {"messages": [*messages, {"role": "assistant", "content": reply.text}], "model": request["model"]}
 
 
-def record_chats(records: Iterable[Mapping[str, Any]]) -> Iterator[Chat]:
+def record_chats(records: Iterable[Record]) -> Iterator[Chat]:
     """Yield the questions that a language model would have been asked in recorded episodes, with what was chosen.
 
     The prompts are those of the agent ``choose``, the answers the numbers of the recorded actions, whatever policy
@@ -51,19 +52,19 @@ def record_chats(records: Iterable[Mapping[str, Any]]) -> Iterator[Chat]:
             yield from _chats_of(record)
 
 
-def _chats_of(record: Mapping[str, Any]) -> Iterator[Chat]:
-    if record.get("options"):
+def _chats_of(record: Record) -> Iterator[Chat]:
+    if record.options:
         raise ValueError("options: episodes that start from reset options cannot be exported as chats")
-    kwargs = {**record["env_kwargs"], "max_cycles": record["max_cycles"]}
-    players = list(record["team"].values())
+    kwargs = {**record.env_kwargs, "max_cycles": record.max_cycles}
+    players = list(record.team.values())
     job = EpisodeJob(
-        env_id=record["env_id"],
+        env_id=record.env_id,
         env_kwargs=kwargs,
         team=(SPEC,) * len(players),
-        task=record["task"],
-        level=record.get("level"),
-        seed=record["seed"],
-        episode=record["episode"],
+        task=record.task,
+        level=record.level,
+        seed=record.seed,
+        episode=record.episode,
         limits=Limits(),
     )
     with Sitting(job) as sitting:
@@ -72,7 +73,7 @@ def _chats_of(record: Mapping[str, Any]) -> Iterator[Chat]:
             timestep, seat = turn.info["timestep"], turn.seat
             listed = turn.messages[-1]["content"].rpartition("\nActions:\n")[2]
             numbers = {text: int(number) for number, text in _NUMBERED.findall(listed)}
-            chosen = record["steps"][timestep]["action_texts"][seat] if timestep < len(record["steps"]) else None
+            chosen = record.steps[timestep].action_texts[seat] if timestep < len(record.steps) else None
             if chosen not in numbers:
                 raise ValueError(f"steps[{timestep}].actions[{seat}]: {chosen!r} is none of the listed actions")
             answer = json.dumps({"action": numbers[chosen]})
@@ -81,5 +82,5 @@ def _chats_of(record: Mapping[str, Any]) -> Iterator[Chat]:
                 "model": players[seat],
             }
             turn = sitting.step(answer)
-        if [step["actions"] for step in sitting.record["steps"]] != [step["actions"] for step in record["steps"]]:
+        if [step.actions for step in sitting.record.steps] != [step.actions for step in record.steps]:
             raise ValueError("steps: the recorded actions lead elsewhere when they are chosen one by one")

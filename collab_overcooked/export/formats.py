@@ -16,6 +16,7 @@ import numpy as np
 from collab_overcooked import __version__
 from collab_overcooked.export.trajectories import Trajectory
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.structs import encode
 
 EXTRA = "pip install 'collab-overcooked[data]'"
 LICENCE = "mit"
@@ -103,10 +104,10 @@ def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) 
 
 def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
     last = len(episode) - 1
-    for t, step in enumerate(episode.record["steps"]):
-        messages = {message["agent"]: message["say"] for message in step["messages"]}
+    for t, step in enumerate(episode.record.steps):
+        messages = {message.agent: message.say for message in step.messages}
         for seat in seats:
-            event = step["events"][seat]
+            event = step.events[seat]
             yield {
                 "episode": number,
                 "t": t,
@@ -114,9 +115,9 @@ def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
                 "observation": episode.observations[t, seat].ravel().tolist(),
                 "mask": episode.masks[t, seat].tolist(),
                 "action": int(episode.actions[t, seat]),
-                "action_text": step["action_texts"][seat],
+                "action_text": step.action_texts[seat],
                 "reward": float(episode.rewards[t, seat]),
-                "event": None if event is None else json.dumps(event, ensure_ascii=False),
+                "event": None if event is None else encode(event).decode(),
                 "said": messages.get(seat),
                 "terminated": episode.terminated and t == last,
                 "truncated": episode.truncated and t == last,
@@ -126,7 +127,7 @@ def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
 def _card(episodes: Sequence[Trajectory], fields: Sequence[tuple[str, str]]) -> str:
     first, steps = episodes[0], sum(map(len, episodes))
     agents, shape = first.game.n_agents, tuple(first.game.single_observation_space.shape)
-    teams = sorted({" + ".join(episode.record["team"].values()) for episode in episodes})
+    teams = sorted({" + ".join(episode.record.team.values()) for episode in episodes})
     columns = "\n".join(f"| `{name}` | {kind} |" for name, kind in fields)
     return f"""---
 license: {LICENCE}
@@ -136,7 +137,7 @@ configs:
   data_files: data.parquet
 ---
 
-# {first.record["env_id"]}: {len(episodes)} episodes, {steps} steps of {agents} agents
+# {first.record.env_id}: {len(episodes)} episodes, {steps} steps of {agents} agents
 
 Recorded with collab-overcooked {__version__} by {"; ".join(teams)}. A row is one agent in one step. `observation` is
 flattened; its shape is {shape}. `dataset.json` has options, seed, team and outcome of every episode.
@@ -164,20 +165,20 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
     for episode in episodes:
         if episode.game.kwargs != first.game.kwargs:
             raise ValueError(
-                f"format minari: the options of episodes differ ({episode.record['env_kwargs']} and "
-                f"{first.record['env_kwargs']}); export each setting by itself, with --tasks"
+                f"format minari: the options of episodes differ ({episode.record.env_kwargs} and "
+                f"{first.record.env_kwargs}); export each setting by itself, with --tasks"
             )
-    limit = {"max_cycles": first.record["max_cycles"]} if first.record.get("max_cycles_given") else {}
-    env: Any = gymnasium.make(f"collab_overcooked/{first.record['env_id']}", **first.game.kwargs, **limit)
+    limit: dict[str, Any] = {"max_cycles": first.record.max_cycles} if first.record.max_cycles_given else {}
+    env: Any = gymnasium.make(f"collab_overcooked/{first.record.env_id}", **first.game.kwargs, **limit)
     spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
     if seat is not None:
         space = first.game.single_observation_space
         spaces = {"observation_space": space, "action_space": gymnasium.spaces.Discrete(first.game.n_actions)}
     buffers = [
-        EpisodeBuffer(id=number, seed=episode.record["seed"], **_buffer(episode, seat))
+        EpisodeBuffer(id=number, seed=episode.record.seed, **_buffer(episode, seat))
         for number, episode in enumerate(episodes)
     ]
-    teams = sorted({" + ".join(episode.record["team"].values()) for episode in episodes})
+    teams = sorted({" + ".join(episode.record.team.values()) for episode in episodes})
     with _root(path), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # author and links to code are for the owner of the data to add
         create_dataset_from_buffers(
@@ -211,9 +212,7 @@ def _root(path: Path) -> Iterator[None]:
 def dataset_id(episode: Trajectory, seat: int | None) -> str:
     """Return the Minari id of the dataset that begins with an episode."""
     view = "central" if seat is None else f"agent{seat}"
-    name = re.sub(
-        r"[^A-Za-z0-9]+", "-", f"{episode.record['env_id'].removesuffix('-v0')}-{episode.record.get('task', '')}"
-    )
+    name = re.sub(r"[^A-Za-z0-9]+", "-", f"{episode.record.env_id.removesuffix('-v0')}-{episode.record.task}")
     return f"collab-overcooked/{name.strip('-')}-{view}-v0"
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.observation import check_observation
 from collab_overcooked.policies.registry import PERSON
@@ -16,7 +18,6 @@ from collab_overcooked.runner.records import about
 from collab_overcooked.runner.replay import replay
 
 Array = np.ndarray
-Record = Mapping[str, Any]
 
 EPISODE_FIELDS = ("env_id", "task", "episode", "seed", "team", "version", "success", "timesteps")
 """Fields of a record that datasets name; ids of people are in none of them."""
@@ -43,8 +44,8 @@ class Trajectory:
     @property
     def about(self) -> dict[str, Any]:
         """Return what datasets say of the episode: fields of its record, and its environment options."""
-        values = {name: self.record[name] for name in EPISODE_FIELDS if name in self.record}
-        return {**values, "env_kwargs": dict(self.record["env_kwargs"])}
+        values = {name: value for name, value in to_builtins(self.record).items() if name in EPISODE_FIELDS}
+        return {**values, "env_kwargs": dict(self.record.env_kwargs)}
 
 
 def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajectory:
@@ -54,10 +55,10 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
         record: See ``records.parse_record``.
         observation: Observation options, see ``policies.observation``; the record's own where missing.
     """
-    env_id = record["env_id"]
+    env_id = record.env_id
     with about(record):
         check_observation(env_id, observation)
-        game = registry.load_game(env_id, **{**record["env_kwargs"], **observation})
+        game = registry.load_game(env_id, **{**record.env_kwargs, **observation})
     _, out = game.alloc(1)
     observations, masks, states = [], [], []
     for step in replay(record):
@@ -73,8 +74,8 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
         observations=np.stack(observations),
         masks=np.stack(masks),
         states=np.stack(states),
-        actions=np.array([entry["actions"] for entry in record["steps"]], np.int64),
-        rewards=np.array([entry["rewards"] for entry in record["steps"]], np.float32),
+        actions=np.array([entry.actions for entry in record.steps], np.int64),
+        rewards=np.array([entry.rewards for entry in record.steps], np.float32),
         terminated=terminated,
         truncated=not terminated,
     )
@@ -83,7 +84,7 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
 def check_people(records: Iterable[Record], people: bool) -> None:
     """Refuse episodes with people unless they are wanted."""
     for record in records:
-        if not people and (record.get("people") or PERSON in record["team"].values()):
+        if not people and (record.people or PERSON in record.team.values()):
             raise ValueError(
                 f"{_name(record)}: a person takes part; --people exports such episodes, without ids, for which the "
                 "participants must have consented to publication"
@@ -110,7 +111,7 @@ def read_trajectories(
         first = first or trajectory
         for name in ("observations", "masks", "states"):
             shape, expected = (getattr(one, name).shape[1:] for one in (trajectory, first))
-            if record["env_id"] != first.record["env_id"] or shape != expected:
+            if record.env_id != first.record.env_id or shape != expected:
                 raise ValueError(
                     f"{_name(record)}: {name} have shape {shape}, those of {_name(first.record)} {expected}; "
                     "export each setting by itself, with --tasks"
@@ -119,4 +120,4 @@ def read_trajectories(
 
 
 def _name(record: Record) -> str:
-    return f"{record['env_id']} {record.get('task', '')} episode {record.get('episode', 0)}"
+    return f"{record.env_id} {record.task} episode {record.episode}"

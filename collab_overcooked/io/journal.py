@@ -33,6 +33,8 @@ class JournalFile:
         """Yield place and text of complete lines that were not read yet."""
         if self.missing_ok and not self.path.exists():
             return
+        if self._end and self.path.stat().st_size == self._end:  # nothing new
+            return
         with open_file(self.path, MAX_MODEL) as file:
             if file.seek(0, os.SEEK_END) < self._end:  # the file was replaced
                 self._end = self._count = 0
@@ -83,7 +85,7 @@ class JournalFile:
 
     def drop_torn_line(self, note: Callable[[str], None] = lambda message: None, result: str = "") -> None:
         """Drop an incomplete last line, left by a process that was stopped while writing; ``note`` gets the result."""
-        if not self.path.exists() or not self.path.stat().st_size:
+        if not self.path.exists() or self.path.stat().st_size in (0, self._end):
             return
         with open_file(self.path, MAX_MODEL) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             size, end = len(content), content.rfind(b"\n") + 1

@@ -38,6 +38,11 @@ def redact(text: str) -> str:
     return _LOOKS_LIKE_KEY.sub(HIDDEN, text)
 
 
+def is_key_known() -> bool:
+    """Return whether there is any key to redact."""
+    return bool(_spellings)
+
+
 def redact_values(value: Any) -> Any:
     """Return a JSON value with keys redacted from all texts."""
     return map_texts(redact, value) if _spellings else value

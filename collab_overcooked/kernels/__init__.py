@@ -1,1 +1,1 @@
-"""Building blocks of compiled rules; imports numpy and numba only."""
+"""Building blocks of compiled rules: arrays, events, grids, macro actions, orders, paths, random numbers."""

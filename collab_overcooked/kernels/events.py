@@ -22,13 +22,6 @@ class EventField(IntEnum):
     REASON = 1  # why the chosen action was refused, 0 where it was not
 
 
-class MacroColumn(IntEnum):
-    """The columns that follow in games with macro actions."""
-
-    PRIMITIVE = 2  # primitive action carried out
-    ENDED = 3  # how the agent's macro action ended in this step, see ``kernels.macro_actions.Outcome``
-
-
 @kernel
 def clear_event(event, first_id):
     """Clear one row: 0 before column `first_id`, NOTHING from there on. Mutates: event."""

@@ -62,11 +62,6 @@ def rng_from_dict(saved: Mapping[str, int]) -> list[int]:
     return [low, high, saved["draws"]]
 
 
-def restore_rng(rng: np.ndarray, saved: Mapping[str, int]) -> None:
-    """Write what ``rng_to_dict`` returned into a generator's state (3,)."""
-    rng[:] = rng_from_dict(saved)
-
-
 @kernel
 def mix(word):
     """Scramble 32 bits."""

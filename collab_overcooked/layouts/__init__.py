@@ -1,1 +1,1 @@
-"""Layout and scenario files (YAML) and their loader."""
+"""Data files by game: layouts, levels, lexicons, pools and studies, in YAML."""

@@ -1,6 +1,6 @@
 """Metrics of all games: estimates with intervals, and scores of actions against references (TES, ITES, ROUGE-L).
 
-Metrics of one game are in ``games/<game>/metrics``.
+A game names metrics of its own in its ``record.py``.
 """
 
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups, mean_of_ratios, mean_of_shares

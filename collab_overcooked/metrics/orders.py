@@ -9,22 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from collab_overcooked.io import schema
+from msgspec import Struct
+
+from collab_overcooked.core.record import Record, Step
+from collab_overcooked.io.structs import Count, Text
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
 Counting = Literal["orders", "steps"]
 """Unit of failures: expired ``orders`` or, as in the original, ``steps`` with at least one expired order."""
 
-# Orders in a step: names of completed and expired ones; name and remaining steps of open ones.
-ORDERS = schema.object_of(
-    {
-        "completed": schema.list_of(schema.text),
-        "expired": schema.list_of(schema.text),
-        "open": schema.list_of(schema.tuple_of([schema.text, schema.optional(schema.integer())])),
-    }
-)
+
+class StepOrders(Struct):
+    """Orders in a step: names of completed and expired ones; name and remaining steps of open ones."""
+
+    completed: list[Text]
+    expired: list[Text]
+    open: list[tuple[Text, Count | None]]
+
+
+class OrderStep(Step, kw_only=True):
+    """Step of a game in which dishes are ordered and expire."""
+
+    orders: StepOrders
+
+
+class OrderRecord(Record, kw_only=True):
+    """Record of a game in which dishes are ordered and expire."""
+
+    steps: Sequence[OrderStep]
 
 
 class Cell(NamedTuple):
@@ -77,30 +91,30 @@ def total(tallies: Iterable[Tally]) -> Tally:
     return sum(tallies, Tally())
 
 
-def tally_record(record: Mapping[str, Any]) -> Tally:
+def tally_record(record: OrderRecord) -> Tally:
     """Count the orders of one episode.
 
     Args:
-        record: Episode record whose steps have ``orders`` of the schema ``ORDERS``.
+        record: Episode record whose steps have ``orders`` of the class ``OrderStep``.
 
     Returns:
         The counts.
     """
     completed = expired = failing = still_open = 0
-    for step in record["steps"]:
-        orders = step["orders"]
-        completed += len(orders["completed"])
-        expired += len(orders["expired"])
-        failing += bool(orders["expired"])
-        still_open = len(orders["open"])
+    for step in record.steps:
+        orders = step.orders
+        completed += len(orders.completed)
+        expired += len(orders.expired)
+        failing += bool(orders.expired)
+        still_open = len(orders.open)
     return Tally(completed, expired, failing, still_open)
 
 
-def ordered(record: Mapping[str, Any]) -> list[str]:
+def ordered(record: OrderRecord) -> list[str]:
     """Return the names of all orders of one episode, however they ended."""
-    steps = [step["orders"] for step in record["steps"]]
-    ended = [name for step in steps for name in (*step["completed"], *step["expired"])]
-    return ended + [name for name, _ in (steps[-1]["open"] if steps else ())]
+    steps = [step.orders for step in record.steps]
+    ended = [name for step in steps for name in (*step.completed, *step.expired)]
+    return ended + [name for name, _ in (steps[-1].open if steps else ())]
 
 
 def parse_cell(text: str) -> Cell:
@@ -172,7 +186,7 @@ class CosTable:
         return mean_known(score.value for score in scores if score is not None)
 
 
-def served_share(record: Mapping[str, Any]) -> float:
+def served_share(record: OrderRecord) -> float:
     """Return the share of the orders of an episode that were served in time; 0 before any order has ended."""
-    completed, failed = record["metrics"]["completed"], record["metrics"]["failed"]
+    completed, failed = record.metrics["completed"], record.metrics["failed"]
     return completed / max(1, completed + failed)

@@ -7,16 +7,15 @@ come from plug-ins and `register_metric`; they are computed from records on disp
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from collab_overcooked import plugins, registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.checks import near_matches, quote_value
-
-Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,10 @@ class MetricSet:
     """
 
     metrics: tuple[Metric, ...]
-    measure: Callable[[Record], dict[str, Any]]
+    measure: Callable[[Any], dict[str, Any]]
     games: tuple[str, ...] = ()
-    outcome: Callable[[Record], float] | None = None
-    progress: Callable[[Record], float] | None = None
+    outcome: Callable[[Any], float] | None = None
+    progress: Callable[[Any], float] | None = None
 
 
 def episode_return(rewards: Sequence[Sequence[float]]) -> float:
@@ -62,14 +61,14 @@ def episode_return(rewards: Sequence[Sequence[float]]) -> float:
 
 def measure_any_game(record: Record) -> dict[str, Any]:
     """Compute the metrics of every game from a record."""
-    steps, decisions = record["steps"], record.get("decisions", {}).values()
+    steps, decisions = record.steps, record.decisions.values()
     count = sum(number for number, _ in decisions)
     return {
-        "success": float(record["success"]),
-        "steps": record["timesteps"],
-        "return": episode_return([step["rewards"] for step in steps]),
-        "messages": sum(len(step["messages"]) for step in steps),
-        "tokens": sum(tokens or 0 for step in steps for tokens in step["tokens"]),
+        "success": float(record.success),
+        "steps": record.timesteps,
+        "return": episode_return([step.rewards for step in steps]),
+        "messages": sum(len(step.messages) for step in steps),
+        "tokens": sum(tokens or 0 for step in steps for tokens in step.tokens),
         "decision_ms": 1000.0 * sum(seconds for _, seconds in decisions) / count if count else None,
     }
 
@@ -153,7 +152,7 @@ def metrics_of(env_id: str) -> dict[str, Metric]:
 def tabulated(record: Record) -> list[str]:
     """Return the metrics that tables of records show: ``success`` only where an episode can succeed as a whole."""
     can_succeed = registry.suite_of(record).has_success
-    return [name for name in metrics_of(record["env_id"]) if name != "success" or can_succeed]
+    return [name for name in metrics_of(record.env_id) if name != "success" or can_succeed]
 
 
 def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
@@ -163,13 +162,13 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
         record: Episode record.
         names: Metrics of its game, of every game, or custom ones.
     """
-    known = metrics_of(record["env_id"])
+    known = metrics_of(record.env_id)
     for name in names:
         if name not in known:
             raise ValueError(near_matches("metric", name, known))
     values = measure_any_game(record)
     if not set(names) <= set(values):
-        values = game_metrics(record["env_id"]).measure(record) | values
+        values = game_metrics(record.env_id).measure(record) | values
     for name in names:
         if name not in values:
             values = _measure_custom(name, record) | values

@@ -6,7 +6,7 @@ What other packages build on:
   ``plan_evaluation(suite, team, ...).jobs``, all of one team in which ``person`` is the spec of a person's seat.
   ``session.seats[k].token`` makes the link ``/s/<token>`` of seat ``k``, ``session.voice.token`` that of the voice;
   ``person.id`` may be replaced before the session is added, ``person.next`` is the address that follows at the end.
-- ``on_over(record)`` is called after every episode; an abandoned one has ``record["ended"]``. ``session.records`` are
+- ``on_over(record)`` is called after every episode; an abandoned one has ``record.ended``. ``session.records`` are
   those that came to their end, ``session.state`` is ``"closed"`` after the last, ``session.stop(why)`` ends it.
 - ``Host().add(session)`` plays it as a task of the running loop, ``await host.wait(session)`` waits for its end.
 - ``make_app(host, routes, names, started)`` is the web application; ``routes`` are custom Starlette routes, which get

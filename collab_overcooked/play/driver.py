@@ -7,6 +7,9 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec import to_builtins
+
+from collab_overcooked.core.record import Step
 from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
@@ -96,7 +99,7 @@ class EpisodeDriver:
         self._started: Started | None = None
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
-        self._step: dict[str, Any] | None = None
+        self._step: Step | None = None
         self._asked = False  # whether a person was asked in this step
         self._reading = False  # whether the episode reads a plan, in a thread
         self._newcomers: list[Person] = []  # who has come meanwhile
@@ -110,9 +113,9 @@ class EpisodeDriver:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
         answer: Answer = None
         while True:
-            event, record = await self._send(run, answer)
-            if event is None:
-                return record
+            event = await self._send(run, answer)
+            if isinstance(event, Record):
+                return event
             self._check()
             if isinstance(event, Started):
                 answer = await self._begin(event, begin)
@@ -121,18 +124,19 @@ class EpisodeDriver:
             else:
                 answer = await self._answer(event)
 
-    async def _send(self, run: Episode, answer: Answer) -> tuple[Event | None, Record]:
-        """Send an answer to the episode; returns the next event, or None and the record at the end.
+    async def _send(self, run: Episode, answer: Answer) -> Event | Record:
+        """Send an answer to the episode; returns the next event, or the record at the end.
 
         Plans are texts from people. They are parsed in a thread, so that other games do not wait; a person who
         connects meanwhile is sent the state after the step.
         """
 
-        def send() -> tuple[Event | None, Record]:
+        def send() -> Event | Record:
             try:
-                return run.send(answer), {}
+                return run.send(answer)
             except StopIteration as over:
-                return None, over.value
+                record: Record = over.value
+                return record
 
         if not getattr(answer, "plan", ""):
             return send()
@@ -182,7 +186,7 @@ class EpisodeDriver:
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
 
     async def _stepped(self, event: Stepped) -> Message | None:
-        self.timestep, self._step, asked = event.timestep, dict(event.step), self._asked
+        self.timestep, self._step, asked = event.timestep, event.step, self._asked
         self._asked = False
         for person in self.people.values():
             if person.ahead:  # the seat had no choice after all
@@ -438,7 +442,7 @@ class EpisodeDriver:
             if step is not None:
                 frame["done"] = done_by(step, seen.view, person.seat, renaming(self.game))
         if step is not None:
-            frame["said"] = step["messages"]
+            frame["said"] = to_builtins(step.messages)
         person.send(frame)
         if complete and person.question is not None:
             person.send(person.question)

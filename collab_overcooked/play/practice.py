@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
+
+from collab_overcooked.core.record import Step
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.runner.records import Key
 
@@ -21,7 +24,7 @@ class Goal:
     name: str  # Name of its text on pages
     times: int  # Number of steps in which it must be done
     # Returns whether a seat has done it, given a step of the record, the seat and the text of the idle action
-    done: Callable[[Mapping[str, Any], int, str], bool]
+    done: Callable[[Step, int, str], bool]
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,9 @@ class Round:
 
 
 GOALS = (
-    Goal("act", 3, lambda step, seat, idle: step["action_texts"][seat] != idle),
-    Goal("effect", 1, lambda step, seat, idle: step["events"][seat] is not None),
-    Goal("speak", 1, lambda step, seat, idle: any(m["agent"] == seat and m["say"] for m in step["messages"])),
+    Goal("act", 3, lambda step, seat, idle: step.action_texts[seat] != idle),
+    Goal("effect", 1, lambda step, seat, idle: step.events[seat] is not None),
+    Goal("speak", 1, lambda step, seat, idle: any(m.agent == seat and m.say for m in step.messages)),
 )
 
 
@@ -86,15 +89,16 @@ class Practice:
         """Return whether a seat has skipped the rest."""
         return seat in self._skipped
 
-    def reached(self, step: Mapping[str, Any]) -> bool:
+    def reached(self, step: Step) -> bool:
         """Update with a step; returns whether the episode may end."""
         self._steps += 1
         self._count.update(seat for seat, idle in self._idle.items() if self.goal.done(step, seat, idle))
         for seat, done in self._done.items():
-            for other, event in enumerate(step["events"]):
+            for other, event in enumerate(step.events):
                 if event is not None:
-                    flags = [name for name, value in event.items() if value is True]
-                    text = " ".join([*(["team:"] if other != seat else []), event["event"], event["label"], *flags])
+                    fields = structs.asdict(event)
+                    flags = [name for name, value in fields.items() if value is True]
+                    text = " ".join([*(["team:"] if other != seat else []), fields["event"], event.label, *flags])
                     steps = self._lessons[seat].items()
                     done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
         return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over

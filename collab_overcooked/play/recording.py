@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.runner.records import Note, RunFolder, dump_line
 
@@ -52,18 +53,18 @@ class PlayFolder:
             self._note(f"{self.path}: {len(self._unsaved)} lines were lost, as they could not be written")
         self.run.close()
 
-    def add(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def add(self, record: Record) -> Record:
         """Write the record of an episode that is over; returns it with the number under which it is kept."""
-        number = int(record["episode"])
+        number = int(record.episode)
         with self._writing:
-            while (record["task"], number) in self._taken:  # the same task again, or by others
+            while (record.task, number) in self._taken:  # the same task again, or by others
                 number += 1
-            self._taken.add((record["task"], number))
-            kept = {**record, "episode": number}
+            self._taken.add((record.task, number))
+            kept = record.replace(episode=number)
             self._write(partial(self.run.append, kept))
         return kept
 
-    def add_apart(self, name: str, record: Mapping[str, Any]) -> None:
+    def add_apart(self, name: str, record: Record) -> None:
         """Write a record that is not scored to ``ABORTED`` or ``TUTORIALS``."""
         self._append(name, dump_line(record))
 

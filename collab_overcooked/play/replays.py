@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.files import read_bytes
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.session import Session
@@ -49,17 +49,18 @@ def replay_gif(session: Session, person: Person, number: int) -> bytes | None:
         return None
     steps = replay(record)
     frames = (step.env.game.render(step.env.arrays[0], 0, "rgb_array", person.seat) for step in steps)
-    pace = 1 / session.settings.tick if record["people"][session.people[0].agent]["clock"] == TICKS else TURNS_A_SECOND
+    pace = 1 / session.settings.tick if record.people[session.people[0].agent].clock == TICKS else TURNS_A_SECOND
     with TemporaryDirectory() as folder:
         path = Path(folder) / "replay.gif"
         write_video(frames, path, min(pace, FASTEST))
         return read_bytes(path)
 
 
-def _record_of(session: Session, number: int) -> dict[str, Any] | None:
+def _record_of(session: Session, number: int) -> Record | None:
     if not session.replayable or not 0 <= number < len(session.records):
         return None
-    record: dict[str, Any] = dict(session.records[number])
+    record = session.records[number]
     if session.settings.names == "blind":
-        record["team"] = {agent: spec if spec == PERSON else "partner" for agent, spec in record["team"].items()}
+        team = {agent: spec if spec == PERSON else "partner" for agent, spec in record.team.items()}
+        return record.replace(team=team)
     return record

@@ -15,6 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import PersonEntry
+from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.keys import key_actions, key_labels
@@ -29,7 +31,7 @@ from collab_overcooked.reporting.naming import page_names, renaming, single_name
 from collab_overcooked.reporting.pictures import picture_of
 from collab_overcooked.runner.episode import Record, accounts_of, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
-from collab_overcooked.runner.jobs import Job, Series, make_logger
+from collab_overcooked.runner.jobs import Job, Series
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MAX_WATCHERS = 20
@@ -256,7 +258,6 @@ class Session:
             level=job.level,
             limits=job.limits,
             fresh=round_.number == 0,
-            logger=make_logger(job.env_id),
             accounts=lambda: accounts_of(self.env, team),
         )
         self.driver = EpisodeDriver(
@@ -264,20 +265,20 @@ class Session:
         )
         try:
             record = await self.driver.play(run, self._begin)
-            record = await asyncio.to_thread(lambda: record | {"metrics": game_metrics(job.env_id).measure(record)})
+            record = await asyncio.to_thread(lambda: record.replace(metrics=game_metrics(job.env_id).measure(record)))
         except Practised:
-            record = run.close() | {"ended": "practised"}
+            record = run.close().replace(ended="practised")
         except Abandoned as error:
             record, self._stopped = run.close(), str(error)
         except Exception as error:  # of a policy or the game: people are notified, and their record is kept
             record, self._stopped, self.error = run.close(), "The game was stopped by a technical error.", error
         except asyncio.CancelledError:
-            self._send_over(self._write(run.close() | self._people_facts()))
+            self._send_over(self._write(run.close().replace(people=self._people_facts())))
             raise
-        if "ended" not in record and any(p.seat is not None and not p.counts["decisions"] for p in self.people):
-            record |= {"ended": ABANDONED}  # by a person who decided nothing in it
-        again = "ended" not in record and self._repeats()
-        record = await asyncio.to_thread(self._write, record | self._people_facts())
+        if not record.ended and any(p.seat is not None and not p.counts["decisions"] for p in self.people):
+            record = record.replace(ended=ABANDONED)  # by a person who decided nothing in it
+        again = not record.ended and self._repeats()
+        record = await asyncio.to_thread(self._write, record.replace(people=self._people_facts()))
         if self._stopped is not None or self._number >= self.episodes:
             self._rematches = await asyncio.to_thread(self.list_rematches)
         counts = self._number < self.episodes and self._rounds()[self._number].goal is None
@@ -302,28 +303,28 @@ class Session:
             await asyncio.sleep(seconds)
         self._enter("playing")
 
-    def _people_facts(self) -> dict[str, Any]:
+    def _people_facts(self) -> dict[str, PersonEntry]:
         settings, ticks = self.settings, {"tick": self.settings.tick} if self._clock == TICKS else {}
         how = {"clock": self._clock, "show": settings.show, "menu": settings.menu, "names": settings.names, **ticks}
-        return {"people": {person.agent: person.facts() | how for person in self.people}}
+        return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
 
     def _write(self, record: Record) -> Record:
         practised = self._round.goal is not None
-        if self.folder is not None and ("ended" in record or practised):
+        if self.folder is not None and (record.ended or practised):
             self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
         elif self.folder is not None:
             record = self.folder.add(record)
         return record
 
     def _send_over(self, record: Record, comment: str = "") -> None:
-        ended, practised = record.get("ended"), self._round.goal is not None
+        ended, practised = record.ended, self._round.goal is not None
         left = ended == "left"
         if counts := not (ended or practised):
             self.records.append(record)
         more = not left and self._number < self.episodes
         outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
         outcome = outcome or (registry.suite_of(record).outcome(record) if counts else "")
-        metrics = _numbers(record["metrics"]) if self.settings.metrics and counts else {}
+        metrics = _numbers(record.metrics) if self.settings.metrics and counts else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
         result = {
             "outcome": renaming(self._game)(outcome or ""),

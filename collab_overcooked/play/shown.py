@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from collab_overcooked.core.record import Step
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import FRAME, Outbox
@@ -119,20 +120,20 @@ def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [message.to_dict() for message in messages]
 
 
-def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, outbox: Outbox) -> dict[str, Any]:
+def watched(env: Any, step: Step | None, timestep: int, outbox: Outbox) -> dict[str, Any]:
     """Return a frame for a watcher, who sees the whole state."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
     frame["picture"] = next_picture(game, game.scene(state, 0), None, outbox)
     if step is not None:
         labels = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
-        done = [names.get(text, text) for names, text in zip(labels, step["action_texts"], strict=True)]
+        done = [names.get(text, text) for names, text in zip(labels, step.action_texts, strict=True)]
         frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(page_names(game), done, strict=True))}
     return frame
 
 
-def done_by(step: Mapping[str, Any], view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
+def done_by(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
     """Return seat and label of the events of a step that a seat knows of."""
-    events = enumerate(step["events"])
+    events = enumerate(step.events)
     known = [(k, event) for k, event in events if event is not None and (k == seat or view.public_history)]
-    return [[k, named(view.event_label(event["label"]))] for k, event in known]
+    return [[k, named(view.event_label(event.label))] for k, event in known]

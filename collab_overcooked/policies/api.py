@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.search.simulator import Simulator
@@ -335,15 +336,15 @@ class Lesson:
     """
 
     game: FullGame
-    record: Mapping[str, Any]
+    record: Record
     manual: str = ""
     feedback: str = ""
-    earlier: tuple[tuple[Mapping[str, Any], tuple[str, ...]], ...] = ()
+    earlier: tuple[tuple[Record, tuple[str, ...]], ...] = ()
 
     @property
     def results(self) -> Mapping[str, Any]:
         """Metrics of the episode."""
-        metrics: Mapping[str, Any] = self.record["metrics"]
+        metrics: Mapping[str, Any] = self.record.metrics
         return metrics
 
 

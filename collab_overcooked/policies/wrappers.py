@@ -1,7 +1,7 @@
 """Policies that change how another policy plays: slow, late, forgetful, restricted to a role or to a convention.
 
 They need no training and play every game, since they act on masks, events and simulated steps only. As partners they
-they resemble people, who hesitate, come late, change plans, or have habits.
+resemble people, who hesitate, come late, change plans, or have habits.
 A spec is the wrapper, its parameter and the policy behind it, ``slow:3:planner:width=50``; ``greedy`` without one.
 """
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.core.record import Account, Record, Tokens
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.io import schema
+from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.structs import Name, Text, convert
 from collab_overcooked.policies.api import AnswersQuestions, Choice, EnvInfo, Question, ReportsUsage
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
 from collab_overcooked.policies.search.simulator import Simulator
@@ -27,7 +31,6 @@ from collab_overcooked.questions.items import (
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
 from collab_overcooked.runner.episode import SCHEMA, Stepped, answer_for, derive_seed, episode, policy_seed
 from collab_overcooked.runner.jobs import Job, cached_env, cached_team
-from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, Team
 
@@ -38,45 +41,44 @@ STATE = "state"  # what a run can withhold
 WITHHELD = "The state is not shown. Choose the answer that you think is the most likely one."
 CHANCE = "chance"  # random state of a scene, which question sets omit
 REMEDY = "ask again with 'evaluate questions'"
-_NUMBER = schema.integer(0, len(LETTERS) - 1)
-_TEXTS = schema.list_of(schema.text)
+Number = Annotated[int, Meta(ge=0, le=len(LETTERS) - 1)]
 
 
-def _check_set(value: Any) -> None:
-    schema.name(value)
-    old = value[1:].partition("-")[0]
-    if old in map(str, range(1, VERSION)):
-        raise schema.SchemaError(OTHER_VERSION.format(old=old, remedy=REMEDY))
-    if old != str(VERSION):
-        raise schema.refuse(value, f"a question set of version {VERSION}; {REMEDY}")
+class AskedItem(Struct, kw_only=True):
+    """Item of a question set, as far as answers to it are scored."""
+
+    set: Name = ""
+    kind: Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    part: Literal[tuple(PARTS)]  # type: ignore[valid-type]
+    skills: list[Text]
+    scene: Text
+    choices: list[Text]
+    correct: list[Number]
+
+    def __post_init__(self) -> None:
+        old = self.set[1:].partition("-")[0] or "1"  # the first version had no name
+        if old in map(str, range(1, VERSION)):
+            raise ValueError(f"set: {OTHER_VERSION.format(old=old, remedy=REMEDY)}")
+        if old != str(VERSION):
+            raise ValueError(f"set must be a question set of version {VERSION}; {REMEDY}, not {quote_value(self.set)}")
 
 
-def _check_item(value: Any) -> None:
-    if isinstance(value, dict) and "set" not in value:
-        raise schema.SchemaError(OTHER_VERSION.format(old=1, remedy=REMEDY))
-    _ITEM(value)
+class GivenAnswer(Struct, kw_only=True, omit_defaults=True):
+    """Answer of a policy: the choice, what it wrote or did, and how many tokens that took."""
+
+    way: Literal["words", "play"]
+    without: Literal["state"] | None = None
+    choice: Number | None
+    letter: Text | None
+    text: Text = field(default="", name="words")
+    tokens: Tokens | None = None
 
 
-_ITEM = schema.object_of(
-    {
-        "set": _check_set,
-        "kind": schema.one_of(KINDS),
-        "part": schema.one_of(PARTS),
-        "skills": _TEXTS,
-        "scene": schema.text,
-        "choices": _TEXTS,
-        "correct": schema.list_of(_NUMBER),
-    }
-)
-RECORD_FIELDS = RecordFields(
-    record={
-        "item": _check_item,
-        "answer": schema.object_of(
-            {"way": schema.one_of(WAYS), "choice": schema.optional(_NUMBER), "letter": schema.optional(schema.text)},
-            {"without": schema.optional(schema.one_of((STATE,)))},
-        ),
-    }
-)
+class QuestionRecord(Record, kw_only=True):
+    """Record of an answer to a question; it has no steps."""
+
+    item: AskedItem
+    answer: GivenAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +88,8 @@ class QuestionJob(Job):
     longest = 1
     item: Item  # The item
     set: str  # Name of its question set
-    way: str  # One of ``WAYS``
-    without: str | None  # ``STATE`` if the state is withheld
+    way: Literal["words", "play"]
+    without: Literal["state"] | None  # ``STATE`` if the state is withheld
     sample: int  # Index among the answers to the item
 
     def speakers(self) -> list[str]:
@@ -97,7 +99,7 @@ class QuestionJob(Job):
     def keys(self) -> tuple[Key]:
         return ((self.task, self.sample),)
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[Any]:
         team = cached_team(self.team, make)
         choice = self._as_text(team) if self.way == WORDS else self._by_playing(team)
         return [self._record(team, choice)]
@@ -130,56 +132,56 @@ class QuestionJob(Job):
                 answer = answer_for(team, event)
                 if isinstance(event, Stepped):
                     scenes.append(env.scene())
-                    actions.append(event.step["action_texts"])
+                    actions.append(event.step.action_texts)
                     chosen = source.chosen(item, scenes, actions)
         except StopIteration:
             pass
         finally:
             run.close()
-        tokens = [spent for step in run.steps for spent in step["tokens"] if spent is not None]
+        tokens = [spent for step in run.steps for spent in step.tokens if spent is not None]
         action_texts = "; ".join(step_actions[asked_seat(item)] for step_actions in actions)
         return Choice(None if chosen == OTHER else chosen, action_texts, sum(tokens) if tokens else None)
 
-    def _record(self, team: Team, choice: Choice) -> dict[str, Any]:
+    def _record(self, team: Team, choice: Choice) -> QuestionRecord:
         item, asked = self.item, self.item.seat if self.way == WORDS else asked_seat(self.item)
         policy, agent = team.policies[asked], f"agent_{asked}"
         account = {agent: policy.account()} if isinstance(policy, ReportsUsage) else {}
         number = choice.number
-        return {
-            "schema": SCHEMA,
-            "suite": SUITE,
-            "env_id": self.env_id,
-            "env_kwargs": dict(item.scene.options),
-            "seed": self.seed,
-            "episode": self.sample,
-            "team": {f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
-            "version": __version__,
-            "task": item.id,
-            "level": None,
-            "max_cycles": 1,
-            "steps": [],
-            "history": [[] for _ in self.team],
-            "success": number in item.correct,
-            "timesteps": 0,
-            **({"accounts": account} if account else {}),
-            "item": {
-                "set": self.set,
-                "kind": item.kind,
-                "part": item.part,
-                "skills": list(item.skills),
-                "scene": item.scene.name,
-                "choices": list(item.choices),
-                "correct": list(item.correct),
-            },
-            "answer": {
-                "way": self.way,
-                **({"without": self.without} if self.without else {}),
-                "choice": number,
-                "letter": None if number is None else LETTERS[number],
-                "words": choice.text,
-                "tokens": choice.tokens,
-            },
-        }
+        return QuestionRecord(
+            schema=SCHEMA,
+            suite=SUITE,
+            env_id=self.env_id,
+            env_kwargs=dict(item.scene.options),
+            seed=self.seed,
+            episode=self.sample,
+            team={f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
+            version=__version__,
+            task=item.id,
+            level=None,
+            max_cycles=1,
+            steps=[],
+            history=[[] for _ in self.team],
+            success=number in item.correct,
+            timesteps=0,
+            accounts=convert(account, dict[str, Account]),
+            item=AskedItem(
+                set=self.set,
+                kind=item.kind,
+                part=item.part,
+                skills=list(item.skills),
+                scene=item.scene.name,
+                choices=list(item.choices),
+                correct=list(item.correct),
+            ),
+            answer=GivenAnswer(
+                way=self.way,
+                without=self.without,
+                choice=number,
+                letter=None if number is None else LETTERS[number],
+                text=choice.text,
+                tokens=choice.tokens,
+            ),
+        )
 
 
 def checked_env(item: Item) -> ParallelEnv:
@@ -198,7 +200,7 @@ def checked_env(item: Item) -> ParallelEnv:
     return env
 
 
-def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, Any]) -> QuestionJob:
+def make_job(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, Any]) -> QuestionJob:
     """Return the job of one answer.
 
     Args:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
+from collab_overcooked.questions.answering import QuestionRecord
 from collab_overcooked.questions.balance import BASELINES, baselines
 from collab_overcooked.questions.items import KINDS, shipped_name
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
 
-Record = Mapping[str, Any]
 NOTES = (
     "Accuracy: share of correct answers in per cent; an answer that cannot be parsed, or that is none of the choices, "
     "is wrong. Above chance: (accuracy - chance) / (100 - chance).",
@@ -34,32 +33,32 @@ _COLUMNS = (
 )
 
 
-def policy_of(record: Record) -> str:
+def policy_of(record: QuestionRecord) -> str:
     """Return policy and way of answering, what was withheld, and the question set unless it is the built-in one."""
-    name, withheld = record["item"]["set"], record["answer"].get("without")
+    name, withheld = record.item.set, record.answer.without
     without = f", without {withheld}" if withheld else ""
     other = "" if name == shipped_name() else f", set {name}"
-    return f"{next(iter(record['team'].values()))} ({record['answer']['way']}{without}{other})"
+    return f"{next(iter(record.team.values()))} ({record.answer.way}{without}{other})"
 
 
-def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
+def accuracy(records: Sequence[QuestionRecord]) -> tuple[Estimate, Estimate]:
     """Return accuracy with its interval, and the expected accuracy of random choices."""
     cases = _by(records, case_of).values()
-    right = [sum(record["success"] for record in case) for case in cases]
+    right = [sum(record.success for record in case) for case in cases]
     counts = [len(case) for case in cases]
     share = mean_of_ratios([right], [counts])
     if share is None or sum(right) in (0, sum(counts)):
         share = mean_of_shares([sum(right)], [sum(counts)])
-    expected = sum(len(record["item"]["correct"]) / len(record["item"]["choices"]) for record in records) / len(records)
+    expected = sum(len(record.item.correct) / len(record.item.choices) for record in records) / len(records)
     return share, Estimate(expected)
 
 
-def case_of(record: Record) -> str:
+def case_of(record: QuestionRecord) -> str:
     """Return the case of an item: the part of its id before the kind."""
-    return str(record["task"]).partition(f"-{record['item']['kind']}")[0]
+    return str(record.task).partition(f"-{record.item.kind}")[0]
 
 
-def cards(records: Sequence[Record]) -> list[Scorecard]:
+def cards(records: Sequence[QuestionRecord]) -> list[Scorecard]:
     """Return a card for every policy and question set, and one with the differences if there are several."""
     for record in records:
         _check_choices(record)
@@ -68,32 +67,32 @@ def cards(records: Sequence[Record]) -> list[Scorecard]:
     return [*policy_cards, _differences(by_policy)] if len(by_policy) > 1 else policy_cards
 
 
-def _check_choices(record: Record) -> None:
-    count, chosen = len(record["item"]["choices"]), record["answer"]["choice"]
-    for name, numbers in (("item.correct", record["item"]["correct"]), ("answer.choice", [chosen or 0])):
+def _check_choices(record: QuestionRecord) -> None:
+    count, chosen = len(record.item.choices), record.answer.choice
+    for name, numbers in (("item.correct", record.item.correct), ("answer.choice", [chosen or 0])):
         for number in numbers:
             if not 0 <= number < count:
                 raise ValueError(f"{name}: got {number}, allowed are 0 to {count - 1}")
 
 
-def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
-    groups: dict[str, list[Record]] = {}
+def _by(records: Iterable[QuestionRecord], key: Callable[[QuestionRecord], str]) -> dict[str, list[QuestionRecord]]:
+    groups: dict[str, list[QuestionRecord]] = {}
     for record in records:
         groups.setdefault(key(record), []).append(record)
     return groups
 
 
-def _card(name: str, records: Sequence[Record]) -> Scorecard:
+def _card(name: str, records: Sequence[QuestionRecord]) -> Scorecard:
     rows = [_row("all", records)]
-    for kind, group in _by(records, lambda record: record["item"]["kind"]).items():
+    for kind, group in _by(records, lambda record: record.item.kind).items():
         rows.append(_row(f"{kind}: {KINDS[kind]}", group))
     for game, group in _by(records, lambda record: variant_of(record).title).items():
         rows += [_row(game, group)]
-        rows += [_row(f"{game}, {kind}", of) for kind, of in _by(group, lambda record: record["item"]["kind"]).items()]
-    rows += [_row(f"part {part}", group) for part, group in _by(records, lambda record: record["item"]["part"]).items()]
-    skills: dict[str, list[Record]] = {}
+        rows += [_row(f"{game}, {kind}", of) for kind, of in _by(group, lambda record: record.item.kind).items()]
+    rows += [_row(f"part {part}", group) for part, group in _by(records, lambda record: record.item.part).items()]
+    skills: dict[str, list[QuestionRecord]] = {}
     for record in records:
-        for skill in record["item"]["skills"]:
+        for skill in record.item.skills:
             skills.setdefault(skill, []).append(record)
     table = ResultTable(_COLUMNS, tuple(rows))
     skill_table = ResultTable(
@@ -102,7 +101,7 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
     data = ResultTable((Column("Policy", key="policy"), *_COLUMNS), tuple((name, *row) for row in rows))
     return Scorecard(
         "questions",
-        f"Questions {records[0]['item']['set']}: {len(records)} answers",
+        f"Questions {records[0].item.set}: {len(records)} answers",
         (table, skill_table, _answers(records)),
         team=name,
         notes=NOTES,
@@ -110,26 +109,26 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
     )
 
 
-def _row(name: str, records: Sequence[Record]) -> tuple[Cell, ...]:
+def _row(name: str, records: Sequence[QuestionRecord]) -> tuple[Cell, ...]:
     share, expected = accuracy(records)
-    items = {_item_of(record): record["item"] for record in records}
-    blind = baselines([(item["choices"], item["correct"]) for item in items.values()])
+    items = {_item_of(record): record.item for record in records}
+    blind = baselines([(item.choices, item.correct) for item in items.values()])
     above = (share.value - expected.value) / (1.0 - expected.value)
-    return name, len(records), share, *blind.values(), above, sum(r["answer"]["choice"] is None for r in records)
+    return name, len(records), share, *blind.values(), above, sum(r.answer.choice is None for r in records)
 
 
-def _answers(records: Sequence[Record]) -> ResultTable:
+def _answers(records: Sequence[QuestionRecord]) -> ResultTable:
     columns = (Column("Item"), Column("Sample", "number"), Column("Answer"), Column("Right"), Column("Correct"))
     rows = []
     for record in records:
-        choices, number = record["item"]["choices"], record["answer"]["choice"]
-        correct = ", ".join(choices[i] for i in record["item"]["correct"])
+        choices, number = record.item.choices, record.answer.choice
+        correct = ", ".join(choices[i] for i in record.item.correct)
         answer = "none" if number is None else choices[number]
-        rows.append((record["task"], record["episode"], answer, "yes" if record["success"] else "no", correct))
+        rows.append((record.task, record.episode, answer, "yes" if record.success else "no", correct))
     return ResultTable(columns, tuple(rows), "Answers", detail=True)
 
 
-def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
+def _differences(by_policy: Mapping[str, Sequence[QuestionRecord]]) -> Scorecard:
     columns = (
         Column("Policies"),
         Column("Items"),
@@ -142,7 +141,7 @@ def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
     rows: list[tuple[Cell, ...]] = []
     for (name, first), (other, second) in combinations(by_policy.items(), 2):
         for kind in ("all", *KINDS):
-            chosen = [record for record in first if kind in ("all", record["item"]["kind"])]
+            chosen = [record for record in first if kind in ("all", record.item.kind)]
             row = _difference(chosen, second)
             if row is not None:
                 rows.append((f"{name} - {other}", kind, *row))
@@ -153,15 +152,15 @@ def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
     return Scorecard("question differences", "Paired comparison", (ResultTable(columns, tuple(rows)),), notes=notes)
 
 
-def _difference(first: Sequence[Record], second: Sequence[Record]) -> tuple[Cell, ...] | None:
-    right = {name: [r["success"] for r in group] for name, group in _by(second, _item_of).items()}
+def _difference(first: Sequence[QuestionRecord], second: Sequence[QuestionRecord]) -> tuple[Cell, ...] | None:
+    right = {name: [r.success for r in group] for name, group in _by(second, _item_of).items()}
     asked = {name: group for name, group in _by(first, _item_of).items() if name in right}
     if not asked:
         return None
     gains: dict[str, list[float]] = {}
     counts = [0, 0]
     for name, group in asked.items():
-        mine, other = _mean([r["success"] for r in group]), _mean(right[name])
+        mine, other = _mean([r.success for r in group]), _mean(right[name])
         gains.setdefault(case_of(group[0]), []).append(mine - other)
         counts[0] += mine > other
         counts[1] += other > mine
@@ -169,8 +168,8 @@ def _difference(first: Sequence[Record], second: Sequence[Record]) -> tuple[Cell
     return len(asked), mean_of_ratios([sums], [sizes]), *counts, mcnemar(*counts)
 
 
-def _item_of(record: Record) -> str:
-    return f"{record['item']['set']}/{record['task']}"
+def _item_of(record: QuestionRecord) -> str:
+    return f"{record.item.set}/{record.task}"
 
 
 def _mean(values: Sequence[bool]) -> float:

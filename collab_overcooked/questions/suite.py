@@ -8,18 +8,18 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from collab_overcooked.evaluation.benchmark import BUDGETS, Budget, NothingToPlay, Setting, Summary
-from collab_overcooked.evaluation.suites import Record, Suite
+from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.questions.answering import (
     PLAY,
-    RECORD_FIELDS,
     STATE,
     SUITE,
     WAYS,
     WORDS,
     QuestionJob,
+    QuestionRecord,
     make_job,
     why_not,
 )
@@ -111,7 +111,7 @@ class QuestionSuite(Suite):
     """Questions about game states, scored by accuracy."""
 
     suite_options = QuestionOptions
-    record_fields = RECORD_FIELDS
+    record_class = QuestionRecord
     has_success = True
     score_metric = "success"
     title, measure = "Questions", "accuracy in per cent"
@@ -146,17 +146,17 @@ class QuestionSuite(Suite):
             limits=limits,
         )
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return cards(records)
 
-    def outcome(self, record: Record) -> str:
-        letter = record["answer"]["letter"] or "no choice"
-        return f"{letter}, {'right' if record['success'] else 'wrong'}"
+    def outcome(self, record: Any) -> str:
+        letter = record.answer.letter or "no choice"
+        return f"{letter}, {'right' if record.success else 'wrong'}"
 
     def setting(self, name: str) -> Setting:
         return Setting(name, {"games": name})
 
-    def summary(self, records: Sequence[Record]) -> Summary:
+    def summary(self, records: Sequence[Any]) -> Summary:
         score, expected = accuracy(records)
         return Summary(score, {Column("chance", "estimate", 2): expected})
 

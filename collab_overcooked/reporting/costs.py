@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from collab_overcooked.core.record import Account, Record
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.teams import team_text
 
-Record = Mapping[str, Any]
-Accounts = Sequence[Mapping[str, Any]]
+Accounts = Sequence[Account]
 TITLE = "Cost and latency"
 REASONING = "Reasoning"  # column of models that report such tokens
 NOTE = (
@@ -42,11 +41,11 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
     """Return costs by game, team and model, or None if no language model played."""
     groups: dict[tuple[str, str, str], list[Accounts]] = {}
     for record in records:
-        by_model: dict[str, list[Mapping[str, Any]]] = {}
-        for account in record.get("accounts", {}).values():
-            by_model.setdefault(account["model"], []).append(account)
+        by_model: dict[str, list[Account]] = {}
+        for account in record.accounts.values():
+            by_model.setdefault(account.model, []).append(account)
         for model, accounts in by_model.items():
-            key = model, variant_of(record).title, team_text(record["team"].values())
+            key = model, variant_of(record).title, team_text(record.team.values())
             groups.setdefault(key, []).append(accounts)
     if not groups:
         return None
@@ -66,14 +65,16 @@ def _distinct_names(groups: Sequence[tuple[str, str, str]]) -> list[str]:
 
 def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
     accounts = [account for episode in episodes for account in episode]
-    latencies = [seconds for account in accounts for seconds in account["latencies"]]
-    dollars = [account["dollars"] for account in accounts if account["dollars"] is not None]
+    latencies = [seconds for account in accounts for seconds in account.latencies]
+    dollars = [account.dollars for account in accounts if account.dollars is not None]
     readings, trouble = (
-        sum((Counter(account.get(name, {})) for account in accounts), Counter[str]())
+        sum((Counter(getattr(account, name)) for account in accounts), Counter[str]())
         for name in ("readings", "trouble")
     )
-    totals = [sum(account[name] for account in accounts) for name in ("calls", "prompt_tokens", "completion_tokens")]
-    thoughts = sum(account.get("reasoning_tokens", 0) for account in accounts)
+    totals = [
+        sum(getattr(account, name) for account in accounts) for name in ("calls", "prompt_tokens", "completion_tokens")
+    ]
+    thoughts = sum(account.reasoning_tokens for account in accounts)
     return (
         len(episodes),
         *(total / len(episodes) for total in totals),
@@ -84,5 +85,5 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
         sum(dollars) / len(episodes) if dollars else None,
         ", ".join(f"{count} {how}" for how, count in readings.most_common()) or "-",
         ", ".join(f"{count} {kind}" for kind, count in sorted(trouble.items())) or "0",
-        sum(any(account["exhausted"] for account in episode) for episode in episodes),
+        sum(any(account.exhausted for account in episode) for episode in episodes),
     )

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import axis_values
 
-Record = Mapping[str, Any]
 Key = tuple[str, int, int, str]
 
 
@@ -78,7 +78,7 @@ def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
             known = [number for number in value if number is not None]
             value = sum(known) / len(known) if known else None
         if value is not None:
-            options = record["env_kwargs"] if "suite" in record else axis_values(record)
-            unit = record["task"], record["episode"], record["seed"], json.dumps(options, sort_keys=True)
+            options = record.env_kwargs if record.suite else axis_values(record)
+            unit = record.task, record.episode, record.seed, json.dumps(options, sort_keys=True)
             values[unit] = float(value)
     return values

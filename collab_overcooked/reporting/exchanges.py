@@ -10,8 +10,8 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.policies.llm.client import EndpointConfig, Reply
 from collab_overcooked.policies.llm.connection import is_provided
-from collab_overcooked.policies.llm.endpoint import OPENAI
 from collab_overcooked.policies.llm.store import PICTURES, read_exchanges
+from collab_overcooked.policies.llm.transport import OPENAI
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.runner.records import CONFIG, read_config
 

@@ -2,94 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from collab_overcooked.core.record import PlanUpdate, Record
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 
-Update = Mapping[str, Any]
 COSTS = ("calls", "characters", "seconds")  # of a plan update
 
 
-def all_updates(record: Mapping[str, Any]) -> list[Update]:
+def all_updates(record: Record) -> list[PlanUpdate]:
     """Return all plan updates of an episode, over all teams, by timestep."""
-    updates = [update for team_updates in record.get("plan_updates", {}).values() for update in team_updates]
-    return sorted(updates, key=lambda update: update["timestep"])
+    updates = [update for team_updates in record.plan_updates.values() for update in team_updates]
+    return sorted(updates, key=lambda update: update.timestep)
 
 
-def update_at(record: Mapping[str, Any], step: int) -> Update:
+def update_at(record: Record, step: int) -> PlanUpdate:
     """Return the last search at or before a timestep, or the first search if there is none."""
-    searched = [update for update in all_updates(record) if update["searched"]]
+    searched = [update for update in all_updates(record) if update.searched]
     if not searched:
         raise ValueError("plan_updates: no plan was searched in this episode; policies such as cots do that")
-    before = [update for update in searched if update["timestep"] <= step]
+    before = [update for update in searched if update.timestep <= step]
     return before[-1] if before else searched[0]
 
 
-def summary(update: Update) -> str:
+def summary(update: PlanUpdate) -> str:
     """Summarise a search in one sentence."""
-    rating = "no rating" if update["rating"] is None else f"rating {update['rating']}"
+    rating = "no rating" if update.rating is None else f"rating {update.rating}"
     return (
-        f"Timestep {update['timestep']}, asked for by seat {update['seat']} ({update['trigger']}), {rating}: "
-        f"{len(update['nodes'])} plans, {update['calls']} calls, {update['characters']} characters, "
-        f"depth {update['depth']}."
+        f"Timestep {update.timestep}, asked for by seat {update.seat} ({update.trigger}), {rating}: "
+        f"{len(update.nodes)} plans, {update.calls} calls, {update.characters} characters, "
+        f"depth {update.depth}."
     )
 
 
-def tree_text(update: Update) -> str:
+def tree_text(update: PlanUpdate) -> str:
     """Return a search tree as text, each plan below its parent."""
-    nodes = update["nodes"]
+    nodes = update.nodes
     children: dict[int, list[int]] = {}
     for k, node in enumerate(nodes):
-        children.setdefault(node["parent"], []).append(k)
+        children.setdefault(node.parent, []).append(k)
 
     def lines(k: int, depth: int) -> Iterator[str]:
         node, indent = nodes[k], "    " * depth
-        mark = " <- chosen" if k == update["chosen"] else ""
-        solved = ", solved" if node["solved"] else ""
-        numbers = f"reward {node['reward']:.2f}, N {node['visits']}, V {node['value']:.2f}{solved}"
+        mark = " <- chosen" if k == update.chosen else ""
+        solved = ", solved" if node.solved else ""
+        numbers = f"reward {node.reward:.2f}, N {node.visits}, V {node.value:.2f}{solved}"
         yield f"{indent}[{k}] {numbers}{mark}"
-        yield from (f"{indent}    {line}" for line in node["plan"].splitlines())
-        yield from (f"{indent}    - {' '.join(message.split())}" for message in node["messages"])
+        yield from (f"{indent}    {line}" for line in node.plan.splitlines())
+        yield from (f"{indent}    - {' '.join(message.split())}" for message in node.messages)
         for child in children.get(k, ()):
             yield from lines(child, depth + 1)
 
     body = [line for root in children.get(-1, ()) for line in lines(root, 0)]
-    return "\n".join([summary(update), "", *body, "", "Plan that is carried out:", update["plan"]])
+    return "\n".join([summary(update), "", *body, "", "Plan that is carried out:", update.plan])
 
 
-def mean_cost(updates: Sequence[Update], name: str) -> Estimate | None:
+def mean_cost(updates: Sequence[PlanUpdate], name: str) -> Estimate | None:
     """Return the mean cost of a searched plan update, None without any; programs take no seconds."""
-    values = [float(update[name]) for update in updates if update["searched"] and name in update]
+    values = [
+        float(getattr(update, name)) for update in updates if update.searched and getattr(update, name) is not None
+    ]
     return mean_ci(values) if values else None
 
 
-def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:
+def costs_of(records: Sequence[Record]) -> ResultTable | None:
     """Return the cost of plan search by team, or None if no plan was updated."""
-    teams: dict[str, list[Update]] = {}
+    teams: dict[str, list[PlanUpdate]] = {}
     for record in records:
-        teams.setdefault(" + ".join(record["team"].values()), []).extend(all_updates(record))
+        teams.setdefault(" + ".join(record.team.values()), []).extend(all_updates(record))
     rows = []
     for team, updates in teams.items():
         if updates:
-            searched = [update for update in updates if update["searched"]]
-            plans = mean_ci([float(len(update["nodes"])) for update in searched])
+            searched = [update for update in updates if update.searched]
+            plans = mean_ci([float(len(update.nodes)) for update in searched])
             rows.append((team, len(updates), len(searched), plans, *(mean_cost(searched, name) for name in COSTS)))
     heads = [Column("Team"), Column("looks at the plan", "number"), Column("searches", "number")]
     heads += [Column(name, "estimate", 1) for name in ("plans each", "calls each", "characters each", "seconds each")]
     return ResultTable(tuple(heads), tuple(rows), "Plan search") if rows else None
 
 
-def report_section(records: Sequence[Mapping[str, Any]]) -> str:
+def report_section(records: Sequence[Record]) -> str:
     """Return the HTML section on plan search: costs and one tree; empty if no plan was searched."""
     costs = costs_of(records)
-    first = next((r for r in records if any(u["searched"] for u in all_updates(r))), None)
+    first = next((r for r in records if any(u.searched for u in all_updates(r))), None)
     if costs is None or first is None:
         return ""
-    largest = max(
-        (update for update in all_updates(first) if update["searched"]), key=lambda update: len(update["nodes"])
-    )
+    largest = max((update for update in all_updates(first) if update.searched), key=lambda update: len(update.nodes))
     tree = "\n".join(map(html_text, tree_text(largest).splitlines()))
     return f"<h2>Plan search</h2>{costs.html()}<details><summary>A tree</summary><pre>{tree}</pre></details>"

@@ -15,7 +15,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from collab_overcooked import __version__, registry
+from collab_overcooked.core.record import Event, Record
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
@@ -32,8 +35,6 @@ MAX_PICTURE_BYTES = 7_000_000  # of frames as JSON; with tables and charts the f
 SCRIPTS = ("wording.js", "picture.js", "report.js")  # one module; the first two are those of pages for people
 STYLES = ("picture.css", "report.css")
 
-Record = Mapping[str, Any]
-
 
 def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: Path | None = None) -> str:
     """Return the report as HTML.
@@ -43,7 +44,7 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: 
         cards: Scorecards of the episodes.
         folder: Run folder with settings and exchanges of language models, or None.
     """
-    embedded = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
+    embedded = list(replays(choose_episodes([record for record in records if record.steps]), MAX_REPLAYS))
     sections = [section for card in cards for section in card_sections(card)]
     description = f"{len(embedded)} of {len(records)} episodes: one per level or setting, failures first."
     plans = report_section(records)
@@ -140,27 +141,27 @@ def _tiles(table: ResultTable) -> str:
 def _configuration(records: Sequence[Record]) -> str:
     first = records[0]
     entries = {
-        "Environment": first["env_id"],
+        "Environment": first.env_id,
         **_team_entries(records),
-        "Tasks": len({record["task"] for record in records}),
+        "Tasks": len({record.task for record in records}),
         "Episodes": len(records),
-        "Package": ", ".join(dict.fromkeys(record["version"] for record in records)),
+        "Package": ", ".join(dict.fromkeys(record.version for record in records)),
         **{
             name: value
-            for name, value in first["env_kwargs"].items()
+            for name, value in first.env_kwargs.items()
             if name not in ("task", "level", "layout") and value is not None
-            if all(record["env_kwargs"].get(name) == value for record in records)  # not the axes of a table
+            if all(record.env_kwargs.get(name) == value for record in records)  # not the axes of a table
         },
     }
     tokens = sum(measure(record, ["tokens"])["tokens"] for record in records)
-    refused = sum(len(step["errors"]) for record in records for step in record["steps"])
+    refused = sum(len(step.errors) for record in records for step in record.steps)
     entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
     items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in entries.items())
     return f"<h2>Configuration</h2><dl>{items}</dl>"
 
 
 def _team_entries(records: Sequence[Record]) -> dict[str, str]:
-    return max((dict(record["team"]) for record in records), key=len)
+    return max((dict(record.team) for record in records), key=len)
 
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
@@ -170,7 +171,7 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
     firsts: list[int] = []
     others: list[int] = []
     for i in sorted(range(len(records)), key=lambda i: (done[i], i)):
-        group = records[i]["task"] if records[i]["level"] is None else records[i]["level"]
+        group = records[i].task if records[i].level is None else records[i].level
         (others if group in seen else firsts).append(i)
         seen.add(group)
     firsts.sort(key=lambda i: (done[i], i))
@@ -233,8 +234,8 @@ def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Fil
         before = after
         if film.size > most:  # known early: filming an episode to its end takes seconds
             return None
-        if snapshot.timestep < len(record["steps"]):
-            taken = enumerate(record["steps"][snapshot.timestep]["actions"])
+        if snapshot.timestep < len(record.steps):
+            taken = enumerate(record.steps[snapshot.timestep].actions)
             film.actions.append([game.action_labels(state, 0, agent)[action] for agent, action in taken])
     return film
 
@@ -242,52 +243,38 @@ def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Fil
 def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_name(record)
-    cut = f", {len(film.frames) - 1} of which are shown" if len(film.frames) <= record["timesteps"] else ""
+    cut = f", {len(film.frames) - 1} of which are shown" if len(film.frames) <= record.timesteps else ""
 
     def of_shown_seats(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
         return [entry if only in (None, seat) else nothing for seat, entry in enumerate(entries)]
 
-    def text_of(event: Mapping[str, Any] | None) -> str | None:
-        return None if event is None else film.named(event_text(event))
+    def text_of(event: Event | None) -> str | None:
+        return None if event is None else film.named(event.text)
 
     return {
-        "title": f"{name}, episode {record['episode']}: {outcome}",
-        "outcome": f"{outcome} after {record['timesteps']} timesteps{cut}",
+        "title": f"{name}, episode {record.episode}: {outcome}",
+        "outcome": f"{outcome} after {record.timesteps} timesteps{cut}",
         "names": list(film.names),
         "single": film.single,
-        "seats": of_shown_seats([f"{seat}, {spec}" for seat, spec in record["team"].items()]),
+        "seats": of_shown_seats([f"{seat}, {spec}" for seat, spec in record.team.items()]),
         "frames": film.frames,
         "sprites": film.sprites,
-        "feedback": of_shown_seats([film.named(text) for text in record.get("feedback", ())], ""),
+        "feedback": of_shown_seats([film.named(text) for text in record.feedback], ""),
         "steps": [
             {
                 "actions": of_shown_seats(actions),
-                "events": of_shown_seats([text_of(event) for event in step["events"]]),
-                "messages": step["messages"],
+                "events": of_shown_seats([text_of(event) for event in step.events]),
+                "messages": to_builtins(step.messages),
                 "errors": [
-                    {**error, "message": film.named(error["message"])}
-                    for error in step["errors"]
-                    if only in (None, error["agent"])
+                    {**to_builtins(error), "message": film.named(error.message)}
+                    for error in step.errors
+                    if only in (None, error.agent)
                 ],
-                "exchanges": of_shown_seats(step.get("exchanges", ()), []),
+                "exchanges": of_shown_seats(step.exchanges, []),
             }
-            for step, actions in zip(record["steps"], film.actions[: len(film.frames) - 1], strict=False)
+            for step, actions in zip(record.steps, film.actions[: len(film.frames) - 1], strict=False)
         ],
     }
-
-
-def event_text(event: Mapping[str, Any]) -> str:
-    """Return an event as text."""
-    if "event" not in event:
-        return str(event["label"])
-    if "reason" in event:  # games that also report refused actions
-        ends = [name for name in ("finished", "ruined") if event.get(name)]
-        reason = str(event["reason"])
-        refused = [] if reason == "OK" else [f"refused, {reason.removeprefix('F_').lower().replace('_', ' ')}"]
-        return ": ".join([event["label"], *ends, *refused])
-    item = f" {event['item']}" if event.get("item") else ""
-    place = f" ({event['place']})" if event.get("place") else ""
-    return f"{str(event['event']).lower().replace('_', ' ')}{item}{place}"
 
 
 def player(description: str) -> str:

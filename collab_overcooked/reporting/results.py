@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.checks import check_options
 from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
@@ -21,7 +22,6 @@ from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import UNREADABLE, about, read_records
 from collab_overcooked.runner.teams import team_text
 
-Record = Mapping[str, Any]
 T = TypeVar("T")
 
 
@@ -58,7 +58,7 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     rows = (
         (
             variant_of(first).title,
-            team_text(first["team"].values()),
+            team_text(first.team.values()),
             len(values),
             *(mean_ci([episode[name] for episode in values if name in episode]) for name in columns),
         )
@@ -89,10 +89,10 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
         if _is_number(value)
     }
     first = next(iter(played.values()))[0]
-    names = [name for name in metrics_of(first["env_id"]) if name in measured]
+    names = [name for name in metrics_of(first.env_id) if name in measured]
     rows = []
     for run, episodes in values.items():
-        teams = dict.fromkeys(team_text(record["team"].values()) for record in played[run])
+        teams = dict.fromkeys(team_text(record.team.values()) for record in played[run])
         means = (mean_ci([float(episode[name]) for episode in episodes if _is_number(episode[name])]) for name in names)
         rows.append((run, "; ".join(teams), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))

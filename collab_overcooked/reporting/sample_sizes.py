@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from msgspec import to_builtins
+
+from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import option
+from collab_overcooked.io.structs import encode
 from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.llm.unusable import commonest
 from collab_overcooked.policies.registry import is_language
@@ -18,7 +21,6 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.teams import team_text
 
-Record = Mapping[str, Any]
 CUT = "length"  # key of truncated answers in accounts
 _COLUMNS = (
     Column("Team"),
@@ -51,8 +53,8 @@ class RecordScoring:
 
 def end_of(record: Record) -> str:
     """Return why an episode was cut short: the exhausted limit or an aborted game; empty if it was complete."""
-    limits = (account["exhausted"] for account in record.get("accounts", {}).values())
-    return str(record.get("ended", "")) or next(filter(None, limits), "")
+    limits = (account.exhausted for account in record.accounts.values())
+    return str(record.ended) or next(filter(None, limits), "")
 
 
 def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
@@ -64,8 +66,7 @@ def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
 def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard | None:
     """Return the numbers of complete, cut and repeated episodes by team; None if every episode counts."""
     rows = [
-        (team_text(group[0]["team"].values()), variant_of(group[0]).title, *_cells(group))
-        for group in by_variant(records)
+        (team_text(group[0].team.values()), variant_of(group[0]).title, *_cells(group)) for group in by_variant(records)
     ]
     doubtful = tuple(row for row in rows if row[3] or row[5])
     if not doubtful:
@@ -97,17 +98,17 @@ def distinct(records: Sequence[Record]) -> list[Record]:
     """
     unique: dict[Any, Record] = {}
     for number, record in enumerate(records):
-        spoken = record["steps"] and any(map(is_language, record["team"].values()))
+        spoken = record.steps and any(map(is_language, record.team.values()))
         unique.setdefault(_played(record) if spoken else number, record)
     return list(unique.values())
 
 
-def _played(record: Record) -> str:
-    steps = [[step["actions"], step["messages"], step["rewards"]] for step in record["steps"]]
-    team = list(record["team"].values())
-    drawn = None if all(map(is_steady, filter(is_language, team))) else record["seed"]
-    rest = [record.get(name) for name in ("options", "due_number", "limits")]
-    return json.dumps([record["task"], record["env_kwargs"], team, steps, drawn, rest])
+def _played(record: Record) -> bytes:
+    steps = [[step.actions, step.messages, step.rewards] for step in record.steps]
+    team = list(record.team.values())
+    drawn = None if all(map(is_steady, filter(is_language, team))) else record.seed
+    rest = [record.options, getattr(record, "due_number", None), record.limits]
+    return encode([record.task, record.env_kwargs, team, steps, drawn, rest])
 
 
 @cache
@@ -119,28 +120,28 @@ def is_steady(spec: str) -> bool:
 
 def without_use(records: Sequence[Record]) -> str:
     """Return why a run measured nothing, empty if it measured something."""
-    accounts = [account for record in records for account in record.get("accounts", {}).values()]
-    calls = sum(account["calls"] for account in accounts)
-    unusable = sum(sum(account["trouble"].values()) for account in accounts)
+    accounts = [account for record in records for account in record.accounts.values()]
+    calls = sum(account.calls for account in accounts)
+    unusable = sum(sum(account.trouble.values()) for account in accounts)
     if records and all(map(end_of, records)):
         return f"all {len(records)} episodes were cut short"
     if not 0 < calls <= unusable:
         return ""
-    kinds = Counter(kind for account in accounts for kind in Counter(account["trouble"]).elements())
-    reason = commonest(account.get("unusable", {}) for account in accounts)
+    kinds = Counter(kind for account in accounts for kind in Counter(account.trouble).elements())
+    reason = commonest(to_builtins(account.unusable) for account in accounts)
     reason = reason or ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return f"none of {calls} answers of the models could be used: {reason}"
 
 
 def cut_answers(records: Sequence[Record]) -> str:
     """Return a warning about truncated answers with the setting to raise, empty if there are none."""
-    accounts = [account for record in records for account in record.get("accounts", {}).values()]
-    calls = sum(account["calls"] for account in accounts)
-    cut = sum(account["trouble"].get(CUT, 0) for account in accounts)
+    accounts = [account for record in records for account in record.accounts.values()]
+    calls = sum(account.calls for account in accounts)
+    cut = sum(account.trouble.get(CUT, 0) for account in accounts)
     if not cut:
         return ""
-    models = {account["model"] for account in accounts if account["trouble"].get(CUT)}
-    specs = {spec for record in records for spec in record["team"].values() if is_language(spec)}
+    models = {account.model for account in accounts if account.trouble.get(CUT)}
+    specs = {spec for record in records for spec in record.team.values() if is_language(spec)}
     limits = {settings.tokens for spec in specs if (settings := settings_of(spec)) and settings.model in models}
     current = ", ".join(f"tokens={limit}" for limit in sorted(limits) if limit)
     how = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from collab_overcooked.core.record import Record, Step
 from collab_overcooked.io.files import draft
 from collab_overcooked.render.lettering import fit_text, text_image, text_width, wrap_text
 from collab_overcooked.runner.replay import replay
@@ -26,7 +27,7 @@ Line = tuple[str, str]
 """Speaker or actor (empty on a continuation line), and a line of text."""
 
 
-def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
+def frames_of_record(record: Record) -> Iterator[np.ndarray]:
     """Replay a record and yield its frames: the initial state, then one per step.
 
     The caption of a frame has the timestep, and the actions and messages of the step that led to it.
@@ -43,23 +44,23 @@ def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
         yield np.concatenate([picture, strips[snapshot.timestep]])
 
 
-def _captions(record: Mapping[str, Any], names: Sequence[str], width: int) -> list[np.ndarray]:
+def _captions(record: Record, names: Sequence[str], width: int) -> list[np.ndarray]:
     room = width - 2 * PAD
-    steps = record["steps"]
-    titles = [f"Start of {record.get('task') or record['env_id']}"]
+    steps = record.steps
+    titles = [f"Start of {record.task or record.env_id}"]
     titles += [f"Step {t} of {len(steps)}" for t in range(1, len(steps) + 1)]
-    players = [(name, f"played by {player}") for name, player in zip(names, record["team"].values(), strict=True)]
+    players = [(name, f"played by {player}") for name, player in zip(names, record.team.values(), strict=True)]
     texts = [players, *(_lines(step, names, room) for step in steps)]
     height = LINE * (1 + max(map(len, texts))) + 2 * PAD
     return [_strip(title, lines, width, height) for title, lines in zip(titles, texts, strict=True)]
 
 
-def _lines(step: Mapping[str, Any], names: Sequence[str], room: int) -> list[Line]:
-    lines = list(zip(names, step["action_texts"], strict=True))
+def _lines(step: Step, names: Sequence[str], room: int) -> list[Line]:
+    lines = list(zip(names, step.action_texts, strict=True))
     messages: list[Line] = []
-    for message in step.get("messages") or ():
-        speaker = f"{'A voice' if message['agent'] is None else names[message['agent']]} says"
-        wrapped = wrap_text(message.get("say") or message.get("plan") or "", TEXT, room - _indent(speaker))
+    for message in step.messages:
+        speaker = f"{'A voice' if message.agent is None else names[message.agent]} says"
+        wrapped = wrap_text(message.say or message.plan, TEXT, room - _indent(speaker))
         messages += [(speaker if i == 0 else "", line) for i, line in enumerate(wrapped)]
     if len(messages) > MAX_LINES:
         messages = [*messages[: MAX_LINES - 1], ("", f"... ({len(messages) - MAX_LINES + 1} more lines)")]

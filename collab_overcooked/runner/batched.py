@@ -149,7 +149,7 @@ class EpisodeBatch:
 
     jobs: tuple[EpisodeJob, ...]  # The episodes; they differ in task, number and seed only
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[Any]:
         """Return the records."""
         first = self.jobs[0]
         played = play_batch(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)

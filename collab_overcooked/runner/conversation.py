@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
-from typing import Any
 
+from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.policies.api import Message
 
 Entry = str | int
@@ -60,7 +60,7 @@ class Conversation:
         self._plans, self._max_messages = plans, max_messages
         self._count = 0
         self.inbox: list[Message] = []
-        self.record: list[dict[str, Any]] = []
+        self.record: list[MessageEntry] = []
         self.opened: dict[int, int] = {}  # seat -> number of the conversation that it opened in this step
         for message in voices:
             self._receive(self._number(), message)
@@ -72,7 +72,8 @@ class Conversation:
     def _receive(self, number: int, message: Message) -> None:
         if message.say:  # plans without a message are private
             self.inbox.append(message)
-        self.record.append({"agent": message.agent, "conversation": number, "say": message.say, "plan": message.plan})
+        entry = MessageEntry(agent=message.agent, conversation=number, say=message.say, plan=message.plan)
+        self.record.append(entry)
 
     def add(self, seat: int, say: str, plan: str) -> None:
         """Append a correction to the conversation that its seat opened; it is not answered."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from collab_overcooked.core.record import ErrorEntry, Step
 from collab_overcooked.envs.api import clone, is_sequential
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
@@ -146,7 +147,7 @@ class Table:
         n_agents = self.game.n_agents
         self.snapshot, self.talk = snapshot, Conversation(self.plans, self.limits.max_messages, voices)
         self.charged = 0  # messages of this step whose price is already owed
-        self.errors: list[dict[str, Any]] = []
+        self.errors: list[ErrorEntry] = []
         self.tokens: list[int | None] = [None] * n_agents
         self.seconds: list[float | None] = [None] * n_agents
         self.exchanges: list[list[str]] = [[] for _ in range(n_agents)]
@@ -172,26 +173,26 @@ class Table:
             **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
         }
 
-    def log_step(self, snapshot: Snapshot, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
+    def log_step(self, snapshot: Snapshot, step: Step, rejected: Sequence[int]) -> None:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
         self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
         self.actions.append(tuple(self._actions()))
         self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
-        for seat, event in enumerate(step["events"]):
+        for seat, event in enumerate(step.events):
             begun, chooses = self.begun[seat], snapshot.masks[seat].sum() > 1
             if begun is None or (chooses and self.chosen[seat] != self.idle[seat]):
                 begun = snapshot.timestep
             self.begun[seat] = begun
             if event is not None:
-                self.history[seat].append((snapshot.timestep + 1, event["label"]))
+                self.history[seat].append((snapshot.timestep + 1, event.label))
                 self.starts[seat].append(begun)
-                if event.get("ended") != "running":
+                if event.is_over:
                     self.begun[seat] = None
-        refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
+        refused = [(e.agent, e.action, e.code, e.message) for e in step.errors]
         for seat in np.flatnonzero(rejected).tolist():
             verdict = self.game.check(snapshot.state, 0, seat, self.chosen[seat], self._actions())
             if verdict[0] != "OK":
-                refused.append((seat, step["action_texts"][seat], *verdict))
+                refused.append((seat, step.action_texts[seat], *verdict))
         self.refused = tuple(refused)
 
     def _next_seat(self) -> int:
@@ -234,15 +235,15 @@ class Table:
                 return action
             self.plans.queues[seat].clear()
             text = self.snapshot.text(seat, proposal)
-            self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
+            self.errors.append(ErrorEntry(agent=seat, action=text, code=refusal[0], message=refusal[1]))
         if price is not None:
             return price
         return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
     def _pay(self, seat: int, mask: np.ndarray) -> int | None:
         for message in self.talk.record[self.charged :]:
-            if message["agent"] is not None and message["say"]:
-                self.owed[message["agent"]] = self.game.talk_action(message["agent"], len(message["say"]))
+            if message.agent is not None and message.say:
+                self.owed[message.agent] = self.game.talk_action(message.agent, len(message.say))
         self.charged = len(self.talk.record)
         price = self.owed[seat]
         if price is None or not mask[price]:

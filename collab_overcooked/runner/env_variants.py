@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record, RecordT
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.runner.teams import team_text
 
-Record = Mapping[str, Any]
 MAX_VALUE_LENGTH = 60  # characters of an option's value in a name
 
 
@@ -54,18 +54,18 @@ def variant_of(record: Record, axes: Collection[str] | None = None, game: str = 
         axes: Options that are not part of the variant; those of the game's suite if None.
         game: Name of the game; the id of the environment if empty.
     """
-    suite = registry.load_suite(record["env_id"])
+    suite = registry.load_suite(record.env_id)
     changed = changed_options(
-        record["env_id"],
-        record["env_kwargs"],
+        record.env_id,
+        record.env_kwargs,
         suite.axes if axes is None else axes,
-        suite.default_options(tuple(record["team"].values())),
+        suite.default_options(record.specs),
     )
-    if "suite" not in record and record["max_cycles"] != step_limit(record["env_id"], record["env_kwargs"]):
-        changed["max_cycles"] = record["max_cycles"]
-    for name, value in record.get("limits", {}).items():
+    if not record.suite and record.max_cycles != step_limit(record.env_id, record.env_kwargs):
+        changed["max_cycles"] = record.max_cycles
+    for name, value in record.limits.items():
         changed[f"limits.{name}"] = value
-    return Variant(game or record["env_id"], changed)
+    return Variant(game or record.env_id, changed)
 
 
 def changed_options(
@@ -136,10 +136,10 @@ def _step_limit(env_id: str, env_kwargs: str) -> int | None:
 
 
 def by_variant(
-    records: Iterable[Record],
-    team: Callable[[Record], Hashable] = lambda record: team_text(record["team"].values()),
-    variant: Callable[[Record], Variant] = variant_of,
-) -> list[list[Record]]:
+    records: Iterable[RecordT],
+    team: Callable[[RecordT], Hashable] = lambda record: team_text(record.team.values()),
+    variant: Callable[[RecordT], Variant] = variant_of,
+) -> list[list[RecordT]]:
     """Group records by team and variant, in order of first appearance.
 
     Args:
@@ -147,7 +147,7 @@ def by_variant(
         team: Function that returns the key of a record's team.
         variant: Function that returns the variant of a record.
     """
-    groups: dict[Hashable, list[Record]] = {}
+    groups: dict[Hashable, list[RecordT]] = {}
     for record in records:
         groups.setdefault((variant(record).key, team(record)), []).append(record)
     return list(groups.values())
@@ -170,7 +170,7 @@ def split_runs(played: Mapping[str, Sequence[Record]]) -> dict[str, list[Record]
 
 
 def _variant_of_run(record: Record) -> Variant:
-    return Variant(record["suite"], {}) if "suite" in record else variant_of(record)
+    return Variant(record.suite, {}) if record.suite else variant_of(record)
 
 
 def axis_values(record: Record, axes: Sequence[str] | None = None) -> dict[str, Any]:
@@ -180,15 +180,15 @@ def axis_values(record: Record, axes: Sequence[str] | None = None) -> dict[str, 
         record: Record of an episode.
         axes: Names of the options; those of the game's suite if None.
     """
-    names = registry.load_suite(record["env_id"]).axes if axes is None else axes
-    options = effective_options(record["env_id"], record["env_kwargs"])
+    names = registry.load_suite(record.env_id).axes if axes is None else axes
+    options = effective_options(record.env_id, record.env_kwargs)
     return {name: options.get(name) for name in names}
 
 
 def setting_names(
-    records: Sequence[Record],
+    records: Sequence[RecordT],
     axes: Sequence[str],
-    name: Callable[[Record], str],
+    name: Callable[[RecordT], str],
     builtin: Collection[str] = (),
 ) -> list[str]:
     """Name the settings of records so that equal names mean equal values of all axes.

@@ -16,17 +16,16 @@ from itertools import takewhile
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from collab_overcooked import __version__
+from collab_overcooked import __version__, registry
+from collab_overcooked.core.record import SCHEMA, Account, PlanUpdate, Record, Step, field_types, history_of, step_class
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.decisions import Answer, Ask, Limits, Snapshot, Table
+from collab_overcooked.runner.records import record_class
 from collab_overcooked.runner.teams import Team
-
-SCHEMA = "collab-overcooked-record/1"
-
-Record = dict[str, Any]
 
 
 class EpisodeLogger(Protocol):
@@ -41,6 +40,14 @@ class EpisodeLogger(Protocol):
 
     def end(self) -> dict[str, Any]:
         """Return further fields for the record."""
+
+
+def make_logger(env_id: str) -> EpisodeLogger | None:
+    """Return a new logger for an episode of a game; None if its records need no further data."""
+    if not registry.find(env_id).suites:
+        return None
+    logger: EpisodeLogger | None = registry.load_suite(env_id).make_logger()
+    return logger
 
 
 def derive_seed(seed: int, *names: object) -> int:
@@ -107,7 +114,7 @@ class Stepped:
 
     timestep: int  # Steps taken so far
     env: ParallelEnv  # The environment, after the step
-    step: Mapping[str, Any] = field(repr=False)  # The step in the record
+    step: Step = field(repr=False)  # The step in the record
     # Function that returns the record of the steps so far, without metrics
     record: Callable[[], Record] = field(repr=False)
 
@@ -127,7 +134,6 @@ class EpisodeFacts:
     level: int | None = None  # Level of the task, for the record
     limits: Limits | None = None  # Of conversations and corrections; the defaults if None
     fresh: bool = True  # Seeds the environment; if False, its generator goes on from the previous episode
-    logger: EpisodeLogger | None = None  # Adds the data for the game's metrics to the steps and the record
     feedback: Sequence[str] = ()  # On the previous episode by seat, for the record and the seats
     accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
     start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
@@ -146,9 +152,11 @@ class Episode(Generator[Event, Answer, Record]):
     def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, facts: EpisodeFacts) -> None:
         self.env, self.game, self.specs, self.seed, self.facts = env, env.game, specs, seed, facts
         self._limits = facts.limits or Limits()
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[Step] = []
+        self._record_class = record_class(env.game.id)
+        self._step_class = step_class(self._record_class)
         self._success = self._over = False
-        self._logger: EpisodeLogger | None = None
+        self._logger = make_logger(env.game.id)
         self._loop = self._play()
 
     def send(self, value: Answer) -> Event:
@@ -169,7 +177,7 @@ class Episode(Generator[Event, Answer, Record]):
     def close(self) -> Record:  # type: ignore[override]
         """Stop the episode; returns the record of the steps so far, with ``ended: "left"``."""
         self._loop.close()
-        return self._record() | ({} if self._over else {"ended": "left"})
+        return self._record().replace(ended="" if self._over else "left")
 
     def _play(self) -> Generator[Event, Answer, Record]:
         env, facts = self.env, self.facts
@@ -183,8 +191,9 @@ class Episode(Generator[Event, Answer, Record]):
         table = Table(self.game, self._limits, facts.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = Snapshot(env.clone_state().state, len(self.steps), observations, env)
-            step = yield from table.decide(snapshot, voices)
-            observations, infos = self._step(step, ordered)
+            decided = yield from table.decide(snapshot, voices)
+            observations, infos = self._step(decided | ordered)
+            step = self.steps[-1]
             table.log_step(snapshot, step, [info["rejected"] for info in infos.values()])
             voices, ordered = self._receive((yield Stepped(len(self.steps), env, step, self._record)))
         self._over = True
@@ -205,24 +214,23 @@ class Episode(Generator[Event, Answer, Record]):
         for chosen in actions:
             texts = [game.action_texts(env.arrays[0], 0, seat)[action] for seat, action in enumerate(chosen)]
             step = {"actions": list(chosen), "action_texts": texts, "messages": [], "errors": []}
-            self._step(step | {"tokens": list(nothing)}, {})
+            self._step(step | {"tokens": list(nothing)})
         self._over = True
         return self._record()
 
     def _log_start(self) -> None:
-        self._logger = self.facts.logger
         if self._logger is not None:
             self._logger.begin(self.env)
 
-    def _step(self, step: dict[str, Any], ordered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _step(self, decided: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         env, logger = self.env, self._logger
-        if "turn_order" in step:
-            env.set_turn_order(step["turn_order"])
-        observations, rewards, _, _, infos = env.step(dict(zip(env.agents, step["actions"], strict=True)))
+        if "turn_order" in decided:
+            env.set_turn_order(decided["turn_order"])
+        observations, rewards, _, _, infos = env.step(dict(zip(env.agents, decided["actions"], strict=True)))
         self._success = self.game.is_success(env.arrays[1], 0)
-        step |= {"events": env.events(), "rewards": list(rewards.values()), **ordered}
-        step |= logger.step(env) if logger is not None else {}
-        self.steps.append(step)
+        further = logger.step(env) if logger is not None else {}
+        values = {**decided, "events": env.events(), "rewards": list(rewards.values()), **further}
+        self.steps.append(convert(values, self._step_class))
         return observations, infos
 
     def _receive(self, message: Answer) -> tuple[list[Message], dict[str, list[str]]]:
@@ -235,32 +243,34 @@ class Episode(Generator[Event, Answer, Record]):
 
     def _record(self) -> Record:
         env, game, facts, logger = self.env, self.game, self.facts, self._logger
-        accounts, feedback = facts.accounts(), facts.feedback
+        accounts = facts.accounts()
         updates = {agent: account["updates"] for agent, account in accounts.items() if account.get("updates")}
-        accounts = {agent: cost for agent, account in accounts.items() if (cost := _without_updates(account))}
-        return {
-            "schema": SCHEMA,
-            "env_id": game.id,
-            "env_kwargs": game.kwargs,
-            "seed": self.seed,
-            "episode": facts.episode,
-            "team": dict(zip(env.possible_agents, self.specs, strict=True)),
-            "version": __version__,
-            "task": facts.task,
-            "level": facts.level,
-            "max_cycles": env.max_cycles,
-            **({"max_cycles_given": True} if env.max_cycles != game.max_cycles else {}),
-            **({"ends_after": self.ends_after} if self.ends_after else {}),
-            "steps": self.steps,
-            "history": history_of(self.steps, game.n_agents),
-            "success": self._success,
-            "timesteps": len(self.steps),
-            **({"accounts": accounts} if accounts else {}),
-            **({"plan_updates": updates} if updates else {}),
-            **({"feedback": list(feedback)} if feedback else {}),
-            **({"limits": limits} if (limits := self._limits.changed()) else {}),
-            **(logger.end() if logger is not None else {}),
-        }
+        costs = {agent: _without_updates(account) for agent, account in accounts.items()}
+        further = logger.end() if logger is not None else {}
+        types = field_types(self._record_class)
+        return self._record_class(
+            schema=SCHEMA,
+            env_id=game.id,
+            env_kwargs=game.kwargs,
+            seed=self.seed,
+            episode=facts.episode,
+            team=dict(zip(env.possible_agents, self.specs, strict=True)),
+            version=__version__,
+            task=facts.task,
+            level=facts.level,
+            max_cycles=env.max_cycles,
+            max_cycles_given=env.max_cycles != game.max_cycles,
+            ends_after=self.ends_after,
+            steps=self.steps,
+            history=history_of(self.steps, game.n_agents),
+            success=self._success,
+            timesteps=len(self.steps),
+            accounts=convert({agent: cost for agent, cost in costs.items() if cost}, dict[str, Account]),
+            plan_updates=convert(updates, dict[str, list[PlanUpdate]]),
+            feedback=list(facts.feedback),
+            limits=self._limits.changed(),
+            **{name: convert(value, types[name]) for name, value in further.items()},
+        )
 
 
 def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **facts: Any) -> Episode:
@@ -371,15 +381,3 @@ def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:
 
 def _without_updates(account: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in account.items() if name != "updates"}
-
-
-def history_of(steps: list[dict[str, Any]], n_agents: int) -> list[list[dict[str, Any]]]:
-    """Return each agent's log: the labels of its events, stamped with the 0-based step index plus one."""
-    return [
-        [
-            {"timestamp": t, "action": step["events"][seat]["label"]}
-            for t, step in enumerate(steps, start=1)
-            if step["events"][seat] is not None
-        ]
-        for seat in range(n_agents)
-    ]

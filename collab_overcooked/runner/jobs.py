@@ -7,10 +7,11 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import game_metrics
@@ -22,19 +23,11 @@ from collab_overcooked.policies.registry import (
     outside_modules,
     weight_files,
 )
-from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode, play_episode
+from collab_overcooked.runner.episode import Limits, episode, play_episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import Teaching
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
-
-
-def make_logger(env_id: str) -> EpisodeLogger | None:
-    """Return a new logger for an episode of a game; None if its records need no further data."""
-    if not registry.find(env_id).suites:
-        return None
-    logger: EpisodeLogger | None = registry.load_suite(env_id).make_logger()
-    return logger
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +72,7 @@ class Job(ABC):
         """Keys of the records."""
 
     @abstractmethod
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[Any]:
         """Return the records, in the order of the keys."""
 
 
@@ -93,17 +86,15 @@ class EpisodeJob(Job):
     def keys(self) -> tuple[Key]:
         return ((self.task, self.episode),)
 
-    def run(
-        self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None
-    ) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
         env = cached_env(self.env_id, self.env_kwargs)
         if actions is None:
             record = self.record(env, cached_team(self.team, make))
         else:
             record = episode(env, self.team, self.seed, **self._options()).take(actions)
-        return [record | {"metrics": game_metrics(self.env_id).measure(record)}]
+        return [record.replace(metrics=game_metrics(self.env_id).measure(record))]
 
-    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
+    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> Record:
         """Play the episode, or its first ``ends_after`` steps, and return its record without metrics."""
         return play_episode(env, team, self.seed, ends_after=ends_after, **self._options())
 
@@ -113,7 +104,6 @@ class EpisodeJob(Job):
             "task": self.task,
             "level": self.level,
             "limits": self.limits,
-            "logger": make_logger(self.env_id),
         }
 
 
@@ -128,7 +118,7 @@ class Series(Job):
     def keys(self) -> list[Key]:
         return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+    def run(self, make: MakePolicy | None = None) -> list[Any]:
         return play_series(
             cached_env(self.env_id, self.env_kwargs),
             cached_team(self.team, make),
@@ -136,7 +126,6 @@ class Series(Job):
             self.keys,
             level=self.level,
             limits=self.limits,
-            logger=partial(make_logger, self.env_id),
             score=game_metrics(self.env_id).measure,
             teaching=self.teaching(make or make_policy),
         )

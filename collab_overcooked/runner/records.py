@@ -6,20 +6,29 @@ A run folder holds ``config.json``, ``records.jsonl``, and results that are deri
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
+from msgspec import Struct, structs
+
+from collab_overcooked import registry
+from collab_overcooked.core.record import SCHEMA, ErrorEntry, MessageEntry, Record, RecordT, Step, history_of
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import check_options, near_matches
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.io.redaction import redact_values
-from collab_overcooked.io.schema import Form, SchemaError, json_line, object_of, parse_json, read_json
-from collab_overcooked.runner.record_schema import check_record
+from collab_overcooked.io.redaction import is_key_known, redact_values
+from collab_overcooked.io.schema import Form, SchemaError, object_of, read_json, unchecked
+from collab_overcooked.io.structs import Name, decode, encode
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
 Note = Callable[[str], None]
@@ -31,32 +40,20 @@ class RecordError(ValueError):
     """Invalid record; the message names file, line and field."""
 
 
-class StoredRecord(dict[str, Any]):
-    """A record from a file.
-
-    Attributes:
-        where: File and line.
-        line: The line with its newline.
-    """
-
-    where = ""
-    line = b""
-
-
 _ANY_CONFIG = object_of({})
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """Errors that code which reads a record raises for values that no game writes."""
 
 
 @contextmanager
-def about(record: Mapping[str, Any]) -> Iterator[None]:
+def about(record: Record) -> Iterator[None]:
     """Convert errors in the content of a record (``UNREADABLE``) to RecordErrors that name the record."""
     try:
         yield
     except RecordError:
         raise
     except UNREADABLE as error:
-        where = getattr(record, "where", "") or f"record of {record.get('task') or record['env_id']}"
+        where = record.where or f"record of {record.task or record.env_id}"
         reason = str(error) if isinstance(error, (ValueError, TypeError)) else f"{type(error).__name__}: {error}"
         raise RecordError(f"{where}: {reason}") from error
 
@@ -68,60 +65,184 @@ def read_records(path: str | Path) -> list[Any]:
         path: JSONL file, or the run folder that contains it.
 
     Returns:
-        The records in the order of the file.
+        The records in the order of the file, each of its game's subclass of ``Record``.
     """
     path = Path(path)
-    if path.is_dir():
-        path = path / RECORDS
-    lines = read_text(path, error=RecordError).split("\n")
-    records: list[Any] = [parse_record(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1) if line]
-    if not records:
+    with _without_collections():
+        return [record for record, _ in _read_lines(path / RECORDS if path.is_dir() else path)]
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Pause the garbage collector, which would visit millions of new lists again and again (half of the time)."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read_lines(path: Path) -> list[tuple[Any, bytes]]:
+    lines: dict[Any, tuple[Record, bytes]] = {}
+    identity = key_of if (path.parent / CONFIG).exists() else _identity
+    for number, line in enumerate(read_text(path, error=RecordError).split("\n"), start=1):
+        if not line:
+            continue
+        record = parse_record(line, f"{path}, line {number}")
+        first, _ = lines.setdefault(identity(record), (record, line.encode() + b"\n"))
+        if first != record:
+            place = first.where.rpartition(", ")[2]
+            raise RecordError(f"{record.where}: contradicts {place} about the same episode; delete one of these lines")
+    if not lines:
         raise RecordError(f"{path}: contains no record")
-    return _one_of_each(records, key_of if (path.parent / CONFIG).exists() else _identity)
+    return list(lines.values())
 
 
-def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-    by_identity: dict[Any, StoredRecord] = {}
-    for record in records:
-        if by_identity.setdefault(identity(record), record) != record:
-            first = by_identity[identity(record)].where.rpartition(", ")[2]
-            raise RecordError(f"{record.where}: contradicts {first} about the same episode; delete one of these lines")
-    return list(by_identity.values())
+def _identity(record: Record) -> bytes:
+    due_number = getattr(record, "due_number", None)
+    kept = record.options, due_number
+    return encode([record.suite_name, record.env_kwargs, record.team, record.task, record.episode, record.seed, *kept])
 
 
-def _identity(record: Mapping[str, Any]) -> str:
-    names = ("suite", "env_id", "env_kwargs", "team", "task", "episode", "seed", "options", "due_number")
-    return json.dumps([record.get(name) for name in names], sort_keys=True)
+class _Head(Struct):
+    schema: Any
+    env_id: Name
+    suite: Name = ""
 
 
-def parse_record(line: str, where: str) -> StoredRecord:
+def parse_record(line: str, where: str) -> Any:
     """Parse one line.
 
     Args:
         line: JSON of a record.
         where: File and line, for messages.
+
+    Returns:
+        The record, of its game's subclass of ``Record``.
     """
     try:
-        record = parse_json(line)
-        check_record(record)
+        record = _decode(line)
     except ValueError as error:
         raise RecordError(f"{where}: {error}") from None
-    stored = StoredRecord(record)
-    stored.where, stored.line = where, line.encode() + b"\n"
-    return stored
+    record.__dict__["where"] = where
+    return record
 
 
-def without_lexicon(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def _decode(line: str | bytes) -> Record:
+    head = decode(line, _Head)
+    schema.read(schema.one_of((SCHEMA,)), head.schema, "schema")
+    if head.suite:
+        schema.read(schema.one_of(registry.COMMON_SUITES), head.suite, "suite")
+    if head.env_id not in registry.registered():
+        raise ValueError(near_matches("environment id", head.env_id, registry.registered()))
+    record = decode(line, record_class(head.suite or head.env_id))
+    check_record(record)
+    return record
+
+
+@cache
+def record_class(suite: str) -> type[Record]:
+    """Return the class of the records of a suite, or of a game by its id."""
+    if suite in registry.registered() and not registry.find(suite).suites:
+        return Record
+    kind: type[Record] = registry.load_suite(suite).record_class
+    return kind
+
+
+def check_record(record: Record) -> None:
+    """Check what the types of a record leave open: its options, and that its fields agree with each other.
+
+    Raises:
+        ValueError: Naming the field, its value and what is allowed.
+    """
+    _check_options(record.env_id, encode(record.env_kwargs))
+    for name in ("env_kwargs", "options", "metrics"):
+        schema.read(unchecked, getattr(record, name), name)
+    seats = [f"agent_{i}" for i in range(len(record.team))]
+    schema.read(_check_team, record.team, "team")
+    _check_seats(record, len(seats))
+    if len(record.steps) != record.timesteps:
+        raise SchemaError(f"timesteps: says {record.timesteps}, but there are {len(record.steps)} steps")
+    if record.history != history_of(record.steps, len(seats)):
+        raise SchemaError("history: differs from the labels of the events in the steps")
+    for name, value in derived_fields(record).items():
+        if name in ("task", "level") and getattr(record, name) not in (value, None):
+            got = getattr(record, name)
+            raise SchemaError(f"{name}: got {got!r:.60}, but the options are those of {value!r:.60}")
+
+
+def _check_team(team: Mapping[str, str]) -> None:
+    if not team:
+        raise schema.refuse(team, "a mapping with a policy for each seat")
+    seats = [f"agent_{i}" for i in range(len(team))]
+    if list(team) != seats:
+        raise SchemaError(f"has {', '.join(team)}, allowed are {', '.join(seats)}"[:200])
+
+
+_SEATS = ("actions", "action_texts", "events", "rewards", "tokens")
+_SEATS_IF_GIVEN = ("seconds", "exchanges", "turn_order")
+_lists_of = attrgetter(*_SEATS, *_SEATS_IF_GIVEN)
+
+
+def _check_seats(record: Record, seats: int) -> None:
+    lengths = {"history": len(record.history), "feedback": len(record.feedback) or seats}
+    expected = (seats,) * len(_SEATS) + (0,) * len(_SEATS_IF_GIVEN)
+    for t, step in enumerate(record.steps):
+        if (counted := tuple(map(len, _lists_of(step)))) != expected:
+            named = dict(zip((*_SEATS, *_SEATS_IF_GIVEN), counted, strict=True))
+            lengths |= {f"steps[{t}].{name}": n for name, n in named.items() if n or name in _SEATS}
+        if step.messages or step.errors:
+            _check_agents(step, t, seats)
+    for name, length in lengths.items():
+        if length != seats:
+            raise SchemaError(f"{name} lists {length} entries; it must list {seats}")
+
+
+def _check_agents(step: Step, t: int, seats: int) -> None:
+    mentioned: dict[str, Sequence[MessageEntry | ErrorEntry]] = {"messages": step.messages, "errors": step.errors}
+    for name, mentions in mentioned.items():
+        for k, mention in enumerate(mentions):
+            if mention.agent is not None and mention.agent >= seats:
+                refused = schema.refuse(mention.agent, f"an integer from 0 to {seats - 1}")
+                refused.path = ["steps", t, name, k, "agent"]
+                raise refused
+
+
+@lru_cache(maxsize=256)
+def _check_options(env_id: str, encoded: bytes) -> None:
+    options = decode(encoded, dict)
+    check_options(options, registry.game_options(env_id))
+    object_of({}, {registry.LEXICON: schema.optional(schema.name)})(options)
+    registry.game_class(env_id).config_class.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+
+
+def derived_fields(record: Record) -> Mapping[str, Any]:
+    """Return the fields of a record that follow from its other fields; empty if a file of its game is missing."""
+    if record.suite or not registry.find(record.env_id).suites:
+        return {}
+    try:
+        derived: Mapping[str, Any] = registry.load_suite(record.env_id).derived(record)
+    except (LayoutError, OSError):
+        return {}
+    return derived
+
+
+def without_lexicon(record: RecordT) -> RecordT:
     """Return a record with its messages translated back from the game's lexicon."""
-    language = record["env_kwargs"].get("lexicon", PLAIN)
+    language = record.env_kwargs.get("lexicon", PLAIN)
     if language == PLAIN:
         return record
     exchange = _lexicon(language).exchange
     steps = [
-        step | {"messages": [m | {"say": exchange(m["say"]), "plan": exchange(m["plan"])} for m in step["messages"]]}
-        for step in record["steps"]
+        structs.replace(
+            step,
+            messages=[structs.replace(m, say=exchange(m.say), plan=exchange(m.plan)) for m in step.messages],
+        )
+        for step in record.steps
     ]
-    return {**record, "steps": steps}
+    return record.replace(steps=steps)
 
 
 @lru_cache(maxsize=4)
@@ -129,18 +250,24 @@ def _lexicon(language: str) -> Lexicon:
     return load_lexicon(language)
 
 
-def key_of(record: Mapping[str, Any]) -> Key:
+def key_of(record: Record) -> Key:
     """Return task and episode number."""
-    return record["task"], record["episode"]
+    return record.task, record.episode
 
 
-def dump_line(record: Mapping[str, Any]) -> bytes:
+def dump_line(record: Record) -> bytes:
     """Return a record as one line of UTF-8 JSON, with access keys redacted."""
     try:
-        return json_line(redact_values(record), check_record)
+        for name in ("env_kwargs", "options", "metrics"):
+            schema.read(unchecked, getattr(record, name), name)
+        line = encode(record)
+        if is_key_known():
+            line = encode(redact_values(decode(line, dict)))
+        _decode(line)
     except SchemaError as error:
-        where = f"{record.get('task') or record.get('env_id')}, episode {record.get('episode')}"
+        where = f"{record.task or record.env_id}, episode {record.episode}"
         raise RecordError(f"{where}: its record cannot be written: {error}") from None
+    return line + b"\n"
 
 
 @contextmanager
@@ -243,22 +370,22 @@ class RunFolder(Locked):
         self.path = Path(path)
         self.config = json.loads(json.dumps(config))  # in the form in which it is read back
         self._journal = JournalFile(self.path / RECORDS)
-        self.records: dict[Key, dict[str, Any]] = {}
+        self.records: dict[Key, Any] = {}
         self._lines: dict[Key, bytes] = {}
         busy = "another evaluation writes to this folder; wait for it, or choose another folder"
         files = [(self._journal, "its episode is played again")]
         with locked_folder(self.path, busy, self.config, files, note) as self._lock:
             begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
-            for record in read_records(self._journal.path) if begun else ():
-                self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
+            for record, line in _read_lines(self._journal.path) if begun else ():
+                self.records[key_of(record)], self._lines[key_of(record)] = record, line
 
-    def append(self, record: dict[str, Any]) -> None:
+    def append(self, record: Record) -> None:
         """Append a record durably."""
         line = dump_line(record)
         self._journal.append_line(line)
         self.records[key_of(record)], self._lines[key_of(record)] = record, line
 
-    def finish(self, order: Iterable[Key]) -> list[dict[str, Any]]:
+    def finish(self, order: Iterable[Key]) -> list[Any]:
         """Sort all records into their final order, the same for any number of processes, and return them."""
         keys = list(order)
         lines = [self._lines[key] for key in keys]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import to_builtins
+
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record, Step, field_types, history_of
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.runner.episode import history_of
-from collab_overcooked.runner.jobs import make_logger
-from collab_overcooked.runner.record_schema import derived_fields
-from collab_overcooked.runner.records import RecordError, about
+from collab_overcooked.runner.episode import make_logger
+from collab_overcooked.runner.records import RecordError, about, derived_fields
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,14 @@ class ReplayStep:
 
     timestep: int  # Steps taken; 0 is the start
     env: ParallelEnv  # The environment in this state; the iteration advances it
-    events: list[dict[str, Any] | None]  # Each agent's event in the last step; empty at the start
-    rewards: list[float]  # Each agent's reward for the last step
+    step: Step | None  # The last step as it was replayed, with the decisions of the record; None at the start
     success: bool  # Whether the episode reached its goal
     over: bool  # Whether the episode ended
-    # Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``
-    further: dict[str, Any] = field(default_factory=dict)
-    # Fields that the logger adds to the record, after the last step
+    # Fields that the game's logger adds to the record, after the last step; see ``episode.EpisodeLogger``
     result: dict[str, Any] = field(default_factory=dict)
 
 
-def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[ReplayStep]:
+def replay(record: Record, render_mode: str | None = None) -> Iterator[ReplayStep]:
     """Yield the start of a record and the state after each step.
 
     Args:
@@ -42,41 +40,42 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
     """
     with about(record):
         env = _started(record, render_mode)
-    logger = make_logger(record["env_id"])
+    logger = make_logger(record.env_id)
     if logger is not None:
         logger.begin(env)
-    yield ReplayStep(0, env, [], [], False, False)
-    for t, step in enumerate(record["steps"], start=1):
+    yield ReplayStep(0, env, None, False, False)
+    for t, step in enumerate(record.steps, start=1):
         with about(record):
             if not env.agents:
                 raise ValueError(f"timesteps: the game is over after {t - 1} steps, the record goes on")
-            actions = dict(zip(env.possible_agents, step["actions"], strict=True))
-            if "turn_order" in step:
-                env.set_turn_order(step["turn_order"])
+            actions = dict(zip(env.possible_agents, step.actions, strict=True))
+            if step.turn_order:
+                env.set_turn_order(step.turn_order)
             _, rewards, _, _, _ = env.step(actions)
         further = logger.step(env) if logger is not None else {}
         success = env.game.is_success(env.arrays[1], 0)
-        result = logger.end() if logger is not None and t == len(record["steps"]) else {}
-        yield ReplayStep(t, env, env.events(), list(rewards.values()), success, not env.agents, further, result)
+        result = logger.end() if logger is not None and t == len(record.steps) else {}
+        replayed = {"events": env.events(), "rewards": list(rewards.values()), **further}
+        yield ReplayStep(t, env, convert(to_builtins(step) | replayed, type(step)), success, not env.agents, result)
 
 
-def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
-    limit = record["max_cycles"]
-    env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode)
+def _started(record: Record, render_mode: str | None) -> ParallelEnv:
+    limit = record.max_cycles
+    env = registry.make(record.env_id, **record.env_kwargs, render_mode=render_mode)
     if env.max_cycles != limit:
-        env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode, max_cycles=limit)
-    if len(env.possible_agents) != len(record["team"]):
-        raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
+        env = registry.make(record.env_id, **record.env_kwargs, render_mode=render_mode, max_cycles=limit)
+    if len(env.possible_agents) != len(record.team):
+        raise ValueError(f"team: the record has {len(record.team)} seats, the game {len(env.possible_agents)}")
     count = env.game.n_actions
-    for t, step in enumerate(record["steps"]):
-        for seat, action in enumerate(step["actions"]):
+    for t, step in enumerate(record.steps):
+        for seat, action in enumerate(step.actions):
             if action >= count:
                 raise ValueError(f"steps[{t}].actions[{seat}]: got {action}, allowed are 0 to {count - 1}")
-    env.reset(seed=record["seed"], options=record.get("options"))
+    env.reset(seed=record.seed, options=record.options)
     return env
 
 
-def first_difference(record: Mapping[str, Any]) -> str | None:
+def first_difference(record: Record) -> str | None:
     """Replay a record and compare events, rewards, action texts, history, outcome, and all fields derived from them.
 
     Texts of policies, accounts, team and version cannot be recomputed.
@@ -89,30 +88,34 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     try:
         for replayed_step in replay(record):
             last = replayed_step
-            if replayed_step.timestep:
-                difference = _step_difference(record, replayed_step, texts)
+            if replayed_step.step is not None:
+                step, t = replayed_step.step, replayed_step.timestep - 1
+                step.action_texts = [texts[seat][action] for seat, action in enumerate(step.actions)]
+                difference = _step_difference(record.steps[t], step, f"steps[{t}]")
                 if difference:
                     return difference
             game, state = replayed_step.env.game, replayed_step.env.arrays[0]
             texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]  # those of the next step
     except RecordError as error:
         return str(error)
-    history = history_of(record["steps"], len(record["team"]))
+    history = history_of(record.steps, len(record.team))
     derived = {"success": last is not None and last.success, "history": history, **derived_fields(record)}
-    derived |= {} if last is None else {name: value for name, value in last.result.items() if name in record}
-    for name, replayed in json.loads(json.dumps(derived)).items():  # converts tuples to lists, as in records
-        if record[name] != replayed and (name, record[name]) != ("level", None):
-            return f"{name}: recorded {record[name]!r:.200}, replayed {replayed!r:.200}"
-    if last is None or not (last.over or record.get("ends_after") == record["timesteps"]):
-        return f"timesteps: the record ends after {record['timesteps']} steps, but the game goes on"
+    types = field_types(type(record))
+    derived |= {} if last is None else {name: convert(value, types[name]) for name, value in last.result.items()}
+    for name, replayed in to_builtins(derived).items():
+        recorded = to_builtins(getattr(record, name))
+        if recorded != replayed and (name, recorded) not in (("level", None), ("options", None)):
+            return f"{name}: recorded {recorded!r:.200}, replayed {replayed!r:.200}"
+    if last is None or not (last.over or record.ends_after == record.timesteps):
+        return f"timesteps: the record ends after {record.timesteps} steps, but the game goes on"
     return _metric_difference(record)
 
 
-def _metric_difference(record: Mapping[str, Any]) -> str | None:
-    recorded = record.get("metrics", {})
+def _metric_difference(record: Record) -> str | None:
+    recorded = record.metrics
     try:
         with about(record):
-            computed = game_metrics(record["env_id"]).measure(record) if recorded else {}
+            computed = game_metrics(record.env_id).measure(record) if recorded else {}
     except RecordError as error:
         return str(error)
     for name, value in computed.items():
@@ -134,18 +137,14 @@ def _equal(recorded: Any, computed: Any) -> bool:
     return bool(recorded == computed)
 
 
-def _step_difference(record: Mapping[str, Any], replayed_step: ReplayStep, texts: list[list[str]]) -> str | None:
-    step, where = record["steps"][replayed_step.timestep - 1], f"steps[{replayed_step.timestep - 1}]"
-    replayed: dict[str, list[Any]] = {
-        "events": replayed_step.events,
-        "rewards": replayed_step.rewards,
-        "action_texts": [texts[seat][action] for seat, action in enumerate(step["actions"])],
-    }
-    for name, values in replayed.items():
-        for seat, (was, now) in enumerate(zip(step[name], values, strict=True)):
-            if was != now:
-                return f"{where}.{name}[{seat}]: recorded {was!r}, replayed {now!r}"
-    for name, value in replayed_step.further.items():
-        if step.get(name) != value:
-            return f"{where}.{name}: recorded {step.get(name)!r:.200}, replayed {value!r:.200}"
+def _step_difference(recorded: Step, replayed: Step, where: str) -> str | None:
+    for name in recorded.__struct_fields__:
+        was, now = getattr(recorded, name), getattr(replayed, name)
+        if was == now:
+            continue
+        if name not in ("events", "rewards", "action_texts"):
+            return f"{where}.{name}: recorded {to_builtins(was)!r:.200}, replayed {to_builtins(now)!r:.200}"
+        seat = next(seat for seat, pair in enumerate(zip(was, now, strict=True)) if pair[0] != pair[1])
+        was, now = to_builtins(was[seat]), to_builtins(now[seat])
+        return f"{where}.{name}[{seat}]: recorded {was!r}, replayed {now!r}"
     return None

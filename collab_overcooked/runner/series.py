@@ -6,9 +6,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.core.record import Account, Record
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import ReportsUsage
-from collab_overcooked.runner.episode import Answer, Answers, EpisodeLogger, Event, Limits, Record, accounts_of, episode
+from collab_overcooked.runner.episode import Answer, Answers, Event, Limits, accounts_of, episode
 from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
 from collab_overcooked.runner.teams import Team
 
@@ -28,8 +30,7 @@ def series(
     *,
     level: int | None = None,
     limits: Limits | None = None,
-    logger: Callable[[], EpisodeLogger | None] = lambda: None,
-    score: Callable[[Mapping[str, Any]], dict[str, Any]],
+    score: Callable[[Any], dict[str, Any]],
     accounts: Callable[[], Mapping[str, Any]] = dict,
 ) -> Generator[Event | Between, Answer | Sequence[str], list[Record]]:
     """Begin a series of episodes; see ``episode`` for the protocol.
@@ -41,7 +42,6 @@ def series(
         keys: Task and number of each episode.
         level: Level of the task, for the records.
         limits: Limits of conversations and corrections.
-        logger: Factory of a new logger for each episode.
         score: Function that returns the metrics of a record.
         accounts: Function that returns the cost of the seats' answers in an episode, by agent.
 
@@ -63,12 +63,11 @@ def series(
             level=level,
             limits=limits,
             fresh=i == 0,
-            logger=logger(),
             feedback=feedback,
             accounts=accounts,
         )
         record = yield from run
-        records.append(record | {"metrics": score(record)})
+        records.append(record.replace(metrics=score(record)))
         if i + 1 < len(keys):
             feedback = yield Between(records[-1])  # type: ignore[assignment]
     return records
@@ -116,5 +115,5 @@ def _look_back(env: ParallelEnv, team: Team, teaching: Teaching, record: Record)
     feedback = teaching.look_back(env.game, record, team.policies)
     teacher: object = teaching.teacher
     if isinstance(teacher, ReportsUsage):
-        record.setdefault("accounts", {})["teacher"] = teacher.account()
+        record.accounts = record.accounts | {"teacher": convert(teacher.account(), Account)}
     return feedback

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.game_record import TeacherRecord
 from collab_overcooked.io.checks import near_matches
@@ -41,9 +41,9 @@ class Teaching:
     mode: str  # One of ``WAYS``
     teacher: Teacher | None  # The teacher; None without one
     # Earlier episodes of the run, each with the feedback by seat
-    past: list[tuple[Mapping[str, Any], tuple[str, ...]]] = field(default_factory=list, compare=False)
+    past: list[tuple[Record, tuple[str, ...]]] = field(default_factory=list, compare=False)
 
-    def look_back(self, game: FullGame, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
+    def look_back(self, game: FullGame, record: Record, policies: Sequence[Policy]) -> tuple[str, ...]:
         """Request feedback from the teacher and pass it to the policies.
 
         Returns:

@@ -25,7 +25,7 @@ from collab_overcooked.runner.teams import MakePolicy
 
 RAY = "ray"
 START_SECONDS = 10.0  # a process imports the package and loads kernels in 3 to 4 s of CPU, in 10 to 15 s on busy cores
-Records = list[dict[str, Any]]
+Records = list[Any]
 
 
 class Runnable(Protocol):
@@ -77,7 +77,7 @@ def _cores() -> int:
 
 def run_jobs(
     chains: Sequence[Chain], workers: Workers, make: MakePolicy | None = None, stop: Callable[[], None] | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Any]:
     """Run jobs and yield their records as they finish.
 
     Args:
@@ -115,7 +115,7 @@ def run_jobs(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _run_here(chain: list[list[Runnable]]) -> Iterator[dict[str, Any]]:
+def _run_here(chain: list[list[Runnable]]) -> Iterator[Any]:
     began = time.monotonic()
     while chain and time.monotonic() - began < START_SECONDS:
         yield from chain[0].pop(0).run()
@@ -123,9 +123,7 @@ def _run_here(chain: list[list[Runnable]]) -> Iterator[dict[str, Any]]:
             del chain[0]
 
 
-def _schedule(
-    chains: Sequence[Chain], submit: Callable[[Runnable], Future[Records]], count: int
-) -> Iterator[dict[str, Any]]:
+def _schedule(chains: Sequence[Chain], submit: Callable[[Runnable], Future[Records]], count: int) -> Iterator[Any]:
     rest = {number: deque(chain) for number, chain in enumerate(chains) if chain}
     first = deque(rest)  # chains whose next stage can start
     ready: deque[Runnable] = deque()

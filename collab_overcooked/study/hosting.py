@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.recording import PlayFolder
@@ -243,9 +244,9 @@ class StudyHost:
             return
         lost: set[str] = set()
 
-        def over(record: Mapping[str, Any]) -> None:
+        def over(record: Record) -> None:
             self.late.extend(session.driver.late if session.driver is not None else ())
-            if record.get("ended") in ("left", ABANDONED):
+            if record.ended in ("left", ABANDONED):
                 lost.update(self._absent(session))
 
         session = Session(
@@ -278,7 +279,7 @@ class StudyHost:
 
     def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
         played = sum(
-            names == {player["id"] for player in record.get("people", {}).values()}
+            names == {player.id for player in record.people.values()}
             for record in tuple(folder.run.records.values())  # other sessions may append records meanwhile
         )
         left = []

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import LOOPBACK, make_app, make_server
 from collab_overcooked.policies.llm.settings import COTS, parse_settings
-from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
@@ -119,9 +119,12 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
 
 
 def _task_table(results: StudyResults) -> ResultTable:
-    counts = Counter((record["task"], name) for name, records in results.records.items() for record in records)
+    counts: Counter[tuple[str, str]] = Counter(
+        (record.task, name) for name, records in results.records.items() for record in records
+    )
     tasks = sorted({task for task, _ in counts})
     columns = (Column("Task"), *(Column(name, digits=0) for name in results.records))
+    rows: tuple[tuple[Cell, ...], ...]
     rows = tuple((task, *(counts[task, name] for name in results.records)) for task in tasks)
     return ResultTable(columns, rows, "Episodes by task and condition")
 
@@ -134,7 +137,7 @@ def _missing(results: StudyResults) -> list[str]:
             condition = study.conditions[name]
             expected = 0 if condition.settings.tutorial else condition.episodes * len(condition.jobs[0].keys)
             played = sum(
-                person.id in (player["id"] for player in record["people"].values()) for record in results.records[name]
+                person.id in (player.id for player in record.people.values()) for record in results.records[name]
             )
             if played != expected:
                 problems.append(f"{person.id} has {played} records of {name}, not {expected}")

@@ -11,7 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from collab_overcooked import registry
+from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.metrics.registry import measure, metrics_of
@@ -21,7 +24,6 @@ from collab_overcooked.runner.records import RECORDS, dump_line, read_records
 from collab_overcooked.study.design import ENDS, Condition
 from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
 
-Record = Mapping[str, Any]
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
 
@@ -53,7 +55,7 @@ class StudyResults:
     """Journal and records of a study, which may still be running."""
 
     journal: Journal  # Journal of the study
-    records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # Episodes by condition
+    records: dict[str, list[Record]] = field(default_factory=dict)  # Episodes by condition
 
     @classmethod
     def read(cls, folder: Path) -> StudyResults:
@@ -96,7 +98,7 @@ class StudyResults:
         }
 
     def _group(self, record: Record) -> int | None:
-        ids = [player["id"] for player in record.get("people", {}).values()]
+        ids = [player.id for player in record.people.values()]
         return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
 
     def participants(self) -> list[Row]:
@@ -126,7 +128,7 @@ class StudyResults:
             measure(record, [metric])[metric] or 0.0
             for records in self.records.values()
             for record in records
-            if any(player["id"] == name for player in record.get("people", {}).values())
+            if any(player.id == name for player in record.people.values())
             for metric in [score_metric(record)]
         ]
         per_point, most = self.journal.study.bonus
@@ -156,37 +158,37 @@ class StudyResults:
         rows: list[Row] = []
         for condition, records in self.records.items():
             for record in records:
-                names = [name for name in metrics_of(record["env_id"]) if name not in ("success", "steps")]
+                names = [name for name in metrics_of(record.env_id) if name not in ("success", "steps")]
                 values = measure(record, names)
                 facts: Row = {name: value for name, value in values.items() if isinstance(value, (int, float))}
                 facts["outcome"] = registry.suite_of(record).outcome(record)
-                for agent, participant in record.get("people", {}).items():
+                for agent, participant in record.people.items():
                     rows.append(self._episode_row(condition, record, agent, participant) | facts)
         return rows
 
-    def _episode_row(self, condition: str, record: Record, agent: str, participant: Mapping[str, Any]) -> Row:
+    def _episode_row(self, condition: str, record: Record, agent: str, participant: PersonEntry) -> Row:
         group = self._group(record)
         steps = [] if group is None else self.journal.study.steps(self.journal.rows[group])
         played = [step for step in steps if step.kind == "play"]
         place = next((step.place for step in played if step.condition == condition), None)
         return {
-            "id": participant["id"],
+            "id": participant.id,
             "group": group,
             "condition": condition,
             "place": place,
             "agent": agent,
-            "game": record["env_id"],
-            "task": record["task"],
-            "episode": record["episode"],
-            "team": " ".join(record["team"].values()),
-            "success": int(record["success"]),
-            "steps": record["timesteps"],
-            "seconds": participant.get("seconds"),
-            "decisions": participant.get("decisions"),
-            "timeouts": participant.get("timeouts"),
-            "disconnects": participant.get("disconnects"),
-            "refused": participant.get("refused"),
-            "interface": participant.get("interface"),
+            "game": record.env_id,
+            "task": record.task,
+            "episode": record.episode,
+            "team": " ".join(record.team.values()),
+            "success": int(record.success),
+            "steps": record.timesteps,
+            "seconds": participant.seconds,
+            "decisions": participant.decisions,
+            "timeouts": participant.timeouts,
+            "disconnects": participant.disconnects,
+            "refused": participant.refused,
+            "interface": participant.interface,
         }
 
     def messages(self) -> list[Row]:
@@ -194,24 +196,24 @@ class StudyResults:
         return [
             {
                 "condition": condition,
-                "task": record["task"],
-                "episode": record["episode"],
+                "task": record.task,
+                "episode": record.episode,
                 "timestep": t,
-                "agent": "voice" if message["agent"] is None else f"agent_{message['agent']}",
-                "words": message["say"],
-                "plan": message["plan"],
+                "agent": "voice" if message.agent is None else f"agent_{message.agent}",
+                "words": message.say,
+                "plan": message.plan,
             }
             for condition, records in self.records.items()
             for record in records
-            for t, step in enumerate(record["steps"], start=1)
-            for message in step["messages"]
+            for t, step in enumerate(record.steps, start=1)
+            for message in step.messages
         ]
 
     def codebook(self) -> list[Row]:
         """Return a row for each column of the tables, each question, each condition, and each way to end."""
         study = self.journal.study
         rows: list[Row] = [{"table": t, "name": n, "meaning": m, "values": v} for t, n, m, v in COLUMNS]
-        games = {record["env_id"] for records in self.records.values() for record in records}
+        games = {record.env_id for records in self.records.values() for record in records}
         for env_id in sorted(games):
             rows += [
                 {"table": "episodes", "name": metric.name, "meaning": metric.meaning, "values": metric.unit}
@@ -368,14 +370,11 @@ def _exported_records(
 
 
 def _clean(record: Record, rename: Callable[[str], str], cut_text: bool) -> Record:
-    people = {
-        agent: participant | {"id": rename(participant["id"])}
-        for agent, participant in record.get("people", {}).items()
-    }
-    cleaned = {**record, **({"people": people} if people else {})}
+    people = {agent: structs.replace(person, id=rename(person.id)) for agent, person in record.people.items()}
+    steps = record.steps
     if cut_text:
-        cleaned["steps"] = [
-            step | {"messages": [message | {"say": "", "plan": ""} for message in step["messages"]]}
-            for step in record["steps"]
+        steps = [
+            structs.replace(step, messages=[structs.replace(message, say="", plan="") for message in step.messages])
+            for step in steps
         ]
-    return cleaned
+    return record.replace(people=people, steps=steps)

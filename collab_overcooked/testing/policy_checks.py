@@ -42,12 +42,12 @@ def check_policy(
 
     env = make()
     specs = [policy] * env.game.n_agents if isinstance(policy, str) else list(policy)
-    apart = [play_episode(make(), make_team(specs), seed)["steps"] for seed in seeds]
+    apart = [play_episode(make(), make_team(specs), seed).steps for seed in seeds]
 
     def episodes() -> str:
         team = make_team(specs)
         for seed, alone in zip(seeds, apart, strict=True):
-            _compare(seed, play_episode(env, team, seed)["steps"], alone, "after other episodes")
+            _compare(seed, play_episode(env, team, seed).steps, alone, "after other episodes")
         return f"{len(seeds)} episodes in one environment are those in new ones"
 
     def batch() -> str:
@@ -57,7 +57,7 @@ def check_policy(
             raise Skip("the policy plays these episodes one by one")
         for seed, many, alone in pairs:
             actions = many.actions.tolist()
-            _compare(seed, actions, [step["actions"] for step in alone], "beside other episodes")
+            _compare(seed, actions, [step.actions for step in alone], "beside other episodes")
         return f"{len(pairs)} episodes at once are those played one by one"
 
     name = f"{', '.join(dict.fromkeys(specs))} in {env_id}"

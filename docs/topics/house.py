@@ -306,7 +306,7 @@ def _play(suite: str, team: str, agents: int, options: Any = None, **own: Any) -
     plan = plan_evaluation(suite, [f"all={team}"], options=options, agents=agents, **own)
     with tempfile.TemporaryDirectory() as folder:
         records = evaluate(plan, folder, workers=1)
-    return [score_record(record) | {"success": float(record["success"])} for record in records]
+    return [score_record(record) | {"success": float(record.success)} for record in records]
 
 
 FACTS: tuple[Callable[[], str], ...] = (

@@ -133,7 +133,7 @@ def _example() -> Any:
     """Return the first search of a fixed scene with a whole tree."""
     env = collab_overcooked.make("Housework-v0", task="prepare_meal", max_cycles=40)
     record = play_episode(env, make_team([FIRST, FIRST]), 4, task="prepare_meal")
-    return max((u for u in all_updates(record) if u["searched"]), key=lambda u: (len(u["nodes"]), -u["timestep"]))
+    return max((u for u in all_updates(record) if u.searched), key=lambda u: (len(u.nodes), -u.timestep))
 
 
 def keep_results(words: Sequence[str]) -> None:

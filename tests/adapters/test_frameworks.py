@@ -47,7 +47,7 @@ def check_records(name: str, folder: Path, expected: list[dict]) -> None:
 
 def summary(records: list[dict]) -> dict:
     """Return the numbers that the documentation shows side by side."""
-    turns = sum(record["metrics"]["turns"] for record in records)
+    turns = sum(record.metrics["turns"] for record in records)
     outcome = sum(map(outcome_of, records))
     return {"episodes": len(records), "outcome": outcome / len(records), "turns": turns / len(records)}
 
@@ -95,7 +95,7 @@ def test_mcp(tmp_path, greedy_records):
     """Two clients share each table, also beside the play server; a seat reads what it may know and no more."""
     played = play("mcp", str(tmp_path / "run"))
     check_records("mcp", tmp_path / "run", greedy_records)
-    metrics = greedy_records[0]["metrics"]
+    metrics = greedy_records[0].metrics
     assert [json.loads(end.removeprefix("The episode is over. ")) for end in played["ends"]] == [metrics] * 2
     assert played["tools"] == ["act", "leave", "look", "reply", "wait"]
     assert played["resources"] == ["kitchen://manual", "kitchen://picture", "kitchen://recipe"]
@@ -127,13 +127,13 @@ def test_openenv(tmp_path, greedy_records):
     (folder,) = tmp_path.glob("collab-escape-*")
     check_records("openenv", folder, greedy_records)
     outcomes = [outcome_of(record) for record in greedy_records]
-    assert played["rewards"] == {f"{job}/{seat}": outcomes[job] for job in range(10) for seat in (0, 1)}
+    assert played.rewards == {f"{job}/{seat}": outcomes[job] for job in range(10) for seat in (0, 1)}
     first, again, other = played["seeds"]
     assert first == again != other
     picture, text, button, timestep, tasks = played["web"]
     assert picture.startswith("<img") and text and button and timestep == 1 and tasks > 0
     assert played["page"] == 200
-    assert "is a file or module of the server" in played["refused"]
+    assert "is a file or module of the server" in played.refused
 
 
 @pytest.mark.adapters

@@ -30,7 +30,7 @@ def test_greedy_answers_play_the_records_of_evaluate():
             assert text in env.observation_space
             text, reward, ended, _, info = env.step(answers(info["messages"]))
         assert greedy.comparable(info["record"]) == greedy.comparable(expected)
-        assert info["metrics"] == expected["metrics"] and reward in (0.0, 1.0)
+        assert info["metrics"] == expected.metrics and reward in (0.0, 1.0)
     env.close()
 
 

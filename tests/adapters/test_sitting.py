@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from records import as_json
 
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of
@@ -59,8 +60,9 @@ def play(sitting: Sitting, seed: int | None = None) -> tuple[Turn, dict[int, flo
 
 def without_costs(record):
     costs = ("tokens", "exchanges")
-    steps = [{name: value for name, value in step.items() if name not in costs} for step in record["steps"]]
-    return {name: value for name, value in record.items() if name not in COSTS} | {"steps": steps}
+    values = as_json(record)
+    steps = [{name: value for name, value in step.items() if name not in costs} for step in values["steps"]]
+    return {name: value for name, value in values.items() if name not in COSTS} | {"steps": steps}
 
 
 @pytest.mark.parametrize("suite", [pytest.param(s, marks=() if s in QUICK else pytest.mark.slow) for s in SUITES])
@@ -71,7 +73,7 @@ def test_texts_from_outside_play_the_record_of_a_policy(suite):
         last, paid = play(sitting)
     assert [without_costs(record) for record in sitting.records] == [without_costs(record) for record in expected]
     assert last.info["metrics"] == sitting.metrics and last.seat == -1 and not last.legal
-    steps = [step["rewards"] for record in expected for step in record["steps"]]
+    steps = [step.rewards for record in expected for step in record.steps]
     assert paid == {seat: pytest.approx(sum(rewards[seat] for rewards in steps)) for seat in range(len(job.team))}
 
 
@@ -82,7 +84,7 @@ def test_rewards_add_up_to_the_outcome(suite, team, reward):
     with Sitting(job_of(suite, team), reward=reward) as sitting:
         _, paid = play(sitting)
     by_steps = (suite, reward) == ("collab-overcooked", "progress")
-    scores = [record["metrics"]["pc"] if by_steps else outcome_of(record) for record in sitting.records]
+    scores = [record.metrics["pc"] if by_steps else outcome_of(record) for record in sitting.records]
     assert paid == dict.fromkeys(paid, pytest.approx(sum(scores) / len(scores)))
 
 
@@ -94,7 +96,7 @@ def test_another_seed_is_another_episode_and_the_same_seed_the_same():
         play(sitting, seed=6)
         other = sitting.record
         play(sitting, seed=5)
-    assert (first["seed"], other["seed"]) == (5, 6)
+    assert (first.seed, other.seed) == (5, 6)
     assert without_costs(sitting.record) == without_costs(first)
 
 
@@ -115,7 +117,7 @@ def test_hostile_texts_end_nothing(text):
         turn = sitting.start()
         while not turn.done:
             turn = sitting.step(text)
-    assert sitting.record["timesteps"] > 0
+    assert sitting.record.timesteps > 0
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_once():
@@ -135,7 +137,7 @@ def test_partners_talk_and_plan_as_the_papers_agents_do():
         assert "Bring me an egg, please." in turn.text
         while not turn.done:
             turn = sitting.step(json.dumps({"analysis": "", "plan": "wait(5)", "say": "[NOTHING]"}))
-    assert sitting.record["steps"][0]["messages"][0]["say"] == "Bring me an egg, please."
+    assert sitting.record.steps[0].messages[0].say == "Bring me an egg, please."
 
 
 def test_a_seat_is_shown_what_its_policy_may_know_and_no_more():

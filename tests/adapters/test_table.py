@@ -34,7 +34,7 @@ def test_two_callers_play_what_one_caller_plays():
         turn = sitting.start()
         while not turn.done:
             turn = sitting.step(FIRST)
-        expected = sitting.record["steps"]
+        expected = sitting.record.steps
     table, rewards = table_of(reward="return"), {}
     table.start()
     players = [threading.Thread(target=play_seat, args=(table, seat, rewards)) for seat in table.seats]
@@ -42,9 +42,9 @@ def test_two_callers_play_what_one_caller_plays():
         player.start()
     for player in players:
         player.join(60)
-    steps = table.sitting.record["steps"]
-    assert [step["actions"] for step in steps] == [step["actions"] for step in expected]
-    assert rewards == {seat: pytest.approx(sum(step["rewards"][seat] for step in steps)) for seat in table.seats}
+    steps = table.sitting.record.steps
+    assert [step.actions for step in steps] == [step.actions for step in expected]
+    assert rewards == {seat: pytest.approx(sum(step.rewards[seat] for step in steps)) for seat in table.seats}
     table.close()
 
 
@@ -67,7 +67,7 @@ def test_others_play_on_after_one_has_left():
     table.start()
     table.leave(0)
     play_seat(table, 1, rewards)
-    assert table.sitting.record["timesteps"] > 0 and set(rewards) == {1}
+    assert table.sitting.record.timesteps > 0 and set(rewards) == {1}
     table.close()
 
 
@@ -89,7 +89,7 @@ def test_records_go_to_the_run_folder_of_the_evaluation(tmp_path):
                 turn = sitting.start(seed)
                 while not turn.done:
                     turn = sitting.step(FIRST)
-    assert [record["episode"] for record in read_records(tmp_path / "run")] == [0, 1]
+    assert [record.episode for record in read_records(tmp_path / "run")] == [0, 1]
     with pytest.raises(ValueError, match="in use for another evaluation"):
         Sitting.of_suite("collab-escape", TEAM, episodes=3, **options)
 
@@ -109,11 +109,11 @@ def test_an_episode_of_a_shared_table_begins_once_all_seats_are_taken():
     assert not table.join(1, seed=6, timeout=0), "the seat that asks for another episode waits for the others"
     rewards: dict[int, float] = {}
     play_seat(table, 0, rewards)
-    assert table.sitting.record["seed"] == 5
+    assert table.sitting.record.seed == 5
     assert table.join(0, seed=6, timeout=0)
     lobby.leave("a", 0)
     play_seat(table, 1, rewards)
-    assert table.sitting.record["seed"] == 6
+    assert table.sitting.record.seed == 6
     lobby.leave("a", 1)
     assert lobby.sit("a", 1, terms, make_sitting) is not table, "a table that all have left is a new one"
     lobby.leave("a", 1)

@@ -18,7 +18,7 @@ def donors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
     for suite, options in PLANS.items():
         plan = plan_evaluation(suite, ["all=random"], **options)
         record = evaluate(plan, folder / suite, workers=1, note=lambda _: None)[0]
-        steps = [step | SAID if t == 1 else step for t, step in enumerate(record["steps"][:STEPS])]
-        short = {"steps": steps, "timesteps": len(steps), "history": history_of(steps, len(record["team"]))}
+        steps = [step | SAID if t == 1 else step for t, step in enumerate(record.steps[:STEPS])]
+        short = {"steps": steps, "timesteps": len(steps), "history": history_of(steps, len(record.team))}
         result[suite] = json.loads(json.dumps(record | FURTHER | short))
     return result

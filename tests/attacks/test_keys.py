@@ -14,9 +14,10 @@ from endpoints import Says, serving
 from collab_overcooked.cli.app import TextConsole
 from collab_overcooked.io import redaction
 from collab_overcooked.policies.llm.answers import read_object
+from collab_overcooked.policies.llm.chat import ChatTransport
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
-from collab_overcooked.policies.llm.endpoint import Endpoint, RetryPolicy
 from collab_overcooked.policies.llm.store import RecordingClient, Store
+from collab_overcooked.policies.llm.transport import RetryPolicy
 from collab_overcooked.runner.records import dump_line
 
 pytestmark = pytest.mark.attacks
@@ -54,7 +55,7 @@ def test_nothing_that_is_read_or_written_holds_the_key(key, spell, monkeypatch, 
         ]
     )
     with serving(list(script)) as server:
-        endpoint = Endpoint(server.url, patience=RetryPolicy(first_wait=0.01), sleep=lambda seconds: None)
+        endpoint = ChatTransport(server.url, patience=RetryPolicy(first_wait=0.01), sleep=lambda seconds: None)
         client = RecordingClient(endpoint, Store(tmp_path / "store.jsonl"))
         reply = client.complete(Request("m", (ChatMessage("user", "hello"),)))
         with pytest.raises(EndpointError) as refused:
@@ -63,7 +64,7 @@ def test_nothing_that_is_read_or_written_holds_the_key(key, spell, monkeypatch, 
     out = io.StringIO()
     TextConsole(file=out, soft_wrap=True).print(f"error: {key} {echo}")
     played, message = donors["collab-overcooked"], {"agent": 0, "say": key, "plan": echo}
-    line = dump_line(played | {"steps": [step | {"messages": [message]} for step in played["steps"]]})
+    line = dump_line(played | {"steps": [step | {"messages": [message]} for step in played.steps]})
     written = [reply.text, str(refused.value), out.getvalue(), line.decode(), caplog.text]
     written += [
         (tmp_path / "store.jsonl").read_text(),

@@ -53,7 +53,7 @@ def use(path: Path, drawn: bool) -> None:
     scorecard.csv_text(cards)
     for record in records:
         assert first_difference(record) is None or isinstance(first_difference(record), str)
-        for step in record["steps"]:
+        for step in record.steps:
             assert step_lines(step)
     for record in records:
         with about(record):
@@ -65,7 +65,7 @@ def use(path: Path, drawn: bool) -> None:
         report.build_report(records, cards)
         for record in records:
             list(frames_of_record(record))
-            list(record_choices(load_game(record["env_id"], **record["env_kwargs"]), [record], None))
+            list(record_choices(load_game(record.env_id, **record.env_kwargs), [record], None))
 
 
 CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.nightly) for suite in PLANS]
@@ -150,10 +150,10 @@ def test_lines_that_are_no_records_are_refused(line):
 
 def test_nothing_hides_deep_in_fields_that_may_hold_anything(donors):
     record = copy.deepcopy(donors["rush"])
-    record["metrics"] = {"x": nested(60)}
+    record.metrics = {"x": nested(60)}
     with pytest.raises(RecordError, match=r"metrics\.x.*nested more than 40 deep"):
         parse_record(json.dumps(record), "f")
-    record["metrics"] = {"x\x1b[31m": {"y": "\ud800"}}
+    record.metrics = {"x\x1b[31m": {"y": "\ud800"}}
     with pytest.raises(RecordError, match=r"metrics\['x\\x1b\[31m'\]\.y must be a text without half characters"):
         parse_record(json.dumps(record), "f")
 
@@ -170,7 +170,7 @@ TREES = {
 @pytest.mark.parametrize("name", TREES)
 def test_plans_that_are_no_tree_are_refused(donors, name):
     record = copy.deepcopy(donors["rush"])
-    update = record["plan_updates"]["agent_0"][0]
+    update = record.plan_updates["agent_0"][0]
     update["nodes"] = [update["nodes"][0] | node for node in TREES[name]]
     with pytest.raises(RecordError, match=r"plan_updates\.agent_0\[0\]: nodes"):
         parse_record(json.dumps(record), "f")

@@ -29,8 +29,7 @@ from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_trees import report_section, tree_text, update_at
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.episode import history_of
-from collab_overcooked.runner.record_schema import derived_fields
-from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.records import derived_fields, read_records
 
 pytestmark = pytest.mark.attacks
 
@@ -117,21 +116,21 @@ def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
     free = {
         name: poisoned(record[name], number) for name in ("team", "version", "feedback", "accounts", "plan_updates")
     }
-    steps = [step | {"action_texts": poisoned(step["action_texts"], t)} for t, step in enumerate(record["steps"])]
+    steps = [step | {"action_texts": poisoned(step.action_texts, t)} for t, step in enumerate(record.steps)]
     for t, step in enumerate(steps):
-        step["events"] = poisoned(step["events"], number + t)
+        step.events = poisoned(step.events, number + t)
         payload = PAYLOADS[(number + t) % len(PAYLOADS)]
-        step["messages"] = [{"agent": None if t % 2 else 0, "conversation": 0, "say": payload, "plan": payload}]
-        step["errors"] = [{"agent": 0, "action": payload, "code": payload, "message": payload}]
+        step.messages = [{"agent": None if t % 2 else 0, "conversation": 0, "say": payload, "plan": payload}]
+        step.errors = [{"agent": 0, "action": payload, "code": payload, "message": payload}]
     for account in free["accounts"].values():
         account["trouble"] = {PAYLOADS[number % len(PAYLOADS)]: 1}
     payload = PAYLOADS[number % len(PAYLOADS)]
-    known = {} if "Collab" in record["env_id"] or "item" in record else {"task": poisoned(record["task"], number)}
+    known = {} if "Collab" in record.env_id or "item" in record else {"task": poisoned(record.task, number)}
     known |= {name: payload for name in ("teacher", "scenario") if name in record}
     known = {name: value for name, value in known.items() if name not in derived_fields(record)}
     if "teacher" in known:  # is a part of the task's name, which is checked
         known |= {"task": derived_fields(record | known)["task"]}
-    return record | free | known | {"steps": steps, "history": history_of(steps, len(record["team"]))}
+    return record | free | known | {"steps": steps, "history": history_of(steps, len(record.team))}
 
 
 CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.nightly) for suite in PLANS]
@@ -182,8 +181,8 @@ def test_terminals_get_text_alone(records, monkeypatch):
         console.print(tree_text(update_at(record, 0)))
         is_markup_free(report_section([record]))
         with pytest.raises(SystemExit):
-            fail(f"{record['task']}: {record['team']['agent_0']}")
-        say(record["version"])
+            fail(f"{record.task}: {record.team['agent_0']}")
+        say(record.version)
     assert not hidden(out.getvalue())
     assert "[red]x[/red] :smile:" in out.getvalue() or "evil" in out.getvalue()
 

@@ -103,7 +103,7 @@ def test_a_clone_with_memory_learns_what_observations_do_not_tell(tmp_path):
     clones["gru:16"].file.save(tmp_path / "clone.npz")
     team = make_team(parse_seats([f"all=ppo:{tmp_path}/clone.npz"], 2))
     played = play_episode(envs[0], team, 0)
-    assert [step["actions"] for step in played["steps"]] == [step["actions"] for step in records[0]["steps"]]
+    assert [step.actions for step in played.steps] == [step.actions for step in records[0].steps]
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_single_episodes_are_those_of_the_batch(tmp_path, env_id, mode):
     team = make_team(specs)  # one after the other with the same policies
     records = [play_episode(env, team, seed) for seed in SEEDS]
     for record, batched in zip(records, decided, strict=True):
-        assert [step["actions"] for step in record["steps"]] == batched.actions.tolist()
+        assert [step.actions for step in record.steps] == batched.actions.tolist()
 
 
 def test_a_greedy_partner_plays_in_a_training_as_in_an_episode(tmp_path):

@@ -270,7 +270,7 @@ def test_a_policy_reads_the_same_history_in_training_in_scores_and_in_a_team(tmp
     env = registry.make(RING.env, **RING.options)
     team = Team(("ppo", "random"), (policy, RandomPolicy()))
     record = play_episode(env, team, 3, ends_after=8)
-    actions = [step["actions"] for step in record["steps"]]
+    actions = [step.actions for step in record.steps]
     for t, row in enumerate(seen):
         assert row[96:] == naive_history(actions[:t], 0, 2, 6, 4)
     assert len(seen) == 8

@@ -69,7 +69,7 @@ def test_it_trains_and_its_policy_plays(name, tmp_path, monkeypatch):
     (record,) = collab_overcooked.evaluate(
         "overcooked", tmp_path / "run", team, layouts="cramped_room", episodes=1, options={"max_cycles": 12}
     )
-    chosen = [action for step in record["steps"] for action in step["actions"]]
+    chosen = [action for step in record.steps for action in step.actions]
     assert len(chosen) == 24 and len(set(chosen)) > (0 if name == "vdn" else 1)
 
 

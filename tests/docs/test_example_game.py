@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import pytest
 from endpoints import serving
+from records import as_json, from_json
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -72,7 +73,7 @@ def test_a_search_knows_no_more_than_its_seat():
     copies = [Simulator(game, state, 1).fork(3, 20).state.bay for state in states]
     assert (copies[0] == copies[1]).all() and len(set(copies[0][:, 0].tolist())) > 1
     env = collab_overcooked.make("Beacon-v0")
-    assert len(play_episode(env, make_team(["mcts:simulations=4", "mcts:simulations=4"]), seed=3)["steps"]) == 40
+    assert len(play_episode(env, make_team(["mcts:simulations=4", "mcts:simulations=4"]), seed=3).steps) == 40
 
 
 def test_a_guided_diver_finds_the_wreck():
@@ -137,7 +138,7 @@ def test_refusals_have_reasons_and_words_near_matches():
 def test_teams_play_it_and_records_replay():
     env = collab_overcooked.make("Relay-v0")
     record = play_episode(env, make_team(["random", "mcts:simulations=4"]), seed=3)
-    assert json.loads(json.dumps(record)) == record and len(record["steps"]) == 40
+    assert from_json(as_json(record)) == record and len(record.steps) == 40
     *_, last = replay(record)
     assert last.env.scene() == env.scene()
 
@@ -145,8 +146,8 @@ def test_teams_play_it_and_records_replay():
 def test_its_suite_plays_and_scores_episodes_with_seeds_of_their_own(tmp_path):
     plan = plan_evaluation("relay", ["all=random"], episodes=30, seed=4, options={"max_cycles": 60})
     records = evaluate(plan, tmp_path, make=make_policy, note=lambda _: None)
-    assert len({record["seed"] for record in records}) == 30 and all(record["timesteps"] == 60 for record in records)
-    returns = [sum(step["rewards"][0] for step in record["steps"]) for record in records]
+    assert len({record.seed for record in records}) == 30 and all(record.timesteps == 60 for record in records)
+    returns = [sum(step.rewards[0] for step in record.steps) for record in records]
     (card,) = score_records(records)
     ((game, team, episodes, mean, steps),) = card.tables[0].rows
     assert (game, episodes, steps.value) == ("Relay-v0, max_cycles 60", 30, 60) and "random" in team
@@ -179,7 +180,7 @@ def test_a_language_model_plays_it(monkeypatch):
         team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
         record = play_episode(collab_overcooked.make("Relay-v0", max_cycles=8), team, seed=0)
     assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])
-    assert [step["events"][0]["event"] for step in record["steps"]][:4] == ["took", "moved", "moved", "put"]
+    assert [step.events[0].event for step in record.steps][:4] == ["took", "moved", "moved", "put"]
 
 
 def test_ppo_learns_it_and_is_evaluated_beside_others(tmp_path):

@@ -52,8 +52,9 @@ def seen_in_random_play(game, steps, envs=8):
 def seen_in_greedy_play(case, steps):
     env = collab_overcooked.make(case[0], **case[1], max_cycles=steps)
     team = make_team(["greedy"] * env.game.n_agents)
-    actions = [step["actions"] for step in play_episode(env, team, 3)["steps"]]
-    observations, _ = env.reset(seed=3)
+    record = play_episode(env, team, 3)
+    actions = [step.actions for step in record.steps]
+    observations, _ = env.reset(seed=3, options=record.options)
     seen = [*observations.values()]
     for row in actions:
         seen += env.step(dict(zip(env.possible_agents, row, strict=True)))[0].values()

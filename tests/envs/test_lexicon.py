@@ -21,7 +21,6 @@ from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.jobs import make_logger
 from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
@@ -246,8 +245,7 @@ def both(env_id, specs, seed=3, **options):
     for language in ({}, {"lexicon": "alien"}):
         env = collab_overcooked.make(env_id, **options, **language)
         task = options.get("task", "")
-        logger = make_logger(env_id)
-        records.append(play_episode(env, make_team(specs), seed, task=task, logger=logger))
+        records.append(play_episode(env, make_team(specs), seed, task=task))
     return records
 
 
@@ -269,19 +267,19 @@ def both(env_id, specs, seed=3, **options):
 )
 def test_scripted_policies_play_as_ever(env_id, specs, options):
     actual, reference = both(env_id, specs, **options)
-    assert [step["actions"] for step in actual["steps"]] == [step["actions"] for step in reference["steps"]]
-    assert actual["history"] == reference["history"]  # records of what happened are plain
-    replies = [[ALIEN.exchange(text) for text in step["action_texts"]] for step in reference["steps"]]
-    assert replies == [step["action_texts"] for step in actual["steps"]]
+    assert [step.actions for step in actual.steps] == [step.actions for step in reference.steps]
+    assert actual.history == reference.history  # records of what happened are plain
+    replies = [[ALIEN.exchange(text) for text in step.action_texts] for step in reference.steps]
+    assert replies == [step.action_texts for step in actual.steps]
     assert first_difference(reference) is None
 
 
 @pytest.mark.parametrize("specs", [("reference", "reference"), ("noisy:0.3", "noisy:0.3")], ids=lambda s: s[0])
 def test_metrics_understand_what_was_said(specs):
     actual, reference = both("CollabOvercooked-v0", specs, task="baked_pumpkin_slices")
-    assert any(step["messages"] for step in reference["steps"])
+    assert any(step.messages for step in reference.steps)
     assert score_record(actual) == score_record(reference)
-    messages = [[step["messages"] for step in record["steps"]] for record in (actual, without_lexicon(reference))]
-    assert [[m["plan"] for m in step] for step in messages[0]] == [[m["plan"] for m in step] for step in messages[1]]
-    spoken = [message["plan"] for step in reference["steps"] for message in step["messages"]]
+    messages = [[step.messages for step in record.steps] for record in (actual, without_lexicon(reference))]
+    assert [[m.plan for m in step] for step in messages[0]] == [[m.plan for m in step] for step in messages[1]]
+    spoken = [message.plan for step in reference.steps for message in step.messages]
     assert not any(re.search("egg|pumpkin|pot0", plan) for plan in spoken)

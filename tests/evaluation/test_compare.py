@@ -115,11 +115,11 @@ def test_mistakes_are_refused(change: dict[str, Any], message: str) -> None:
 def test_records_say_what_decisions_took(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
     for entry in comparison_plan.entries:
         for record in read_records(played / entry.folder):
-            assert set(record["decisions"]) == set(record["team"]) and "folder" not in record
-            for count, seconds in record["decisions"].values():
-                assert 0 <= count <= record["timesteps"] * 2 and seconds >= 0
+            assert set(record.decisions) == set(record.team)
+            for count, seconds in record.decisions.values():
+                assert 0 <= count <= record.timesteps * 2 and seconds >= 0
     record = read_records(played / "rush" / "easy-kitchen" / "random")[0]
-    assert record["decisions"]["agent_0"][0] > 0
+    assert record.decisions["agent_0"][0] > 0
     assert first_difference(record) is None
 
 
@@ -284,7 +284,7 @@ def test_long_episodes_are_cut() -> None:
     (data,) = report.replays([record], 1, steps=3)
     assert len(data["steps"]) == 3 and len(data["frames"]) == 4 and "3 of which are shown" in data["outcome"]
     (full,) = report.replays([record], 1)
-    assert len(full["steps"]) == record["timesteps"] and "shown" not in full["outcome"]
+    assert len(full["steps"]) == record.timesteps and "shown" not in full["outcome"]
 
 
 def run(*text: object) -> Any:

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from collab_overcooked.core.record import HistoryEntry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.suite.scoring import parse_levels, task_references
@@ -26,7 +27,7 @@ def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
     states = []
     records = evaluate(plan, tmp_path, workers=2, progress=lambda *state: states.append(state))
     assert (tmp_path / "records.jsonl").read_bytes() == (random_run / "records.jsonl").read_bytes()
-    assert [(record["task"], record["episode"]) for record in records] == [
+    assert [(record.task, record.episode) for record in records] == [
         ("boiled_egg", 0),
         ("boiled_egg", 1),
         ("baked_pumpkin_slices", 0),
@@ -38,7 +39,7 @@ def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
 def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     episodes = evaluate("overcooked", team="all=random", layouts="cramped_room", max_cycles=5, workers=1)
-    assert [record["timesteps"] for record in episodes] == [5]
+    assert [record.timesteps for record in episodes] == [5]
     assert not list(tmp_path.iterdir())
 
 
@@ -107,37 +108,37 @@ def test_an_episode_does_not_depend_on_what_else_is_played(two_randoms):
 
 def test_records_name_what_was_played(random_records):
     record = random_records[-1]
-    assert record["env_id"] == "CollabOvercooked-v0"
-    assert record["team"] == {"agent_0": "random", "agent_1": "random"}
-    assert (record["task"], record["level"], record["episode"]) == ("baked_pumpkin_slices", 2, 1)
-    assert record["env_kwargs"]["task"] == "baked_pumpkin_slices"
-    assert record["max_cycles"] == 35
+    assert record.env_id == "CollabOvercooked-v0"
+    assert record.team == {"agent_0": "random", "agent_1": "random"}
+    assert (record.task, record.level, record.episode) == ("baked_pumpkin_slices", 2, 1)
+    assert record.env_kwargs["task"] == "baked_pumpkin_slices"
+    assert record.max_cycles == 35
 
 
 def test_records_replay_to_the_same(random_records):
     for record in random_records:
         assert first_difference(record) is None
         states = list(replay(record))
-        assert [state.timestep for state in states] == list(range(record["timesteps"] + 1))
+        assert [state.timestep for state in states] == list(range(record.timesteps + 1))
 
 
 def change_event(record):
-    step = next(step for step in record["steps"] if step["events"][1])
-    step["events"][1]["item"] = "apple_pie"
+    step = next(step for step in record.steps if step.events[1])
+    step.events[1].item = "apple_pie"
 
 
 def change_action(record):
-    record["steps"][3]["actions"] = [2, 2]
+    record.steps[3].actions = [2, 2]
 
 
 def cut_short(record):
-    record["steps"] = record["steps"][:-2]
-    record["timesteps"] -= 2
+    record.steps = record.steps[:-2]
+    record.timesteps -= 2
 
 
 def go_on(record):
-    record["steps"].append(record["steps"][-1])
-    record["timesteps"] += 1
+    record.steps.append(record.steps[-1])
+    record.timesteps += 1
 
 
 @pytest.mark.parametrize(
@@ -148,17 +149,17 @@ def go_on(record):
         (cut_short, "the game goes on"),
         (go_on, "the game is over after 25 steps"),
         (
-            lambda record: record["steps"][4]["rewards"].__setitem__(0, 5.0),
+            lambda record: record.steps[4].rewards.__setitem__(0, 5.0),
             r"steps\[4\]\.rewards\[0\]: recorded 5.0, replayed 0",
         ),
-        (lambda record: record.update(success=True), "success: recorded True, replayed False"),
-        (lambda record: record["history"][0].append({"timestamp": 1, "action": "deliver()"}), "history: "),
-        (lambda record: record["steps"][0].update(action_texts=["deliver()"] * 2), r"action_texts\[0\]"),
+        (lambda record: setattr(record, "success", True), "success: recorded True, replayed False"),
+        (lambda record: record.history[0].append(HistoryEntry(1, "deliver()")), "history: "),
+        (lambda record: setattr(record.steps[0], "action_texts", ["deliver()"] * 2), r"action_texts\[0\]"),
         (
-            lambda record: record["steps"][0].update(actions=[10**6, 1]),
+            lambda record: setattr(record.steps[0], "actions", [10**6, 1]),
             r"steps\[0\]\.actions\[0\]: got 1000000",
         ),
-        (lambda record: record["metrics"].update(success=10**400), r"metrics\.success: recorded 1000"),
+        (lambda record: record.metrics.update(success=10**400), r"metrics\.success: recorded 1000"),
     ],
 )
 def test_a_tampered_record_is_found_out(random_records, tamper, text):
@@ -251,7 +252,7 @@ def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
 
 def test_reports_refuse_actions_that_a_game_does_not_have(random_records):
     record = copy.deepcopy(random_records[0])
-    record["steps"][-1]["actions"] = [0, 10**6]
+    record.steps[-1].actions = [0, 10**6]
     with pytest.raises(RecordError, match=r"actions\[1\]: got 1000000, allowed are 0 to"):
         build_report([record], [])
 

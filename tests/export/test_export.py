@@ -21,6 +21,7 @@ from collab_overcooked.export.chats import exchange_chats, record_chats
 from collab_overcooked.export.trajectories import read_trajectories, read_trajectory
 from collab_overcooked.io.files import draft_folder
 from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.teams import make_team
 
 GAMES = [record.id for record in registry.games()]
@@ -59,7 +60,7 @@ def test_trajectories_are_what_agents_saw(env_id):
     record = played(env_id)
     trajectory = read_trajectory(record, {})
     env = collab_overcooked.make(env_id, max_cycles=12)
-    seen, infos = env.reset(seed=3)
+    seen, infos = env.reset(seed=3, options=record.options)
     for t in range(len(trajectory)):
         for seat, agent in enumerate(env.possible_agents):
             np.testing.assert_array_equal(trajectory.observations[t, seat], seen[agent])
@@ -97,7 +98,7 @@ def test_parquet_has_a_row_for_each_agent_and_step(run, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     export("parquet", run, "--out", tmp_path / "data")
     rows = parquet.read_table(tmp_path / "data" / "data.parquet").to_pylist()
-    trajectory = read_trajectory(json.loads((run / "records.jsonl").read_text().splitlines()[0]), {})
+    trajectory = read_trajectory(read_records(run)[0], {})
     assert [(row["episode"], row["t"], row["agent"]) for row in rows] == [
         (episode, t, agent) for episode in range(2) for t in range(15) for agent in range(2)
     ]
@@ -170,8 +171,8 @@ def test_chats_of_a_model_are_its_exchanges(tmp_path):
 
 def test_episodes_with_people_need_consent_and_lose_ids():
     record = played("CollabCapture-v0")
-    record["team"]["agent_0"] = "person"
-    record["people"] = {"agent_0": {"id": "SECRET-PANEL-ID", "interface": "browser"}}
+    record.team["agent_0"] = "person"
+    record.people = {"agent_0": {"id": "SECRET-PANEL-ID", "interface": "browser"}}
     with pytest.raises(ValueError, match="a person takes part; --people"):
         list(read_trajectories([record], {}))
     (trajectory,) = read_trajectories([record], {}, people=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli_runner import CliRunner
+from records import record_of
 
 from collab_overcooked.cli import app
 from collab_overcooked.metrics.paired import paired_difference, sign_test
@@ -28,25 +29,29 @@ def test_pairing_finds_what_means_cannot() -> None:
     assert paired_difference([]) is None
 
 
-def episodes(*completed: int, seed: int = 0) -> list[dict[str, Any]]:
-    none = {"reason": "OK", "advanced": False, "ruined": False, "finished": True, "turn": 0}
+def episodes(*completed: int, seed: int = 0) -> list[Any]:
+    none = {
+        "label": "",
+        "event": "COOK",
+        "worker": 0,
+        "reason": "OK",
+        "advanced": False,
+        "ruined": False,
+        "finished": True,
+        "turn": 0,
+    }
     return [
-        {
-            "env_id": "KitchenRush-v0",
-            "env_kwargs": {},
-            "task": "easy",
-            "episode": number,
-            "seed": seed,
-            "success": False,
-            "timesteps": 1,
-            "max_turns": 10,
-            "team": {"agent_0": "x"},
-            "orders": [{"name": "a", "finished": True, "ruined": False}] * count,
-            "steps": [
-                {"rewards": [0.0], "messages": [], "tokens": [None], "events": [{**none, "order": f"order {k}"}]}
-                for k in range(count)
-            ],
-        }
+        record_of(
+            env_id="KitchenRush-v0",
+            task="easy",
+            episode=number,
+            seed=seed,
+            scenario="easy",
+            max_turns=10,
+            team={"agent_0": "x"},
+            orders=[{"name": "a", "finished": True, "ruined": False}] * count,
+            steps=[{"events": [{**none, "order": f"order {k}"}]} for k in range(count)],
+        )
         for number, count in enumerate(completed)
     ]
 

@@ -5,38 +5,60 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
+from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.metrics.registry import ANY_GAME, game_metrics, measure, metrics_of
 from collab_overcooked.reporting.results import metric_card, score_records
 
 
-def record(env_id: str, *steps: dict[str, Any], **further: Any) -> dict[str, Any]:
-    common: dict[str, Any] = {"rewards": [1.0, 3.0], "messages": [{"say": "hi"}], "tokens": [5, None]}
+def record(env_id: str, *steps: dict[str, Any], **further: Any) -> Any:
+    common: dict[str, Any] = {
+        "rewards": [1.0, 3.0],
+        "messages": [{"agent": 0, "say": "hi", "plan": ""}],
+        "tokens": [5, None],
+    }
     team = {"agent_0": "a", "agent_1": "b"}
-    base = {"env_id": env_id, "team": team, "success": True, "timesteps": len(steps), "task": "x", "seed": 0}
-    base |= {"env_kwargs": {}, "max_cycles": registry.load_game(env_id).max_cycles}
-    return {**base, "steps": [common | step for step in steps], **further}
+    limit = registry.load_game(env_id).max_cycles
+    steps_of = [common | step for step in steps]
+    return record_of(env_id=env_id, team=team, success=True, task="x", max_cycles=limit, steps=steps_of, **further)
 
 
-EVENT = {"order": "Toast", "turn": 0, "advanced": True, "finished": True, "ruined": False}
+EVENT = {
+    "label": "",
+    "event": "COOK",
+    "reason": "OK",
+    "worker": 0,
+    "order": "Toast",
+    "turn": 0,
+    "advanced": True,
+    "finished": True,
+    "ruined": False,
+}
 RECORDS = (
     record("CuisineWorld-v0", {"orders": {"completed": ["dish"], "expired": [], "open": []}}),
-    record("Overcooked-v0", {"events": [{"event": "soup_delivery", "sparse": 20, "shaped": 5}, None]}),
-    record("KitchenRush-v0", {"events": [EVENT, EVENT | {"advanced": False, "finished": False}]}, max_turns=4),
+    record("Overcooked-v0", {"events": [{"label": "", "event": "soup_delivery", "sparse": 20, "shaped": 5}, None]}),
+    record(
+        "KitchenRush-v0",
+        {"events": [EVENT, EVENT | {"advanced": False, "finished": False}]},
+        max_turns=4,
+        scenario="easy",
+        orders=[],
+    ),
 )
 
 
-@pytest.mark.parametrize("result", RECORDS, ids=lambda record: record["env_id"])
-def test_every_number_in_a_record_is_described(result: dict[str, Any]) -> None:
-    known = metrics_of(result["env_id"])
-    assert set(game_metrics(result["env_id"]).measure(result)) <= set(known)
+@pytest.mark.parametrize("result", RECORDS, ids=lambda record: record.env_id)
+def test_every_number_in_a_record_is_described(result: Any) -> None:
+    known = metrics_of(result.env_id)
+    assert set(game_metrics(result.env_id).measure(result)) <= set(known)
     assert set(measure(result, list(known))) == set(known)
 
 
-def test_collab_overcooked_describes_its_numbers(random_records: list[dict[str, Any]]) -> None:
-    assert set(random_records[0]["metrics"]) <= set(metrics_of("CollabOvercooked-v0"))
-    assert measure(random_records[0], ["tes"]) == {"tes": random_records[0]["metrics"]["tes"]}
+def test_collab_overcooked_describes_its_numbers(random_records: list[Any]) -> None:
+    assert set(random_records[0].metrics) <= set(metrics_of("CollabOvercooked-v0"))
+    assert measure(random_records[0], ["tes"]) == {"tes": random_records[0].metrics["tes"]}
 
 
 def test_every_game_has_metrics_and_no_name_means_two_things() -> None:
@@ -47,7 +69,7 @@ def test_every_game_has_metrics_and_no_name_means_two_things() -> None:
 
 
 def test_metrics_of_every_game_come_from_the_record_alone() -> None:
-    result = RECORDS[1] | {"decisions": {"agent_0": [3, 0.006], "agent_1": [1, 0.002]}}
+    result = RECORDS[1].replace(decisions={"agent_0": (3, 0.006), "agent_1": (1, 0.002)})
     assert measure(result, [metric.name for metric in ANY_GAME.metrics]) == {
         "success": 1.0,
         "steps": 1,
@@ -65,7 +87,7 @@ def test_unknown_metrics_are_refused_with_near_matches() -> None:
 
 
 def test_means_stand_in_a_table_with_a_column_for_each_seat() -> None:
-    again = RECORDS[1] | {"steps": [RECORDS[1]["steps"][0] | {"rewards": [3.0, 5.0]}]}
+    again = RECORDS[1].replace(steps=[structs.replace(RECORDS[1].steps[0], rewards=[3.0, 5.0])])
     (row,) = metric_card([RECORDS[1], again], ["return", "shaped"]).tables[0].to_dict()["rows"]
     assert (row["Game"], row["Team"], row["episodes"]) == ("Overcooked-v0", "agent_0=a all=b", 2)
     assert row["return"]["value"] == 3.0 and row["return"]["low"] == 2.0 and row["return"]["high"] == 4.0

@@ -40,8 +40,8 @@ def test_real_time_by_keys(context, problems, tmp_path) -> None:
         record = record_of(page, tmp_path)
         assert page.locator("#board").bounding_box()["width"] > 100
         assert problems == []
-    taken = {step["action_texts"][0] for step in record["steps"]}
-    assert {"west", "north"} <= taken and record["people"]["agent_0"]["interface"] == "browser"
+    taken = {step.action_texts[0] for step in record.steps}
+    assert {"west", "north"} <= taken and record.people["agent_0"]["interface"] == "browser"
 
 
 def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(context, problems, tmp_path) -> None:
@@ -57,7 +57,7 @@ def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(context, pr
         page.click("#keys-reset")
         expect(page.locator("#key-list")).not_to_contain_text("Z")
         record = record_of(page, tmp_path)
-        assert {"north", "west"} <= {step["action_texts"][0] for step in record["steps"]}
+        assert {"north", "west"} <= {step.action_texts[0] for step in record.steps}
         page.click("[data-rematch=other]")
         page.wait_for_url(lambda address: address != links[0])
         page.locator("#start").wait_for()
@@ -79,7 +79,7 @@ def test_touch_on_a_small_screen(context, tmp_path) -> None:
         page.tap("[data-key=right]")
         record = record_of(page, tmp_path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert "east" in {step["action_texts"][0] for step in record["steps"]}
+    assert "east" in {step.action_texts[0] for step in record.steps}
 
 
 def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_path) -> None:
@@ -167,8 +167,8 @@ def test_a_head_chef_orders_dishes(context, problems, tmp_path) -> None:
             page.click("#idle")
         record = record_of(page, tmp_path)
         assert problems == []
-    assert record["steps"][0]["ordered"] == [dish] and record["steps"][0]["messages"][0]["say"] == "this one next"
-    assert record["options"]["orders"][1] == dish
+    assert record.steps[0].ordered == [dish] and record.steps[0].messages[0].say == "this one next"
+    assert record.options["orders"][1] == dish
 
 
 def test_a_german_page_shows_the_texts_of_games_in_english(context, problems, tmp_path) -> None:
@@ -240,8 +240,8 @@ def test_a_click_walks_and_uses_in_real_time(context, problems, tmp_path) -> Non
         )  # the onions at (0, 1) of 5 x 4
         record = record_of(page, tmp_path)
         assert problems == []
-    taken = [step["action_texts"][0] for step in record["steps"]]
-    assert "interact" in taken and any(step["events"][0] for step in record["steps"]), taken
+    taken = [step.action_texts[0] for step in record.steps]
+    assert "interact" in taken and any(step.events[0] for step in record.steps), taken
 
 
 OVERLAPS = """() => { const names = [...document.querySelectorAll('#board text')];

@@ -51,7 +51,7 @@ def test_no_finished_episode_is_lost(tmp_path: Path, attack_seed: int, kills: in
         assert len(records) >= message
         assert not any(map(first_difference, records[checked:]))
         checked = len(records)
-    assert sorted(record["episode"] for record in records) == list(range(len(records)))
+    assert sorted(record.episode for record in records) == list(range(len(records)))
 
 
 @pytest.mark.parametrize("kills", KILLS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ from hidden import hide, reach
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collab_overcooked.core.record import Event
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import Outbox
@@ -190,7 +192,8 @@ def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     view = Seen.of(game, state, out, 0, 40).view
     known = next(text for text in view.action_texts if re.fullmatch(r"pick up (?!thing)\w+ \d+", text))
     number = known.split()[-1]
-    step = {"events": [{"label": f"pick up thing {number}"}, {"label": "pick up thing 0"}]}
+    labels = [f"pick up thing {number}", "pick up thing 0"]
+    step = SimpleNamespace(events=[Event(label=label) for label in labels])
     assert done_by(step, view, 0) == [[0, known]]
 
 

@@ -34,7 +34,7 @@ def test_a_seat_sees_itself_and_hears_all(make_session) -> None:
         step["actions"][1] for step in displayed["steps"]
     )
     assert {m["agent"] for step in displayed["steps"] for m in step["messages"]} == {0, 1}
-    assert len(displayed["frames"]) == len(session.records[0]["steps"]) + 1
+    assert len(displayed["frames"]) == len(session.records[0].steps) + 1
     assert replay_page(session, session.people[1], 1) is None and replay_page(session, session.people[1], -1) is None
 
 

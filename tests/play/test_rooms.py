@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from play.world import ESCAPE, KITCHEN, QUICK, Player, first_legal, play
+from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.play import rooms
@@ -102,7 +103,7 @@ def test_two_people_in_turns_are_asked_at_once(make_session) -> None:
     assert session.records and session.error is None
     assert {entry[0] for entry in order[:2]} == {"one", "two"}  # both before either step is taken
     asked = [player.of_type("ask") for player in players]
-    assert len(asked[0]) == len(asked[1]) == len(session.records[0]["steps"])  # nobody is asked twice
+    assert len(asked[0]) == len(asked[1]) == len(session.records[0].steps)  # nobody is asked twice
 
 
 def test_words_reach_the_other_before_a_choice_that_was_made_ahead_counts(make_session) -> None:
@@ -129,14 +130,19 @@ def test_practice_is_skipped_by_each_for_themselves() -> None:
     lesson = (("take", r"\w+ take onion"), ("serve", r"\w+ deliver soup"))
     goal = Goal(LESSON, 0, lambda step, seat, idle: False)
     practice = Practice(goal, {0: "stay", 1: "stay"}, {0: lesson, 1: lesson})
-    step = {"events": [{"event": "onion_pickup", "label": "take onion"}, None]}
+    pay = {"sparse": 0, "shaped": 0}
+    events = [
+        {"event": "onion_pickup", "label": "take onion", **pay},
+        {"event": "soup_delivery", "label": "deliver soup", **pay},
+    ]
+    record = record_of(env_id="Overcooked-v0", steps=[{"events": [event, None]} for event in events])
+    step, last = record.steps
     assert not practice.reached(step)
     assert practice.progress(0) == {"type": "progress", "steps": ["take", "serve"], "done": ["take"]}
     assert practice.progress(1)["done"] == []
     practice.skip(1)
     assert not practice.over
-    last = {"event": "soup_delivery", "label": "deliver soup"}
-    assert practice.reached({"events": [last, None]}) and practice.over
+    assert practice.reached(last) and practice.over
 
 
 LESSONS = {
@@ -167,7 +173,7 @@ def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
     for seat in range(env.game.n_agents):
         lesson = env.game.lesson_for(seat)
         practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {seat: ""}, {seat: lesson})
-        for step in record["steps"]:
+        for step in record.steps:
             practice.reached(step)
         taught |= {name for name, _ in lesson}
         done |= set(practice.progress(seat)["done"])

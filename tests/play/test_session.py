@@ -34,21 +34,21 @@ def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     (player,) = play(session)
     (record,) = read_records(session.folder.path)
-    assert record["team"] == {"agent_0": "person", "agent_1": "greedy"} and first_difference(record) is None
-    facts = record["people"]["agent_0"]
-    assert facts["id"] == session.people[0].id and facts["clock"] == "turns" and facts["decisions"] > 0
-    assert all(step["seconds"][0] is not None and step["seconds"][1] is None for step in record["steps"])
+    assert record.team == {"agent_0": "person", "agent_1": "greedy"} and first_difference(record) is None
+    facts = record.people["agent_0"]
+    assert facts.id == session.people[0].id and facts.clock == "turns" and facts.decisions > 0
+    assert all(step.seconds[0] is not None and step.seconds[1] is None for step in record.steps)
     suite = registry.suite_of(record)
-    assert suite.score([record], suite.scoring_options()) and record["metrics"]
+    assert suite.score([record], suite.scoring_options()) and record.metrics
     assert player.of_type("over")[0]["outcome"] == suite.outcome(record)
-    assert [line["agent"] for line in lines(session, INPUTS)] == ["agent_0"] * facts["decisions"]
+    assert [line["agent"] for line in lines(session, INPUTS)] == ["agent_0"] * facts.decisions
 
 
 def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     session.jobs = session.jobs * 2
     play(session)
-    assert [record["episode"] for record in read_records(session.folder.path)] == [0, 1]
+    assert [record.episode for record in read_records(session.folder.path)] == [0, 1]
 
 
 def test_series_of_episodes_go_on_in_one_environment(make_session) -> None:
@@ -56,7 +56,7 @@ def test_series_of_episodes_go_on_in_one_environment(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **what)
     (player,) = play(session)
     records = read_records(session.folder.path)
-    assert [record["episode"] for record in records] == [0, 1] and not any(map(first_difference, records))
+    assert [record.episode for record in records] == [0, 1] and not any(map(first_difference, records))
     assert [over["more"] for over in player.of_type("over")][:2] == [True, False]
 
 
@@ -102,7 +102,7 @@ def test_two_people_hear_each_other(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     players = play(session, [talker, replier])
     (record,) = session.records
-    reply = Counter((m["agent"], m["say"]) for step in record["steps"] for m in step["messages"])
+    reply = Counter((m.agent, m.say) for step in record.steps for m in step.messages)
     assert reply[0, "the left room"] and reply[1, "I come"]
     replies = [ask for ask in players[1].of_type("ask") if ask["kind"] == "reply"]
     assert replies[0]["inbox"][0]["say"] == "the left room"
@@ -123,8 +123,8 @@ def test_a_refused_action_is_explained_and_asked_again(make_session) -> None:
     first, second = player.of_type("ask")[:2]
     assert second["turn"] == first["turn"] + 1 and second["timestep"] == first["timestep"]
     assert second["attempt"] == "fly to the moon" and second["error"][1]
-    assert session.records[0]["steps"][0]["errors"][0]["agent"] == 0
-    assert session.records[0]["people"]["agent_0"]["refused"] == 1
+    assert session.records[0].steps[0].errors[0].agent == 0
+    assert session.records[0].people["agent_0"].refused == 1
 
 
 def test_late_and_repeated_answers_are_ignored(make_session) -> None:
@@ -139,7 +139,7 @@ def test_late_and_repeated_answers_are_ignored(make_session) -> None:
 
     play(session, twice)
     (record,) = session.records
-    assert record["people"]["agent_0"]["decisions"] == len(record["steps"])
+    assert record.people["agent_0"].decisions == len(record.steps)
 
 
 def test_who_does_not_decide_in_time_idles(make_session) -> None:
@@ -150,9 +150,9 @@ def test_who_does_not_decide_in_time_idles(make_session) -> None:
     session._on_over = over.append
     play(session, lambda message: first_legal(message) if message["type"] == "state" else None)
     (record,) = over
-    assert record["people"]["agent_0"]["timeouts"] == len(record["steps"])
-    assert {step["action_texts"][0] for step in record["steps"]} == {"wait"}
-    assert record["ended"] == "abandoned" and not session.records, "nobody decided anything, so it counts nowhere"
+    assert record.people["agent_0"].timeouts == len(record.steps)
+    assert {step.action_texts[0] for step in record.steps} == {"wait"}
+    assert record.ended == "abandoned" and not session.records, "nobody decided anything, so it counts nowhere"
 
 
 def test_a_voice_without_a_seat_is_heard_by_all(make_session) -> None:
@@ -163,8 +163,8 @@ def test_a_voice_without_a_seat_is_heard_by_all(make_session) -> None:
 
     session = make_session(["all=greedy"], voice=True, **ESCAPE)
     play(session, speak)
-    replies = [m for step in session.records[0]["steps"] for m in step["messages"]]
-    assert replies and {(m["agent"], m["say"]) for m in replies} == {(None, "hurry")}
+    replies = [m for step in session.records[0].steps for m in step.messages]
+    assert replies and {(m.agent, m.say) for m in replies} == {(None, "hurry")}
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_a_voice_orders_what_comes_next(make_session, suite, what) -> None:
     (player,) = play(session, chef)
     (record,) = session.records
     known = player.of_type("ask")[0]["actions"]
-    assert [t for t, step in enumerate(record["steps"]) if "ordered" in step] == [1]
-    assert record["steps"][1]["ordered"] == [known[-1]] * 3
-    assert record["options"]["orders"][1:4] == [known[-1]] * 3
+    assert [t for t, step in enumerate(record.steps) if step.ordered] == [1]
+    assert record.steps[1].ordered == [known[-1]] * 3
+    assert record.options["orders"][1:4] == [known[-1]] * 3
     assert "order" in refused[0] and "at most" in refused[1]
     assert first_difference(read_records(session.folder.path)[0]) is None
 
@@ -219,9 +219,9 @@ def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"])
     play(session, mash)
     (record,) = session.records
-    assert record["people"]["agent_0"] | {"clock": "ticks", "tick": 0.03} == record["people"]["agent_0"]
-    assert [step["action_texts"][0] for step in record["steps"]][-4:] == ["west"] * 4
-    assert [m["say"] for step in record["steps"] for m in step["messages"]] == ["onion"]
+    assert (record.people["agent_0"].clock, record.people["agent_0"].tick) == ("ticks", 0.03)
+    assert [step.action_texts[0] for step in record.steps][-4:] == ["west"] * 4
+    assert [m.say for step in record.steps for m in step.messages] == ["onion"]
     assert first_difference(record) is None
 
 
@@ -301,7 +301,7 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
         assert [m and m["type"] for m in taken][-2:] == ["taken_over", None]
 
     asyncio.run(asyncio.wait_for(story(), 60))
-    assert session.records[0]["people"]["agent_0"]["disconnects"] == 1
+    assert session.records[0].people["agent_0"].disconnects == 1
     assert first_difference(session.records[0]) is None
 
 
@@ -512,9 +512,9 @@ def test_one_answer_walks_and_uses_what_is_not_legal_yet(make_session) -> None:
         return answer
 
     (player,) = play(session, click)
-    steps = session.records[0]["steps"]
-    assert [step["action_texts"][0] for step in steps[:3]] == ["north", "west", "interact"]
-    assert steps[2]["events"][0]["event"] == "onion_pickup" and not player.of_type("refused")
+    steps = session.records[0].steps
+    assert [step.action_texts[0] for step in steps[:3]] == ["north", "west", "interact"]
+    assert steps[2].events[0].event == "onion_pickup" and not player.of_type("refused")
 
 
 @pytest.mark.parametrize("leaves_at", ["ready", "ask", "over"])
@@ -553,6 +553,6 @@ def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at
     asyncio.run(visit())
     assert len(overs) == 2
     for record in overs:
-        decided = record["people"]["agent_0"]["decisions"]
-        assert (record.get("ended") == "abandoned") == (decided == 0)
-    assert session.records == [record for record in overs if "ended" not in record]
+        decided = record.people["agent_0"].decisions
+        assert (record.ended == "abandoned") == (decided == 0)
+    assert session.records == [record for record in overs if not record.ended]

@@ -16,11 +16,11 @@ def test_lines_play_a_whole_game(make_session) -> None:
     value, message = iter(["?", "", "p", "m", "say over here", "1", "nonsense", *["2"] * 200]), []
     asyncio.run(LineScreen(session, lambda prompt: next(value), message.append).run())
     (record,) = session.records
-    assert first_difference(record) is None and record["people"]["agent_0"]["interface"] == "terminal"
+    assert first_difference(record) is None and record.people["agent_0"].interface == "terminal"
     displayed = "\n".join(message)
     assert session.env.game.manual()[:40] in displayed and "Refused: nonsense" in displayed
-    assert record["steps"][0]["messages"][0]["say"] == "over here"
-    assert record["steps"][0]["action_texts"][0] == "fix the generator", "the likeliest action has the number 1"
+    assert record.steps[0].messages[0].say == "over here"
+    assert record.steps[0].action_texts[0] == "fix the generator", "the likeliest action has the number 1"
     assert message[-1] in ("Over.", session.env.game.id) or "turns" in displayed
 
 
@@ -62,7 +62,7 @@ def test_a_game_for_keys_is_played_line_by_line_in_turns(make_session, monkeypat
     session = make_session(["agent_0=person", "agent_1=greedy"])
     play_here(session)
     (record,) = session.records
-    assert record["people"]["agent_0"]["clock"] == "turns" and first_difference(record) is None
+    assert record.people["agent_0"].clock == "turns" and first_difference(record) is None
     with pytest.raises(ValueError, match="clock: a terminal"):
         play_here(make_session(["agent_0=person", "agent_1=greedy"], how={"clock": "ticks"}))
 

@@ -25,7 +25,7 @@ def play(spec, seats=None, **options):
 
 
 def actions(record):
-    return [step["actions"] for step in record["steps"]]
+    return [step.actions for step in record.steps]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_a_model_plays_as_it_would_predict_whatever_is_shown(ppo, tmp_path):
     records = [play(file.format(tmp_path), obs="lossless") for file in files]
     assert all(actions(record) == actions(records[0]) for record in records)
     env = registry.make("Overcooked-v0", **ROOM, obs="features")
-    observations, _ = env.reset(seed=records[0]["seed"])
+    observations, _ = env.reset(seed=records[0].seed)
     for chosen in actions(records[0]):
         expected = [int(ppo.predict(observations[agent], deterministic=True)[0]) for agent in env.agents]
         assert chosen == expected
@@ -135,7 +135,7 @@ def test_a_recurrent_model_remembers_as_it_does_when_it_predicts(layers, tmp_pat
     for spec in specs:
         record = play(spec, obs="lossless")
         env = registry.make("Overcooked-v0", **ROOM, obs="features")
-        observations, _ = env.reset(seed=record["seed"])
+        observations, _ = env.reset(seed=record.seed)
         states, forgot = dict.fromkeys(env.agents), 0
         for step, chosen in enumerate(actions(record)):
             start, expected = np.array([step == 0]), []
@@ -239,7 +239,7 @@ def test_a_module_that_is_no_chain_of_layers_is_refused_as_npz_and_plays_from_we
         export_policy(network, tmp_path / "s.npz", env)
     assert not (tmp_path / "s.npz").exists()
     export_policy(network, tmp_path / "s.pt", env)
-    assert len(play(f"torch:{net_file}:Sized@{tmp_path}/s.pt", obs="lossless")["steps"]) == 30
+    assert len(play(f"torch:{net_file}:Sized@{tmp_path}/s.pt", obs="lossless").steps) == 30
 
 
 def test_a_picture_policy_of_a_procedural_pool_plays_the_classic_kitchens(net_file, tmp_path):
@@ -248,7 +248,7 @@ def test_a_picture_policy_of_a_procedural_pool_plays_the_classic_kitchens(net_fi
     size = int(np.prod(env.observation_space("agent_0").shape))
     export_policy([(np.zeros((6, size)), np.zeros(6))], tmp_path / "drawn.npz", env)
     for layout in ("cramped_room", "asymmetric_advantages", "forced_coordination", "counter_circuit"):
-        assert len(play(f"ppo:{tmp_path}/drawn.npz", layout=layout)["steps"]) == 30
+        assert len(play(f"ppo:{tmp_path}/drawn.npz", layout=layout).steps) == 30
     with pytest.raises(ValueError, match="size 9 x 5 is too small for layouts of 13 x 5"):
         play(f"ppo:{tmp_path}/drawn.npz", layout={"name": "wide", "grid": WIDE.strip()})
 

@@ -33,4 +33,4 @@ def test_it_draws_evenly_from_the_mask_and_from_its_seed_alone(start: Any, see: 
 def test_it_plays_every_kitchen_without_a_refused_action(play: Any, kitchen: str, level: str) -> None:
     first = play("random", 5, kitchen=kitchen, action_level=level)
     assert first == play("random", 5, kitchen=kitchen, action_level=level)
-    assert not any(step["errors"] for step in first["steps"])
+    assert not any(step.errors for step in first.steps)

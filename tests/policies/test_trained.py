@@ -62,7 +62,7 @@ def test_it_sits_in_a_team_and_plays_the_same_game_again(tmp_path):
     team = make_team(parse_seats([f"agent_0=ppo:{tmp_path}/a.npz", "agent_1=greedy"], 2))
     one, other = (play_episode(env, team, seed=3) for _ in range(2))
     assert one == other
-    assert not any(step["errors"] for step in one["steps"])
+    assert not any(step.errors for step in one.steps)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_it_plays_the_same_whatever_the_environment_shows(tmp_path, env_id, entr
     a_policy(envs[0].game).save(tmp_path / "a.npz")
     team = make_team(parse_seats([f"all=ppo:{tmp_path}/a.npz"], 2))
     played = [play_episode(env, team, seed=3) for env in envs]
-    assert played[0]["steps"] == played[1]["steps"]
-    assert len({action for step in played[0]["steps"] for action in step["actions"]}) > 1
+    assert played[0].steps == played[1].steps
+    assert len({action for step in played[0].steps for action in step.actions}) > 1
 
 
 def test_modes_are_chosen_in_the_spec(tmp_path):

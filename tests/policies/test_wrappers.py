@@ -37,7 +37,7 @@ def play(env_id: str, specs: list[str], seed: int = 3, ends_after: int | None = 
 
 
 def actions_of(record: dict[str, Any], seat: int) -> list[str]:
-    return [step["action_texts"][seat] for step in record["steps"]]
+    return [step.action_texts[seat] for step in record.steps]
 
 
 class Watched:
@@ -70,7 +70,7 @@ def test_it_plays_every_game_within_the_masks(env_id: str, spec: str) -> None:
             play(env_id, ["greedy", spec], ends_after=1)
         return
     first, second = (play(env_id, ["greedy", spec], ends_after=25) for _ in range(2))
-    assert first == second and first["team"]["agent_1"] == spec
+    assert first == second and first.team["agent_1"] == spec
     env = collab_overcooked.make(env_id)
     team = make_team([spec if spec.endswith("random") else f"{spec}:random"] * env.game.n_agents)
     watched = tuple(map(Watched, team.policies))
@@ -88,7 +88,7 @@ def grid(game: Any) -> bool:
 
 
 def test_wrappers_can_be_wrapped() -> None:
-    assert play("Overcooked-v0", ["slow:2:forgetful:0.5:noisy:0.2", "greedy"], ends_after=20)["timesteps"] == 20
+    assert play("Overcooked-v0", ["slow:2:forgetful:0.5:noisy:0.2", "greedy"], ends_after=20).timesteps == 20
 
 
 def test_a_slow_policy_acts_at_every_third_step() -> None:
@@ -121,7 +121,7 @@ def test_a_forgetful_policy_repeats_itself() -> None:
 def test_a_short_sighted_policy_wanders_after_steps_without_an_event() -> None:
     """Behind it is somebody who never does anything, so there is no event and what it does is wandering."""
     wanders = actions_of(play("Overcooked-v0", ["short_sighted:5:late:400", "late:400"], ends_after=30, **RING), 0)
-    events = play("Overcooked-v0", ["short_sighted:5:late:400", "late:400"], ends_after=10, **RING)["history"]
+    events = play("Overcooked-v0", ["short_sighted:5:late:400", "late:400"], ends_after=10, **RING).history
     assert set(wanders[:5]) == {"stay"} and set(wanders[5:10]) != {"stay"}
     assert events[0] or set(wanders[10:15]) == {"stay"}
 
@@ -129,15 +129,15 @@ def test_a_short_sighted_policy_wanders_after_steps_without_an_event() -> None:
 @pytest.mark.parametrize("inner", ["greedy", "random", "ppo:coordination_ring"])
 def test_a_role_takes_no_other_action(inner: str) -> None:
     record = play("Overcooked-v0", [f"role:onion:{inner}", "greedy"], **RING)
-    events = {step["events"][0]["event"] for step in record["steps"] if step["events"][0]}
+    events = {step.events[0].event for step in record.steps if step.events[0]}
     assert events and all("onion" in event for event in events)
 
 
 def test_a_role_looks_at_the_end_of_a_macro_action() -> None:
     """The walk to a dispenser has no event, the pickup at its end has."""
     may, may_not = (play("CollabOvercooked-v0", [spec, spec], level=1) for spec in ("role:pickup", "role:put"))
-    assert "PICKUP" in {e["event"] for step in may["steps"] for e in step["events"] if e}
-    assert "PICKUP" not in {e["event"] for step in may_not["steps"] for e in step["events"] if e}
+    assert "PICKUP" in {e.event for step in may.steps for e in step.events if e}
+    assert "PICKUP" not in {e.event for step in may_not.steps for e in step.events if e}
 
 
 @pytest.mark.parametrize(("name", "sign"), DIRECTIONS.items())
@@ -157,7 +157,7 @@ def test_a_place_can_be_left_to_others() -> None:
     used = pots_used("greedy"), pots_used("convention:avoid=3.0:greedy"), pots_used("convention:avoid=4.1:greedy")
     assert used == ({(3, 0), (4, 1)}, {(4, 1)}, {(3, 0)})
     texts = play("CuisineWorld-v0", ["convention:avoid=storage0:random"], ends_after=30)
-    assert "storage0" not in str([step["action_texts"] for step in texts["steps"]])
+    assert "storage0" not in str([step.action_texts for step in texts.steps])
 
 
 def pots_used(spec: str) -> set[tuple[int, int]]:
@@ -165,11 +165,11 @@ def pots_used(spec: str) -> set[tuple[int, int]]:
     team = make_team([spec, "greedy"])
     record = play_episode(env, team, 3)
     env.reset(seed=3)
-    for step in record["steps"]:
+    for step in record.steps:
         agent = env.scene()["players"][0]
         dx, dy = {"north": (0, -1), "south": (0, 1), "west": (-1, 0), "east": (1, 0)}[agent["facing"]]
-        env.step(dict(zip(env.agents, step["actions"], strict=True)))
-        if step["events"][0] and step["events"][0]["event"] == "potting_onion":
+        env.step(dict(zip(env.agents, step.actions, strict=True)))
+        if step.events[0] and step.events[0].event == "potting_onion":
             used.add((agent["position"][0] + dx, agent["position"][1] + dy))
     return used
 
@@ -219,7 +219,7 @@ def test_answers_are_judged_as_in_an_episode(wrapper: str, answer: Any) -> None:
     team = Team((wrapper, "random"), (MAKERS[kind](parameter, Fixed()), make_policy("random")))
     if isinstance(answer, int | str) and not isinstance(answer, bool):
         record = play_episode(env, team, 0)
-        assert len(record["steps"]) == 4
+        assert len(record.steps) == 4
     else:
         with pytest.raises(ValueError, match="it must be an action id, a text or a Decision"):
             play_episode(env, team, 0)

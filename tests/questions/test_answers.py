@@ -8,6 +8,7 @@ import re
 import pytest
 from cli_runner import CliRunner
 from endpoints import Says, serving
+from records import as_json, record_of
 
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
@@ -110,8 +111,8 @@ def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
         assert done.exit_code == 0, done.output
         calls = len(server.asked)
         records = read_records(tmp_path / "a")
-        assert calls == len(records) == 18 and all(record["success"] for record in records)
-        assert {record["item"]["kind"] for record in records} == {"fact", "partner", "own"}
+        assert calls == len(records) == 18 and all(record.success for record in records)
+        assert {record.item.kind for record in records} == {"fact", "partner", "own"}
         full = (tmp_path / "a" / "records.jsonl").read_bytes()
         (tmp_path / "a" / "records.jsonl").write_bytes(full[: len(full) // 2])  # stopped half way
         assert run(*asks).exit_code == 0
@@ -151,9 +152,9 @@ def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
         again = [asked for asked in server.asked if "one letter from A" in asked["messages"][-1]["content"]]
         assert len(again) == 6
     records = read_records(tmp_path / "a")
-    assert [record["answer"]["choice"] for record in records] == [None] * 6
-    (account,) = records[0]["accounts"].values()
-    assert account["trouble"] == {"unreadable": 2}
+    assert [record.answer.choice for record in records] == [None] * 6
+    (account,) = records[0].accounts.values()
+    assert account.trouble == {"unreadable": 2}
     assert (tmp_path / "a" / "report.html").exists()
 
 
@@ -162,7 +163,7 @@ def test_a_language_model_can_play_as_well(tmp_path, key):
         options = ["--team", "llm:scripted", *OWN, "--kinds", "own", "--answer-by", "play", "--base-url", server.url]
         done = run("evaluate", "questions", *options, "--no-report", "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
-    assert {record["answer"]["way"] for record in read_records(tmp_path / "a")} == {"play"}
+    assert {record.answer.way for record in read_records(tmp_path / "a")} == {"play"}
 
 
 def test_the_budget_ends_an_item_without_an_answer(tmp_path, key):
@@ -184,11 +185,11 @@ def played(tmp_path_factory):
 
 def test_policies_answer_by_playing_what_they_or_their_partner_do_next(played):
     records = read_records(played / "mcts")
-    assert {record["item"]["kind"] for record in records} == {"partner", "own"}
-    assert all(record["answer"]["words"] for record in records)
+    assert {record.item.kind for record in records} == {"partner", "own"}
+    assert all(record.answer.text for record in records)
     for record in records:
-        number, item = record["answer"]["choice"], record["item"]
-        assert record["success"] == (number in item["correct"])
+        number, item = record.answer.choice, record.item
+        assert record.success == (number in item.correct)
 
 
 def test_scores_of_several_runs_are_compared_in_pairs(played):
@@ -263,20 +264,18 @@ def test_list_and_show(tmp_path):
 
 
 def record(task, right, kind="own", policy="a", choice=0):
-    return {
-        "task": f"{task}-{kind}",
-        "episode": 0,
-        "suite": "questions",
-        "env_id": "Overcooked-v0",
-        "env_kwargs": {},
-        "team": {"agent_0": policy},
-        "success": right,
-        "item": {
+    return record_of(
+        task=f"{task}-{kind}",
+        suite="questions",
+        env_id="Overcooked-v0",
+        team={"agent_0": policy},
+        success=right,
+        item={
             "set": shipped_name(), "kind": kind, "part": "generated", "skills": ["fetch"], "scene": "s",
             "choices": list("wxyz"), "correct": [0],
         },
-        "answer": {"way": "words", "choice": choice},
-    }  # fmt: skip
+        answer={"way": "words", "choice": choice, "letter": None},
+    )  # fmt: skip
 
 
 def test_accuracy_and_chance():
@@ -296,7 +295,7 @@ def test_accuracy_and_chance():
 )
 def test_a_choice_that_an_item_lacks_is_refused(part, field, value, message):
     answered = record("x", True)
-    answered[part][field] = value
+    setattr(getattr(answered, part), field, value)
     with pytest.raises(ValueError, match=message):
         cards([answered])
 
@@ -315,7 +314,7 @@ def test_records_of_another_set_are_kept_apart():
     results = [record(f"x-{i}", True) for i in range(6)]
     other = [record(f"x-{i}", False) for i in range(6)]
     for answer in other:
-        answer["item"]["set"] = "v3-of-mine"
+        answer.item.set = "v3-of-mine"
     result = cards([*results, *other])
     assert [card.team for card in result[:2]] == ["a (words)", "a (words, set v3-of-mine)"]
     assert "v3-of-mine" in result[1].title and not result[-1].tables[0].rows  # nothing to compare
@@ -341,7 +340,7 @@ def test_records_of_other_versions_are_refused_with_what_to_do(played, name):
 
 
 def test_records_are_fit_for_json(played):
-    assert json.dumps(read_records(played / "rand"), allow_nan=False)
+    assert json.dumps([as_json(answer) for answer in read_records(played / "rand")], allow_nan=False)
 
 
 @pytest.mark.parametrize("kind", ["own", "partner"])

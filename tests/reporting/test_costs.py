@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from records import record_of
 from rich.console import Console
 
 from collab_overcooked import registry
@@ -15,13 +16,12 @@ MODEL = "meta-llama/Llama-3.1-70b-Instruct"
 
 def record(*accounts, env_id="CollabOvercooked-v0", others=()):
     team = ["llm:m"] * len(accounts) + list(others)
-    return {
-        "env_id": env_id,
-        "env_kwargs": {},
-        "max_cycles": registry.load_game(env_id).max_cycles,
-        "team": {f"agent_{seat}": spec for seat, spec in enumerate(team)},
-        "accounts": {f"agent_{seat}": account for seat, account in enumerate(accounts)},
-    }
+    return record_of(
+        env_id=env_id,
+        max_cycles=registry.load_game(env_id).max_cycles,
+        team={f"agent_{seat}": spec for seat, spec in enumerate(team)},
+        accounts={f"agent_{seat}": account for seat, account in enumerate(accounts)},
+    )
 
 
 def account(model=MODEL, latencies=(1.0, 3.0), dollars=0.5, exhausted="", **trouble):
@@ -40,7 +40,7 @@ def account(model=MODEL, latencies=(1.0, 3.0), dollars=0.5, exhausted="", **trou
 def test_seats_and_episodes_of_a_model_are_added_up():
     first = record(account(length=1, exhausted="calls"), account(latencies=(2.0,), length=2, exhausted="calls"))
     second = record(account(refused=1), account("small", dollars=None))
-    rows = cost_card([first, second, {"env_id": "x", "team": {}}]).tables[0].to_dict()["rows"]
+    rows = cost_card([first, second, record_of()]).tables[0].to_dict()["rows"]
     one, small = ({name: value for name, value in row.items() if value is not None} for row in rows)
     assert one == {
         "Model": MODEL,
@@ -90,4 +90,4 @@ def test_every_line_says_what_tells_it_from_the_others(records, names):
 
 
 def test_nothing_is_shown_without_language_models():
-    assert cost_card([{"env_id": "x", "team": {}}]) is None
+    assert cost_card([record_of()]) is None

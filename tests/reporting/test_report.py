@@ -7,7 +7,9 @@ import re
 
 import pytest
 from attacks.records import PLANS
+from msgspec import to_builtins
 
+from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.reporting import report
@@ -49,9 +51,9 @@ def test_the_page_holds_tables_charts_and_replays(page, records):
     assert len(replays) == 2
     steps = {replay["title"].split(", ")[1]: replay["steps"] for replay in replays}
     for record in records:
-        displayed = steps[record["task"]]
-        assert [step["actions"] for step in displayed] == [step["action_texts"] for step in record["steps"]]
-        assert [step["messages"] for step in displayed] == [step["messages"] for step in record["steps"]]
+        displayed = steps[record.task]
+        assert [step["actions"] for step in displayed] == [step.action_texts for step in record.steps]
+        assert [step["messages"] for step in displayed] == [to_builtins(step.messages) for step in record.steps]
     for data in replays:
         assert len(data["frames"]) == len(data["steps"]) + 1
 
@@ -99,10 +101,10 @@ def test_equal_records_give_equal_pages(page, records):
 
 def test_every_level_is_shown_failures_first(records):
     def episode(level, success):
-        return {**records[0], "level": level, "success": success}
+        return records[0].replace(level=level, success=success)
 
     many = [episode(level, success) for level in (1, 2, 3) for success in (True, False, False)] + [episode(4, True)]
-    chosen = [(record["level"], record["success"]) for record in choose_episodes(many)]
+    chosen = [(record.level, record.success) for record in choose_episodes(many)]
     assert chosen[:4] == [(1, False), (2, False), (3, False), (4, True)]
     assert chosen[4:7] == [(1, False), (2, False), (3, False)]
 
@@ -176,7 +178,7 @@ def test_a_script_in_the_page_that_is_not_ours_does_not_run(page, browse):
 
 def test_a_changed_record_changes_the_page(page, records):
     changed = copy.deepcopy(records)
-    changed[0]["steps"][0]["messages"].append({"agent": 1, "conversation": 0, "say": "unheard-of", "plan": ""})
+    changed[0].steps[0].messages.append(MessageEntry(agent=1, say="unheard-of", plan=""))
     assert "unheard-of" in build_report(changed, score_records(changed))
     assert "unheard-of" not in page
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from records import record_of
 
+from collab_overcooked.core.record import UnusableAnswers
 from collab_overcooked.reporting.sample_sizes import (
     RecordScoring,
     counted,
@@ -17,9 +19,11 @@ USUAL = RecordScoring()
 ALL = RecordScoring(cut_short="counted", repetitions="counted")
 
 
-def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **further: Any) -> dict[str, Any]:
+def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **further: Any) -> Any:
     """An episode with an action of one seat in each step; the account's numbers are those of one call."""
-    steps = [{"actions": [int(action)], "messages": [], "rewards": [0.0]} for action in actions]
+    event = {"label": "", "event": "moved", "reason": "OK", "room": "", "adversary": "", "subject": None}
+    event |= {"caught": False, "completed": False, "escaped": False}
+    steps = [{"actions": [int(action)], "events": [event]} for action in actions]
     account = {"calls": 4, "trouble": {}, "exhausted": exhausted}
     results = {
         "env_id": "CollabCapture-v0",
@@ -30,7 +34,7 @@ def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **furt
         "team": {"agent_0": team},
         "accounts": {"agent_0": account},
     }
-    return {**results, "steps": steps, **further}
+    return record_of(**{**results, "steps": steps, **further})
 
 
 def test_episodes_without_a_budget_s_end_all_count_and_nothing_is_told():
@@ -98,15 +102,13 @@ def test_answers_to_questions_are_no_repetitions():
 )
 def test_runs_that_measured_nothing_are_told(trouble, exhausted, text):
     entry = record(exhausted=exhausted)
-    entry["accounts"]["agent_0"]["trouble"] = trouble
+    entry.accounts["agent_0"].trouble = trouble
     assert without_use([entry]) == text
     assert without_use([record(accounts={})]) == ""
 
 
 def test_the_commonest_reason_and_a_sample_stand_beside_answers_without_use():
     entry = record()
-    entry["accounts"]["agent_0"] |= {
-        "trouble": {"unreadable": 4},
-        "unusable": {"empty": {"count": 1, "sample": ""}, "cannot be read": {"count": 3, "sample": "moo"}},
-    }
+    entry.accounts["agent_0"].trouble = {"unreadable": 4}
+    entry.accounts["agent_0"].unusable = {"empty": UnusableAnswers(1, ""), "cannot be read": UnusableAnswers(3, "moo")}
     assert without_use([entry, entry]).endswith("could be used: 6 x cannot be read, for example: moo")

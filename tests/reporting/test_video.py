@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from PIL import Image
+from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.reporting import video
@@ -23,7 +25,7 @@ def coloured(count: int, height: int = 40, width: int = 60) -> list[np.ndarray]:
     return frames
 
 
-def short_record(steps: int = 6, **env_kwargs: Any) -> dict[str, Any]:
+def short_record(steps: int = 6, **env_kwargs: Any) -> Any:
     """Record of a few steps in which the assistant fetches an egg and both talk."""
     env = registry.make("CollabOvercooked-v0", **env_kwargs)
     env.reset(seed=7)
@@ -37,15 +39,15 @@ def short_record(steps: int = 6, **env_kwargs: Any) -> dict[str, Any]:
         {"agent": 0, "conversation": 0, "say": "An egg, please. " * 20, "plan": "wait(1)"},
         {"agent": 1, "conversation": 0, "say": "Coming!", "plan": ""},
     ]
-    return {
-        "env_id": env.game.id,
-        "env_kwargs": env.game.kwargs,
-        "seed": 7,
-        "task": "boiled_egg",
-        "team": dict.fromkeys(env.possible_agents, "planner"),
-        "max_cycles": env.max_cycles,
-        "steps": played,
-    }
+    return record_of(
+        env_id=env.game.id,
+        env_kwargs=env.game.kwargs,
+        seed=7,
+        task="boiled_egg",
+        team=dict.fromkeys(env.possible_agents, "planner"),
+        max_cycles=env.max_cycles,
+        steps=played,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -59,20 +61,20 @@ def frames(record) -> list[np.ndarray]:
 
 
 def test_a_record_gives_the_start_and_a_frame_a_step(record, frames):
-    assert len(frames) == len(record["steps"]) + 1
+    assert len(frames) == len(record.steps) + 1
     assert {frame.shape for frame in frames} == {frames[0].shape}
     assert all(frame.dtype == np.uint8 for frame in frames)
 
 
 def test_frames_are_the_games_own_pictures_with_a_strip_below(record, frames):
-    env = registry.make(record["env_id"], **record["env_kwargs"], render_mode="rgb_array")
-    env.reset(seed=record["seed"], options={"task": record["task"]})
+    env = registry.make(record.env_id, **record.env_kwargs, render_mode="rgb_array")
+    env.reset(seed=record.seed, options={"task": record.task})
     for number, frame in enumerate(frames):
         picture = env.render()
         np.testing.assert_array_equal(frame[: len(picture)], picture)
         assert len(frame) > len(picture)
-        if number < len(record["steps"]):
-            env.step(dict(zip(env.possible_agents, record["steps"][number]["actions"], strict=True)))
+        if number < len(record.steps):
+            env.step(dict(zip(env.possible_agents, record.steps[number].actions, strict=True)))
 
 
 def test_frames_are_the_same_every_time(record, frames):
@@ -86,7 +88,7 @@ def test_three_agents_are_captioned():
 
 
 def test_captions_say_who_does_and_says_what(record):
-    lines = video._lines(record["steps"][1], ["Bob", "Alice"], 500)
+    lines = video._lines(record.steps[1], ["Bob", "Alice"], 500)
     assert lines[:2] == [("Bob", "wait(1)"), ("Alice", "continue")]
     assert lines[2][0] == "Bob says" and lines[2][1].startswith("An egg, please.")
     assert lines[3][0] == ""  # the long message goes on in the next line
@@ -96,7 +98,11 @@ def test_captions_say_who_does_and_says_what(record):
 
 def test_endless_conversations_are_cut_and_say_so():
     message = {"agent": 0, "conversation": 0, "say": "word " * 2000, "plan": ""}
-    lines = video._lines({"action_texts": ["wait(1)"], "messages": [message]}, ["Bob"], 400)
+    lines = video._lines(
+        record_of(team={"agent_0": "a"}, steps=[{"action_texts": ["wait(1)"], "messages": [message]}]).steps[0],
+        ["Bob"],
+        400,
+    )
     assert len(lines) == 1 + video.MAX_LINES
     assert lines[-1][1].startswith("... (") and lines[-1][1].endswith("more lines)")
 
@@ -104,21 +110,21 @@ def test_endless_conversations_are_cut_and_say_so():
 def test_a_strip_is_as_high_as_the_longest_caption(record):
     heights = {}
     for count in (0, 2):
-        steps = [{**step, "messages": step["messages"][:count]} for step in record["steps"]]
-        heights[count] = len(next(frames_of_record({**record, "steps": steps})))
+        steps = [structs.replace(step, messages=step.messages[:count]) for step in record.steps]
+        heights[count] = len(next(frames_of_record(record.replace(steps=steps))))
     assert heights[2] > heights[0]
 
 
 def test_a_record_that_goes_on_after_the_end_is_refused(record):
-    steps = [{**record["steps"][-1], "actions": [0, 0]}] * (record["max_cycles"] + 1)
+    steps = [structs.replace(record.steps[-1], actions=[0, 0])] * (record.max_cycles + 1)
     with pytest.raises(ValueError, match="the game is over after"):
-        list(frames_of_record({**record, "steps": steps}))
+        list(frames_of_record(record.replace(steps=steps)))
 
 
 def test_an_action_outside_the_game_is_refused(record):
-    steps = [{**record["steps"][0], "actions": [10**6, 0]}]
+    steps = [structs.replace(record.steps[0], actions=[10**6, 0])]
     with pytest.raises(ValueError, match="1000000"):
-        list(frames_of_record({**record, "steps": steps}))
+        list(frames_of_record(record.replace(steps=steps)))
 
 
 def test_a_gif_reads_back(tmp_path):

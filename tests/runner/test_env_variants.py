@@ -35,8 +35,7 @@ from collab_overcooked.runner.env_variants import (
     variant_of,
 )
 from collab_overcooked.runner.jobs import cached_env, cached_team
-from collab_overcooked.runner.record_schema import derived_fields
-from collab_overcooked.runner.records import dump_line
+from collab_overcooked.runner.records import derived_fields, dump_line
 
 Record = dict[str, Any]
 PRESENTATION = {  # all options that are no part of a result's identity; the configurations say why
@@ -109,14 +108,14 @@ def played(suite: str) -> Record:
     """Return the first record of a small run of a suite."""
     team, entry, options = SUITES[suite]
     record: Record = plan_evaluation(suite, team, options=options, **entry).jobs[0].run()[0]
-    return json.loads(json.dumps(record))  # type: ignore[no-any-return]
+    return record
 
 
 def altered(record: Record, **options: Any) -> Record:
     """Return a record that says that it was played with other options, and is the same in everything else."""
     result = copy.deepcopy(record)
-    result["env_kwargs"] |= canonical(options)
-    return result | derived_fields(result)
+    result.env_kwargs |= canonical(options)
+    return result.replace(**derived_fields(result))
 
 
 def played_game(suite: str) -> str:
@@ -189,11 +188,11 @@ def test_results_with_default_options_bear_the_plain_name(suite: str):
 @pytest.mark.parametrize(("suite", "name"), SUITE_OPTIONS, ids=lambda part: part)
 def test_runs_that_differ_in_an_option_share_neither_name_nor_row(suite: str, name: str, tmp_path: Path):
     plain = played(suite)
-    other = altered(plain, **{name: other_value(plain["env_id"], name)})
+    other = altered(plain, **{name: other_value(plain.env_id, name)})
     if suite in ("collab-overcooked", "initiations") and name == "task":  # whose tables go by it
-        other["task"] = other["env_kwargs"]["task"]
+        other.task = other.env_kwargs["task"]
     apart, together = score_records([plain]) + score_records([other]), score_records([plain, other])
-    if (plain["env_id"], name) in PRESENTATION:
+    if (plain.env_id, name) in PRESENTATION:
         assert [card.title for card in score_records([other])] == [card.title for card in score_records([plain])]
         return
     if is_part(suite, name):
@@ -205,7 +204,7 @@ def test_runs_that_differ_in_an_option_share_neither_name_nor_row(suite: str, na
         if (suite, name) not in {("housework", "agents"), ("transport", "agents")}:  # papers print single agents, too
             assert "ublished" not in displayed and "GPT-4" not in displayed
     elif name != "agents":  # of which the teams of records tell
-        settings = setting_names([plain, other], registry.load_suite(suite).axes, lambda record: str(record["task"]))
+        settings = setting_names([plain, other], registry.load_suite(suite).axes, lambda record: str(record.task))
         assert settings[0] != settings[1] or name == "lexicon"
         assert axis_values(plain, (name,)) != axis_values(other, (name,))
         assert "".join(to_dict(together)) != "".join(to_dict(score_records([plain, copy.deepcopy(plain)])))
@@ -290,8 +289,8 @@ def test_cross_play_says_what_was_played():
 @pytest.mark.parametrize("suite", [name for name in SUITES if name != "initiations"])
 def test_episodes_that_are_cut_off_earlier_are_another_result(suite: str):
     plain = played(suite)
-    other = copy.deepcopy(plain) | {"max_cycles": plain["max_cycles"] + 1}
-    assert variant_of(other).label == f"max_cycles {plain['max_cycles'] + 1}"
+    other = plain.replace(max_cycles=plain.max_cycles + 1)
+    assert variant_of(other).label == f"max_cycles {plain.max_cycles + 1}"
     assert sorted(to_dict(score_records([plain, other]))) == sorted(
         to_dict(score_records([plain]) + score_records([other]))
     )
@@ -305,7 +304,7 @@ def test_bounds_of_conversations_are_told_where_they_differ():
         play_episode(env, cached_team(("random", "random")), 1, limits=limits)
         for limits in (None, Limits(), Limits(max_corrections=3))
     ]
-    assert [record.get("limits") for record in records] == [None, None, {"max_corrections": 3}]
+    assert [record.limits for record in records] == [{}, {}, {"max_corrections": 3}]
     texts = [variant_of(record).label for record in records]
     assert texts[0] == texts[1] == "max_cycles 3"
     assert texts[2] == "max_cycles 3, limits.max_corrections 3"
@@ -326,7 +325,7 @@ def test_a_file_that_is_called_like_a_shipped_one_has_a_row_of_its_own(tmp_path:
 
 def test_old_records_without_newer_options_are_of_the_default_variant():
     record = copy.deepcopy(played("overcooked"))
-    record["env_kwargs"] = {"layout": "cramped_room"}
+    record.env_kwargs = {"layout": "cramped_room"}
     assert variant_of(record).changed == {}
     assert to_dict(score_records([record])) == to_dict(score_records([played("overcooked")]))
 
@@ -336,7 +335,7 @@ def test_old_records_without_newer_options_are_of_the_default_variant():
 
 def test_answers_to_items_of_other_options_are_not_put_together():
     plan = plan_evaluation("questions", ["all=random"], games="Overcooked-v0", kinds="own")
-    plain = json.loads(json.dumps(plan.jobs[0].run()[0]))
+    plain = plan.jobs[0].run()[0]
     other = altered(plain, lexicon="alien")
     (card,) = score_records([plain, other])
     rows = {row[0]: row[1] for row in card.tables[0].rows}

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
+from records import as_json, from_json
 
 import collab_overcooked
+from collab_overcooked.core.record import HistoryEntry
 from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.runner.episode import (
     Ask,
@@ -22,7 +25,6 @@ from collab_overcooked.runner.episode import (
     play_episode,
     policy_seed,
 )
-from collab_overcooked.runner.jobs import make_logger
 from collab_overcooked.runner.records import dump_line, parse_record
 from collab_overcooked.runner.teams import Team
 
@@ -38,19 +40,19 @@ def play(env, *policies, seed=1, **options):
 
 
 def steps_of(record, field, seat):
-    return [step[field][seat] for step in record["steps"]]
+    return [getattr(step, field)[seat] for step in record.steps]
 
 
 def test_a_plan_is_carried_out_one_action_after_the_other(env, scripted):
     helper = scripted(["pickup(egg,ingredient_dispenser); place_obj_on_counter()"])
     record = play(env, scripted(), helper)
-    assert [entry["action"] for entry in record["history"][1]] == [
+    assert [entry.action for entry in record.history[1]] == [
         "pickup(egg,ingredient_dispenser)",
         "place_obj_on_counter()",
     ]
     texts = [text for text in steps_of(record, "action_texts", 1) if text != "continue"]
     assert texts[:3] == ["pickup(egg,ingredient_dispenser)", "place_obj_on_counter()", "wait(1)"]
-    assert not any(step["errors"] for step in record["steps"])
+    assert not any(step.errors for step in record.steps)
 
 
 def test_busy_agents_are_not_asked(env, scripted):
@@ -58,14 +60,14 @@ def test_busy_agents_are_not_asked(env, scripted):
     record = play(env, scripted(), helper)
     busy = steps_of(record, "action_texts", 1).count("continue")
     assert busy >= 1
-    assert len(helper.views) == record["timesteps"] - busy
+    assert len(helper.views) == record.timesteps - busy
 
 
 def test_histories_are_stamped_with_the_step_index_plus_one(env, scripted):
     record = play(env, scripted(), scripted(["pickup(egg,ingredient_dispenser)"]))
-    (entry,) = record["history"][1]
-    event = record["steps"][entry["timestamp"] - 1]["events"][1]
-    assert event["label"] == entry["action"] == "pickup(egg,ingredient_dispenser)"
+    (entry,) = record.history[1]
+    event = record.steps[entry.timestamp - 1].events[1]
+    assert event.label == entry.action == "pickup(egg,ingredient_dispenser)"
 
 
 def test_a_long_wait_can_be_cut_short_by_a_word(env, scripted):
@@ -78,18 +80,18 @@ def test_a_long_wait_can_be_cut_short_by_a_word(env, scripted):
 def test_requests_are_recorded_and_not_carried_out(env, scripted):
     chef = scripted([Decision(plan="request('cut(chopping_board0)'); wait(2)", say="cut it")])
     record = play(env, chef, scripted())
-    assert record["steps"][0]["messages"] == [
+    assert to_builtins(record.steps[0].messages) == [
         {"agent": 0, "conversation": 0, "say": "cut it", "plan": "request('cut(chopping_board0)'); wait(2)"}
     ]
     assert steps_of(record, "action_texts", 0)[:2] == ["wait(1)", "wait(1)"]
-    assert len(chef.views) == record["timesteps"] - 1  # the two waits took one decision
-    assert not record["steps"][0]["errors"]
+    assert len(chef.views) == record.timesteps - 1  # the two waits took one decision
+    assert not record.steps[0].errors
 
 
 def test_a_decision_without_any_action_waits(env, scripted):
     record = play(env, scripted([Decision(say="hm"), Decision(plan="request('wait(1)')"), ""]), scripted())
     assert steps_of(record, "action_texts", 0)[:3] == ["wait(1)"] * 3
-    assert not any(step["errors"] for step in record["steps"])
+    assert not any(step.errors for step in record.steps)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,10 @@ def test_a_decision_without_any_action_waits(env, scripted):
 def test_a_refused_action_is_handed_back_once(env, scripted, refused, code):
     chef = scripted([refused, "wait(3)"])
     record = play(env, chef, scripted())
-    (error,) = record["steps"][0]["errors"]
-    assert (error["agent"], error["action"], error["code"]) == (0, str(refused), code)
-    assert error["message"]
-    assert chef.views[1].error == (code, error["message"])
+    (error,) = record.steps[0].errors
+    assert (error.agent, error.action, error.code) == (0, str(refused), code)
+    assert error.message
+    assert chef.views[1].error == (code, error.message)
     assert chef.views[1].timestep == 0
     assert steps_of(record, "action_texts", 0)[0] == "wait(1)"
 
@@ -118,8 +120,8 @@ def test_a_refused_action_is_handed_back_once(env, scripted, refused, code):
 def test_a_refused_correction_ends_in_waiting(env, scripted):
     chef = scripted(["cook(pot0)", "deliver()", "wait(1)"])
     record = play(env, chef, scripted())
-    assert [error["code"] for error in record["steps"][0]["errors"]] == ["OP_EMPTY", "DELIVER_EMPTY_HANDED"]
-    assert record["steps"][0]["action_texts"][0] == "wait(1)"
+    assert [error.code for error in record.steps[0].errors] == ["OP_EMPTY", "DELIVER_EMPTY_HANDED"]
+    assert record.steps[0].action_texts[0] == "wait(1)"
     assert chef.views[2].timestep == 1
     assert chef.views[2].error is None
 
@@ -128,22 +130,22 @@ def test_a_refused_correction_ends_in_waiting(env, scripted):
 def test_the_number_of_corrections_is_bounded(env, scripted, corrections):
     chef = scripted(["cook(pot0)"] * 4)
     record = play(env, chef, scripted(), limits=Limits(max_corrections=corrections))
-    assert len(record["steps"][0]["errors"]) == corrections + 1
+    assert len(record.steps[0].errors) == corrections + 1
 
 
 def test_a_refused_step_of_a_plan_ends_the_plan(env, scripted):
     helper = scripted(["place_obj_on_counter(); pickup(egg,ingredient_dispenser)", "wait(2)"])
     record = play(env, scripted(), helper)
-    assert record["steps"][0]["errors"][0]["code"] == "PLACE_EMPTY_HANDED"
+    assert record.steps[0].errors[0].code == "PLACE_EMPTY_HANDED"
     assert steps_of(record, "action_texts", 1)[:3] == ["wait(1)"] * 3
-    assert record["history"][1] == []
+    assert record.history[1] == []
 
 
 def test_conversations_alternate_until_one_is_silent(env, scripted):
     chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "c", "")])
     helper = scripted([], [Message(1, "b", ""), None])
     record = play(env, chef, helper)
-    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]] == [(0, "a"), (1, "b"), (0, "c")]
+    assert [(m.agent, m.say) for m in record.steps[0].messages] == [(0, "a"), (1, "b"), (0, "c")]
     assert [message.say for message in helper.heard[1].inbox] == ["a", "b", "c"]
     assert [message.say for message in helper.views[0].inbox] == ["a", "b", "c"]
 
@@ -151,7 +153,7 @@ def test_conversations_alternate_until_one_is_silent(env, scripted):
 def test_conversations_end_after_the_last_turn(env, scripted):
     chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "x", "")] * 99)
     record = play(env, chef, scripted([], [Message(1, "y", "")] * 99), limits=Limits(max_messages=5))
-    assert [m["agent"] for m in record["steps"][0]["messages"]] == [0, 1, 0, 1, 0]
+    assert [m.agent for m in record.steps[0].messages] == [0, 1, 0, 1, 0]
 
 
 def test_the_last_plan_of_each_speaker_counts(env, scripted):
@@ -169,28 +171,28 @@ def test_several_conversations_of_a_step_have_numbers(env, scripted):
     chef = scripted([Decision(plan="wait(1)", say="one")], [None, Message(0, "ok", "")])
     helper = scripted([Decision(plan="wait(1)", say="two")], [Message(1, "ok", "")])
     record = play(env, chef, helper)
-    assert [(m["agent"], m["conversation"]) for m in record["steps"][0]["messages"]] == [(0, 0), (1, 0), (1, 1), (0, 1)]
+    assert [(m.agent, m.conversation) for m in record.steps[0].messages] == [(0, 0), (1, 0), (1, 1), (0, 1)]
 
 
 def test_a_correction_is_one_more_message_of_its_conversation(env, scripted):
     chef = scripted([Decision(plan="cook(pot0)", say="a"), Decision(plan="wait(1)", say="sorry")])
     helper = scripted([], [Message(1, "b", ""), None, Message(1, "never", "")])
     record = play(env, chef, helper)
-    replies = [(m["agent"], m["conversation"], m["say"]) for m in record["steps"][0]["messages"]]
+    replies = [(m.agent, m.conversation, m.say) for m in record.steps[0].messages]
     assert replies == [(0, 0, "a"), (1, 0, "b"), (0, 0, "sorry")]
 
 
 def test_an_action_id_is_announced_as_text(env, scripted):
     wait = env.parse("wait(2)")
     record = play(env, scripted([Decision(action=wait, say="I wait")]), scripted())
-    assert record["steps"][0]["messages"][0]["plan"] == "wait(2)"
-    assert record["steps"][0]["actions"][0] == wait
+    assert record.steps[0].messages[0].plan == "wait(2)"
+    assert record.steps[0].actions[0] == wait
 
 
 def test_tokens_of_a_step_are_added_up(env, scripted):
     chef = scripted([Decision(plan="cook(pot0)", tokens=30), Decision(plan="wait(1)", tokens=12)])
     record = play(env, chef, scripted())
-    assert record["steps"][0]["tokens"] == [42, None]
+    assert record.steps[0].tokens == [42, None]
 
 
 def test_views_show_what_the_environment_shows(env, scripted):
@@ -205,17 +207,17 @@ def test_views_show_what_the_environment_shows(env, scripted):
 
 def test_a_finished_order_is_a_success(env, talker, scripted):
     record = play(env, talker(""), talker(""))
-    assert record["success"] is True
-    assert record["timesteps"] < record["max_cycles"] == 25
-    assert record["history"][0][-1] == {"timestamp": record["timesteps"], "action": "deliver()"}
+    assert record.success is True
+    assert record.timesteps < record.max_cycles == 25
+    assert record.history[0][-1] == HistoryEntry(record.timesteps, "deliver()")
     failed = play(env, scripted(), scripted())
-    assert failed["success"] is False
-    assert failed["timesteps"] == 25
+    assert failed.success is False
+    assert failed.timesteps == 25
 
 
 def test_records_are_json(env, talker):
     record = play(env, talker(""), talker(""))
-    assert json.loads(json.dumps(record)) == record
+    assert from_json(as_json(record)) == record
 
 
 def test_equal_seeds_give_equal_episodes():
@@ -224,7 +226,7 @@ def test_equal_seeds_give_equal_episodes():
     env = collab_overcooked.make("CollabOvercooked-v0", task="boiled_egg")
     one, two, other = (play(env, make_policy("random"), make_policy("random"), seed=seed) for seed in (5, 5, 6))
     assert one == two
-    assert one["steps"] != other["steps"]
+    assert one.steps != other.steps
 
 
 def test_all_agents_of_a_larger_team_are_heard(scripted):
@@ -232,7 +234,7 @@ def test_all_agents_of_a_larger_team_are_heard(scripted):
     chef = scripted([Decision(plan="wait(1)", say="who?")])
     silent, speaking = scripted(), scripted([], [Message(2, "me", "wait(2)")])
     record = play(env, chef, silent, speaking)
-    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]] == [(0, "who?"), (2, "me")]
+    assert [(m.agent, m.say) for m in record.steps[0].messages] == [(0, "who?"), (2, "me")]
     assert len(chef.heard) == 1
     assert len(silent.heard) == 2
 
@@ -243,8 +245,8 @@ def test_primitive_actions_are_played_too(scripted):
     assert not env.reset(seed=0)[1]["agent_0"]["action_mask"][refused]
     chef = scripted(["north; west; wait(2)", refused, "stay"])
     record = play(env, chef, scripted(["stay"] * 9))
-    assert record["timesteps"] == 6
-    assert any(error["code"] == "F_NOT_FUNCTION" for step in record["steps"] for error in step["errors"])
+    assert record.timesteps == 6
+    assert any(error.code == "F_NOT_FUNCTION" for step in record.steps for error in step.errors)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +313,7 @@ def test_an_episode_asks_and_tells_of_its_steps(env):
     assert [event.timestep for event in events if isinstance(event, Stepped)] == list(range(1, 26))
     asked = [(event.seat, event.kind, event.seen.timestep) for event in events if isinstance(event, Ask)]
     assert asked == [(seat, "act", t) for t in range(25) for seat in range(2)]
-    assert record["team"] == {"agent_0": "one", "agent_1": "two"} and "accounts" not in record
+    assert record.team == {"agent_0": "one", "agent_1": "two"} and not record.accounts
 
 
 def test_an_episode_that_is_left_gives_its_steps(env):
@@ -320,7 +322,7 @@ def test_an_episode_that_is_left_gives_its_steps(env):
     assert isinstance(run.send("wait(1)"), Ask) and isinstance(run.send("wait(1)"), Stepped)
     next(run)
     record = run.close()
-    assert record["timesteps"] == len(record["steps"]) == 1 and record["ended"] == "left"
+    assert record.timesteps == len(record.steps) == 1 and record.ended == "left"
     with pytest.raises(StopIteration):
         next(run)
 
@@ -328,14 +330,14 @@ def test_an_episode_that_is_left_gives_its_steps(env):
 @pytest.mark.parametrize("env_id", collab_overcooked.registered())
 def test_an_episode_that_is_left_before_its_first_step_is_a_record(env_id):
     env = collab_overcooked.make(env_id)
-    run = episode(env, ["random"] * len(env.possible_agents), 1, task="any", level=1, logger=make_logger(env_id))
+    run = episode(env, ["random"] * len(env.possible_agents), 1, task="any", level=1)
     next(run)
     record = run.close()
-    assert record["ended"] == "left" and parse_record(dump_line(record).decode(), env_id)["steps"] == []
+    assert record.ended == "left" and parse_record(dump_line(record).decode(), env_id).steps == []
 
 
 def test_an_episode_that_was_not_begun_can_be_left(env):
-    assert episode(env, ("one", "two"), 1).close()["steps"] == []
+    assert episode(env, ("one", "two"), 1).close().steps == []
 
 
 @given(
@@ -353,8 +355,8 @@ def test_whatever_is_answered_and_whenever_it_is_left_the_record_is_whole(env, a
             )
             answer = (answers.pop() if answers else "wait(1)") if event.kind == "act" else reply
     record = run.close()
-    assert len(record["steps"]) == record["timesteps"]
-    parse_record(json.dumps(record), "here")
+    assert len(record.steps) == record.timesteps
+    parse_record(dump_line(record).decode(), "here")
 
 
 def test_a_voice_without_a_seat_is_heard_by_all(env):
@@ -373,14 +375,14 @@ def test_a_voice_without_a_seat_is_heard_by_all(env):
             answer = Message(0, "Hurry!", "")
     assert [(t, seat) for t, seat, inbox in inboxes if inbox == [(None, "Hurry!")]] == [(3, 0), (3, 1)]
     assert [(t, seat) for t, seat, inbox in inboxes if inbox] == [(3, 0), (3, 1)]
-    assert record["steps"][3]["messages"] == [{"agent": None, "conversation": 0, "say": "Hurry!", "plan": ""}]
-    assert parse_record(json.dumps(record), "here") == record
+    assert to_builtins(record.steps[3].messages) == [{"agent": None, "conversation": 0, "say": "Hurry!", "plan": ""}]
+    assert parse_record(dump_line(record).decode(), "here") == record
 
 
 def test_seconds_are_recorded_where_they_are_known(env, scripted):
     record = play(env, scripted([Decision(plan="wait(1)", seconds=1.5)]), scripted())
-    assert record["steps"][0]["seconds"] == [1.5, None]
-    assert not any("seconds" in step for step in record["steps"][1:])
+    assert record.steps[0].seconds == [1.5, None]
+    assert not any(step.seconds for step in record.steps[1:])
 
 
 # ------------------------------------------------------------------------------------------- what a seat may know
@@ -473,8 +475,8 @@ def test_a_policy_that_answers_for_several_seats_orders_them():
     with pytest.raises(StopIteration) as over:
         while True:
             value = answer(run.send(value))
-    (step,) = over.value.value["steps"]
-    assert step["turn_order"] == [0, 3, 2, 1]
+    (step,) = over.value.value.steps
+    assert step.turn_order == [0, 3, 2, 1]
     assert asked == [(0, []), (1, [0]), (3, [0]), (2, [0, 3])]  # seat 1 answers once, its turn comes last
 
 

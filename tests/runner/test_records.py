@@ -1,17 +1,23 @@
 from __future__ import annotations
 
-import copy
 import json
 
 import pytest
+from records import as_json, record_of
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import history_of
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.documents import LayoutError
-from collab_overcooked.runner.episode import history_of
-from collab_overcooked.runner.record_schema import derived_fields
-from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
+from collab_overcooked.runner.records import (
+    RecordError,
+    RunFolder,
+    derived_fields,
+    dump_line,
+    parse_record,
+    read_records,
+)
 from collab_overcooked.runner.replay import first_difference
 
 MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
@@ -19,7 +25,7 @@ MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
 
 @pytest.fixture
 def record(random_records):
-    return copy.deepcopy(random_records[0])
+    return as_json(random_records[0])
 
 
 def test_records_are_read_as_they_were_written(random_run, random_records):
@@ -52,7 +58,7 @@ def test_files_without_records_are_named(tmp_path):
         (("success",), 1, "success must be true or false"),
         (("timesteps",), 3, "timesteps: says 3, but there are 25 steps"),
         (("steps", 2), [], r"steps\[2\] must be a mapping, not "),
-        (("steps", 2, "actions"), ["wait"], r"steps\[2\]\.actions lists 1 entries; it must list 2"),
+        (("steps", 2, "actions"), [0], r"steps\[2\]\.actions lists 1 entries; it must list 2"),
         (("steps", 2, "actions"), ["wait", 0], r"steps\[2\]\.actions\[0\] must be an integer"),
         (("steps", 2, "events", 1), {"event": "PUT"}, r"steps\[2\]\.events\[1\]"),
         (("steps", 2, "rewards", 0), "much", r"steps\[2\]\.rewards\[0\] must be a number"),
@@ -67,7 +73,7 @@ def test_files_without_records_are_named(tmp_path):
         (("env_kwargs", "lexicon"), [], r"lexicon must be a text"),
         (("team",), {"agent_1": "x", "agent_0": "x"}, "team has agent_1, agent_0, allowed are agent_0, agent_1"),
         (("team",), {}, "team must be"),
-        (("steps", 2, "errors"), [{"agent": "0"}], r"steps\[2\]\.errors\[0\]\.action"),
+        (("steps", 2, "errors"), [{"agent": 0}], r"steps\[2\]\.errors\[0\]\.action"),
         (("history",), [], "history lists 0 entries; it must list 2"),
     ],
 )
@@ -160,7 +166,7 @@ def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, r
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, lines[0]]))
     with RunFolder(tmp_path, config) as folder:
         assert list(folder.records.values()) == random_records
-    other = dump_line(random_records[0] | {"success": not random_records[0]["success"]})
+    other = dump_line(random_records[0].replace(success=not random_records[0].success))
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
     with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: contradicts line 1 about the same episode"):
         RunFolder(tmp_path, config)
@@ -175,20 +181,21 @@ def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
 
 def test_a_record_that_was_cut_ends_where_it_says(random_records):
     """A run may end an episode early; it says after how many steps, and replay holds it to that."""
-    record = next(record for record in random_records if not record["success"])
-    steps = record["steps"][:6]
-    cut = record | {"steps": steps, "timesteps": 6, "ends_after": 6, "history": history_of(steps, len(record["team"]))}
-    cut = {name: value for name, value in cut.items() if name != "metrics"} | derived_fields(cut)
+    record = next(record for record in random_records if not record.success)
+    steps = record.steps[:6]
+    history = history_of(steps, len(record.team))
+    cut = record.replace(steps=steps, timesteps=6, ends_after=6, history=history, metrics={})
+    cut = cut.replace(**derived_fields(cut))
     assert first_difference(cut) is None
     for ends_after in (5, 7, None):
-        assert first_difference(cut | {"ends_after": ends_after}) == (
+        assert first_difference(cut.replace(ends_after=ends_after)) == (
             "timesteps: the record ends after 6 steps, but the game goes on"
         )
 
 
 def test_a_fault_in_a_games_derived_fields_is_not_swallowed(monkeypatch):
     """Only a missing file of the game leaves them out."""
-    record = {"env_id": "CollabEscape-v0"}
+    record = record_of(env_id="CollabEscape-v0")
     suite = registry.load_suite("CollabEscape-v0")
     for error, is_swallowed in (
         (LayoutError("no such file"), True),

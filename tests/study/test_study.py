@@ -801,8 +801,8 @@ def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> 
     outcome = rehearse(read_study(content), 2, tmp_path / "chef")
     assert not outcome.errors and outcome.ends == {"done": 2} and outcome.episodes == 1
     (record,) = read_records(tmp_path / "chef" / "conditions" / "helped")
-    assert record["people"].keys() == {"agent_0", "voice"}
-    assert {m["say"] for step in record["steps"] for m in step["messages"] if m["agent"] is None} == {"Hurry!"}
+    assert record.people.keys() == {"agent_0", "voice"}
+    assert {m.say for step in record.steps for m in step.messages if m.agent is None} == {"Hurry!"}
     with pytest.raises(LayoutError, match=r"1 seats of people \(person\) and a voice"):
         read_study(content | {"participants": {"id": "PID"}})
 

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked import registry
+from collab_overcooked import __version__, registry
+from collab_overcooked.core.record import SCHEMA, Record
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
@@ -26,7 +27,6 @@ from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_text
 
-Record = Mapping[str, Any]
 _POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
 LEARNED = "RL"  # kind of trained policies
 _MILLISECONDS = Column("ms a decision", "number", digits=None)
@@ -45,7 +45,7 @@ class Line:
     @property
     def decisions(self) -> tuple[int, float]:
         """Number of decisions, and the seconds that they took."""
-        decisions = [times for record in self.records for times in record.get("decisions", {}).values()]
+        decisions = [times for record in self.records for times in record.decisions.values()]
         return sum(count for count, _ in decisions), sum(seconds for _, seconds in decisions)
 
     @property
@@ -124,9 +124,7 @@ class Leaderboard:
 
     def _merge(self, name: str, lines: Sequence[Line]) -> Line:
         method = lines[0].policy.partition(":")[0]  # one team, for the summary
-        records = [
-            {**record, "team": dict.fromkeys(record["team"], method)} for line in lines for record in line.records
-        ]
+        records = [record.replace(team=dict.fromkeys(record.team, method)) for line in lines for record in line.records]
         scores = {setting: score for line in lines for setting, score in line.scores.items()}
         summary = registry.load_suite(self.game).summary(records)
         return Line(name, lines[0].kind, scores, summary, [record for line in lines for record in line.records])
@@ -346,7 +344,7 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     suite, teams = registry.load_suite(game), dict[str, list[Record]]()
     for record in counted(people, RecordScoring()):
         if registry.suite_of(record) is suite:
-            teams.setdefault(team_text(record["team"].values()), []).append(record)
+            teams.setdefault(team_text(record.team.values()), []).append(record)
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings
@@ -373,15 +371,29 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
     for job in evaluation.jobs:
         shell, options = split_options(job.env_kwargs)
         seats = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
-        likely: dict[str, Any] = {"env_id": job.env_id, "env_kwargs": options, "team": seats, "task": job.task}
-        likely["max_cycles"] = shell.get("max_cycles") or step_limit(job.env_id, options)
-        likely |= {"limits": job.limits.changed()}
+        likely = Record(
+            schema=SCHEMA,
+            env_id=job.env_id,
+            env_kwargs=options,
+            seed=job.seed,
+            episode=0,
+            team=seats,
+            version=__version__,
+            task=job.task,
+            level=job.level,
+            max_cycles=shell.get("max_cycles") or step_limit(job.env_id, options) or 1,
+            steps=[],
+            history=[],
+            success=False,
+            timesteps=0,
+            limits=job.limits.changed(),
+        )
         by_entry[_setting(likely)] = variant_of(likely)
     return by_entry
 
 
 def _setting(record: Record) -> tuple[str, str]:
-    return str(record["task"]), variant_of(record).key
+    return str(record.task), variant_of(record).key
 
 
 def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
@@ -393,9 +405,9 @@ def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record]
     for record in records:
         with about(record):
             if registry.suite_of(record) is not registry.load_suite(entry.game):
-                raise ValueError(f"env_id: got {record['env_id']!r}, allowed is a game of {entry.game}")
-            if set(record["team"].values()) != set(entry.team):
-                raise ValueError(f"team: got {', '.join(record['team'].values())}, allowed is {', '.join(entry.team)}")
+                raise ValueError(f"env_id: got {record.env_id!r}, allowed is a game of {entry.game}")
+            if set(record.team.values()) != set(entry.team):
+                raise ValueError(f"team: got {', '.join(record.team.values())}, allowed is {', '.join(entry.team)}")
             if planned and variant_of(record).key not in variants:
                 allowed = "; ".join(dict.fromkeys(variants.values()))
                 raise ValueError(f"env_kwargs: got {variant_of(record).title}, allowed is {allowed}")
@@ -428,7 +440,7 @@ def _leaderboard(
         lines=tuple(lines),
         references=() if changed else tuple(suite.references(benchmark)),
         matrix=crossplay.from_records(pool, paired, plan.seed) if paired else None,
-        pairs=tuple(record for record in paired if len(set(record["team"].values())) > 1),
+        pairs=tuple(record for record in paired if len(set(record.team.values())) > 1),
         skipped=tuple(skip for skip in plan.skipped if skip.game == game),
         remarks=(*notes, *suite.leaderboard_notes, *(() if changed else suite.reference_remarks(benchmark))),
     )

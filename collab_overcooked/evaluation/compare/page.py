@@ -166,7 +166,7 @@ def _of_board(board: Leaderboard) -> list[Record]:
 
 
 def _spoken(record: Record) -> int:
-    return sum(len(step["messages"]) for step in record["steps"])
+    return sum(len(step.messages) for step in record.steps)
 
 
 def _named(data: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.compare.leaderboard import Comparison, read_comparison
 from collab_overcooked.evaluation.compare.plan import Entry, make_plan
 from collab_overcooked.evaluation.run import Progress
@@ -73,22 +74,22 @@ class TimedJobs:
     jobs: tuple[Job, ...]  # Run one after the other
     folder: str  # Which run folder they are for
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Run, and add ``decisions`` (seat -> number and seconds) and the folder to each record.
+    def run(self, make: MakePolicy | None = None) -> list[tuple[str, Record | str]]:
+        """Run, and return the folder and the record of each episode, with ``decisions`` (number and seconds).
 
-        A model that cannot be asked ends these jobs alone: the last entry says ``failed`` instead.
+        A model that cannot be asked ends these jobs alone: the last entry has the error's message for a record.
         """
-        records: list[dict[str, Any]] = []
+        records: list[tuple[str, Record | str]] = []
         try:
             for job in self.jobs:
                 records += self._run(job, make)
         except Spent:
             raise
         except EndpointError as error:
-            records.append({"failed": str(error), "folder": self.folder})
+            records.append((self.folder, str(error)))
         return records
 
-    def _run(self, job: Job, make: MakePolicy | None) -> Iterator[dict[str, Any]]:
+    def _run(self, job: Job, make: MakePolicy | None) -> Iterator[tuple[str, Record]]:
         clocks: list[Clock] = []
 
         def timed(spec: str) -> Policy:
@@ -100,9 +101,9 @@ class TimedJobs:
         for i, record in enumerate(job.run(timed)):
             times = [clock.episodes[i] for clock in clocks]
             decisions = {
-                seat: [int(spent[0]), round(spent[1], 6)] for seat, spent in zip(record["team"], times, strict=True)
+                seat: (int(spent[0]), round(spent[1], 6)) for seat, spent in zip(record.team, times, strict=True)
             }
-            yield record | {"decisions": decisions, "folder": self.folder}
+            yield self.folder, record.replace(decisions=decisions)
 
 
 def play(
@@ -144,10 +145,10 @@ def play(
         done = sum(len(folder.records) for folder in folders.values())
         if done:
             note(f"{out}: continuing, {done} of {total} episodes are there")
-        for record in run_jobs(_chains(stages), chosen, make, stop):
-            folder = folders[name := record.pop("folder")]
-            if "failed" in record:
-                _note_failure(failed, name, record["failed"], note)
+        for name, record in run_jobs(_chains(stages), chosen, make, stop):
+            folder = folders[name]
+            if isinstance(record, str):
+                _note_failure(failed, name, record, note)
             elif key_of(record) not in folder.records:
                 folder.append(record)
                 done += 1

@@ -13,32 +13,45 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record
 from collab_overcooked.games.craft.engine.compile import PACES, Compiled, CraftConfig, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item, Param, Place, Role
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
-from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path, write_generated
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
+from collab_overcooked.io.structs import Count
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import ORDERS, served_share, tally_record
+from collab_overcooked.metrics.orders import OrderRecord, OrderStep, served_share, tally_record
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
-from collab_overcooked.runner.record_schema import RecordFields, event_of
 
 AXES = ("level", "agents", "pace")
-RECORD_FIELDS = RecordFields(
-    event=event_of(event=schema.text, item=schema.optional(schema.text), count=schema.integer(), place=schema.text),
-    step={"orders": ORDERS},
-)
+
+
+class CraftEvent(Event, kw_only=True):
+    """Event of an agent."""
+
+    count: Count = 0
+
+
+class CraftStep(OrderStep, kw_only=True):
+    """Step of a record."""
+
+    events: Sequence[CraftEvent | None]
+
+
+class CraftRecord(OrderRecord, kw_only=True):
+    """Record of an episode."""
+
+    steps: Sequence[CraftStep]
 
 
 @cache
@@ -144,7 +157,7 @@ class CraftResult(OrderResult):
     def limits(self, level: str, agents: int) -> list[float]:
         """Return the shares of orders that no team can exceed, by pace."""
         records = next(records for key, records in self.episodes.items() if key[:2] == (agents, level))
-        return upper_bounds(axis_values(records[0])["level"], agents, records[0]["env_kwargs"])
+        return upper_bounds(axis_values(records[0])["level"], agents, records[0].env_kwargs)
 
 
 def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[float]:
@@ -153,13 +166,13 @@ def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[fl
     return [bound(compile_level(CraftConfig(level=level, agents=agents, pace=pace, **config))).ratio for pace in PACES]
 
 
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def score_record(record: CraftRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
     tally = tally_record(record)
     stored = sum(
-        event["event"] == "STORE" and event["item"].startswith("cooked_")
-        for step in record["steps"]
-        for event in step["events"]
+        event.event == "STORE" and (event.item or "").startswith("cooked_")
+        for step in record.steps
+        for event in step.events
         if event
     )
     return {
@@ -169,20 +182,20 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "share": tally.cell().ratio,
         "stored": stored,
         "stocked": stocked(record),
-        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+        "return": float(sum(step.rewards[0] for step in record.steps)),
     }
 
 
-def stocked(record: Mapping[str, Any]) -> int:
+def stocked(record: CraftRecord) -> int:
     """Count the orders that were served by a dish which had been in the chest before their step."""
     stock: dict[str, int] = {}
     count = 0
-    for step in record["steps"]:
+    for step in record.steps:
         waiting = dict(stock)
-        for event in filter(None, step["events"]):
-            if event["event"] == "STORE":
-                stock[event["item"]] = stock.get(event["item"], 0) + 1
-        for dish in step["orders"]["completed"]:
+        for event in filter(None, step.events):
+            if event.event == "STORE" and event.item:
+                stock[event.item] = stock.get(event.item, 0) + 1
+        for dish in step.orders.completed:
             count += waiting.get(dish, 0) > 0
             waiting[dish] = waiting.get(dish, 0) - 1
             stock[dish] = stock.get(dish, 0) - 1
@@ -203,7 +216,7 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Iterable[Record]) -> list[CraftResult]:
+def score_records(records: Iterable[CraftRecord]) -> list[CraftResult]:
     """Score records of this game, one result for every team and variant; those of one seed form a run."""
     return score_orders(CraftResult, records, levels())
 
@@ -330,7 +343,7 @@ class CraftSuite(OrderSuite):
     suite_options = CraftOptions
     last_step = 1  # orders fail in the step that takes their last one
     axes = AXES
-    record_fields = RECORD_FIELDS
+    record_class = CraftRecord
 
     set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
     load, result_class = load_level, CraftResult
@@ -355,7 +368,7 @@ class CraftSuite(OrderSuite):
             raise ValueError("levels, agents and paces need at least one entry each")
         return self.order_groups(team, suite_options.levels, agents, paces, options)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[CraftRecord], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]
 
     def setting(self, name: str) -> Setting:

@@ -8,6 +8,9 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar
 
+from msgspec import field
+
+from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.plans import JobGroup
@@ -22,10 +25,10 @@ from collab_overcooked.evaluation.suites import (
     setting_column,
 )
 from collab_overcooked.games.house.engine.config import LOADS, TASKS
-from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
+from collab_overcooked.io.structs import Count, Name, Positive, Text
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.plan_trees import COSTS, all_updates, mean_cost
@@ -33,36 +36,63 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import step_limit, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger
-from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.teams import parse_seats, team_text
 
-RECORD_FIELDS = RecordFields(
-    event=event_of(
-        **dict.fromkeys(("event", "reason", "ended"), schema.text),
-        **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.integer()),
-    ),
-    record={"family": schema.name, "wanted": schema.integer(1), "goal": schema.mapping_of(schema.integer(1))},
-)
+
+class HouseEvent(Event, kw_only=True):
+    """Event of an agent."""
+
+    reason: Text
+    ended: Text
+    ticks: Count
+    saw: Count
+    delivered: Count
+    spoken: Count = field(name="said")
+
+    @property
+    def text(self) -> str:
+        return refusal_text(self.label, self.reason)
+
+    @property
+    def is_over(self) -> bool:
+        return self.ended != "running"
+
+
+class HouseStep(Step, kw_only=True):
+    """Step of a record."""
+
+    events: Sequence[HouseEvent | None]
+
+
+class HouseRecord(Record, kw_only=True):
+    """Record of an episode: the family of the goal, how many things it wants, and how many of each."""
+
+    steps: Sequence[HouseStep]
+    family: Name
+    goal_size: Positive = field(name="wanted")
+    goal: dict[str, Positive]
+
+
 FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
 
 
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def score_record(record: HouseRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
-    seats = range(len(record["team"]))
+    seats = range(len(record.team))
     delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
     by_frame = dict.fromkeys(FRAMES, 0)
-    total = record["wanted"]
-    for step in record["steps"]:
-        events = [event for event in step["events"] if event is not None]
-        ticks += max((event["ticks"] for event in events), default=0)
-        brought += round(step["rewards"][0])
+    total = record.goal_size
+    for step in record.steps:
+        events = [event for event in step.events if event is not None]
+        ticks += max((event.ticks for event in events), default=0)
+        brought += round(step.rewards[0])
         by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-        talk += sum(event["said"] for event in events)
-        for seat, event in enumerate(step["events"]):
-            delivered[seat] += event["delivered"] if event else 0
-            failures[seat] += event["ended"] == "failed" if event else 0
+        talk += sum(event.spoken for event in events)
+        for seat, event in enumerate(step.events):
+            delivered[seat] += event.delivered if event else 0
+            failures[seat] += event.ended == "failed" if event else 0
     by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-    messages = [message["say"] for step in record["steps"] for message in step["messages"] if message["say"]]
+    messages = [message.say for step in record.steps for message in step.messages if message.say]
     return {
         "ticks": ticks,
         "wanted": total,
@@ -91,13 +121,13 @@ METRICS = MetricSet(
         Metric("failures", "Failed actions of each agent.", "actions", "lower"),
     ),
     score_record,
-    outcome=lambda record: record["metrics"]["rate"],
+    outcome=lambda record: record.metrics["rate"],
 )
 
 
-def housework_outcome(record: Mapping[str, Any]) -> float:
+def housework_outcome(record: HouseRecord) -> float:
     """Return half the share brought plus half the share of time left, as even random agents bring nearly everything."""
-    metrics, limit = record["metrics"], step_limit(record["env_id"], record["env_kwargs"])
+    metrics, limit = record.metrics, step_limit(record.env_id, record.env_kwargs)
     left = 1 - metrics["ticks"] / limit if limit and metrics["rate"] == 1 else 0.0
     return float(metrics["rate"] + left) / 2
 
@@ -130,7 +160,7 @@ def improvement(row: SettingRow, metric: str) -> Estimate | None:
     """Return the improvement of a metric by teams over one agent, in the tasks and seeds that both played."""
     values: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
     for record, value in zip(row.records, row.values(metric), strict=True):
-        values[len(record["team"]) == 1][record["task"], record["seed"]] = float(value)
+        values[len(record.team) == 1][record.task, record.seed] = float(value)
     pairs = [(one, values[False][key]) for key, one in values[True].items() if key in values[False]]
     if not pairs:
         return None
@@ -151,7 +181,7 @@ class GoalLogger(EpisodeLogger):
         scene = env.scene()
         self.facts = {
             "family": scene["task"],
-            "wanted": sum(goal["need"] for goal in scene["goals"]),
+            "goal_size": sum(goal["need"] for goal in scene["goals"]),
             "goal": {goal["name"]: goal["need"] for goal in scene["goals"]},
         }
 
@@ -163,7 +193,7 @@ class HouseSuite(Suite):
     """Episodes in generated homes; subclasses say which, and what counts."""
 
     has_success = True
-    record_fields = RECORD_FIELDS
+    record_class = HouseRecord
     logger_class = GoalLogger
     outcome_text = "{brought} of {wanted} in {ticks}"
     varied: ClassVar[Mapping[str, str]]  # Option of the environment -> of the suite; families first
@@ -209,7 +239,7 @@ class HouseSuite(Suite):
             kwargs = {**options, "agents": agents, **variant}
             yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
 
-    def card(self, records: Sequence[Record]) -> Scorecard:
+    def card(self, records: Sequence[Any]) -> Scorecard:
         rows = self.rows(records)
         team, overall = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
         table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, overall])
@@ -231,7 +261,7 @@ class HouseSuite(Suite):
         alone = {"agents": 1} if name.endswith(ALONE) else {}
         return Setting(name, {**alone, **self.columns_of_papers[name.removesuffix(ALONE)]}, TRAINED_ON)
 
-    def setting_rows(self, records: Sequence[Record]) -> list[SettingRow]:
+    def setting_rows(self, records: Sequence[Any]) -> list[SettingRow]:
         return [SettingRow("", "all", records)]
 
     def references(self, benchmark: Benchmark) -> list[Reference]:

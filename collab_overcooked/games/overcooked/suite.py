@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Event, Step
 from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
@@ -41,11 +42,11 @@ from collab_overcooked.games.overcooked.engine.generate import (
 from collab_overcooked.games.overcooked.engine.solvability import DISPENSERS, list_untouched
 from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from collab_overcooked.games.overcooked.env import PROCEDURAL
-from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.files import read_shipped_yaml, write_atomic
 from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.io.structs import Number, Text
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -53,14 +54,32 @@ from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats, team_text
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # policy that stands for people
-RECORD_FIELDS = RecordFields(event=event_of(event=schema.text, sparse=schema.number(), shaped=schema.number()))
+
+
+class OvercookedEvent(Event, kw_only=True):
+    """Event of an agent, with the rewards for it."""
+
+    events: list[Text] = []  # noqa: RUF012  msgspec copies it
+    sparse: Number
+    shaped: Number
+
+
+class OvercookedStep(Step, kw_only=True):
+    """Step of a record."""
+
+    events: Sequence[OvercookedEvent | None]
+
+
+class OvercookedRecord(Record, kw_only=True):
+    """Record of an episode."""
+
+    steps: Sequence[OvercookedStep]
 
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
@@ -117,15 +136,15 @@ def published() -> Published:
     return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"], helper)
 
 
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def score_record(record: OvercookedRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
-    score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
-    for step in record["steps"]:
-        for seat, event in enumerate(step["events"]):
+    score, soups, shaped = 0.0, 0, [0.0] * len(record.team)
+    for step in record.steps:
+        for seat, event in enumerate(step.events):
             if event is not None:
-                score += event["sparse"]
-                soups += event["event"] == "soup_delivery"
-                shaped[seat] += event["shaped"]
+                score += event.sparse
+                soups += event.event == "soup_delivery"
+                shaped[seat] += event.shaped
     return {"score": score, "soups": soups, "shaped": shaped}
 
 
@@ -138,7 +157,7 @@ METRICS = MetricSet(
         Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
     ),
     score_record,
-    outcome=lambda record: record["metrics"]["soups"] * SOUP_STEPS / max(1, record["timesteps"]),
+    outcome=lambda record: record.metrics["soups"] * SOUP_STEPS / max(1, record.timesteps),
 )
 
 
@@ -152,7 +171,7 @@ class KitchenRow(SettingRow):
         # Published scores of language models were measured by the public code's rules, others without directives.
         speaks = default_level(self.team) != PRIMITIVE
         is_default = not [name for name in changed if name != "text_rules" or not speaks]
-        is_built_in = self.records[0]["env_kwargs"].get("layout") == self.setting  # no custom file of the same name
+        is_built_in = self.records[0].env_kwargs.get("layout") == self.setting  # no custom file of the same name
         return published().beside(self.team, self.setting) if is_default and is_built_in else {}
 
     def printed(self, agent: str) -> str | None:
@@ -308,7 +327,7 @@ class SoupSuite(Suite):
     """Soups for 400 steps, on each layout with both orders of seats."""
 
     score_metric = "score"
-    record_fields = RECORD_FIELDS
+    record_class = OvercookedRecord
     table_title = "Score by layout"
     columns = (
         setting_column("Layout"),
@@ -348,12 +367,12 @@ class OvercookedSuite(SoupSuite):
     leaderboard_notes = ("Return and deliveries: means over the layouts played; comparable only for the same layouts.",)
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
-        task = record["task"]
+    def derived(self, record: OvercookedRecord) -> Mapping[str, Any]:
+        task = record.task
         layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
-        if "layout" not in record["env_kwargs"] or layout not in layouts():
+        if "layout" not in record.env_kwargs or layout not in layouts():
             return {}
-        return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
+        return {"task": load_kitchen(record.env_kwargs["layout"]).name + swapped}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         chosen = parse_layouts(suite_options.layouts)
@@ -422,7 +441,7 @@ class OvercookedSuite(SoupSuite):
     def default_options(self, team: tuple[str, ...]) -> dict[str, Any]:
         return {"action_level": default_level(team)}
 
-    def outcome(self, record: Record) -> str:
+    def outcome(self, record: OvercookedRecord) -> str:
         numbers = score_record(record)
         return f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
 

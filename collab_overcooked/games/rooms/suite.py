@@ -10,6 +10,7 @@ from statistics import fmean, pstdev
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.evaluation.benchmark import Budget, Setting
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
@@ -26,49 +27,60 @@ from collab_overcooked.evaluation.suites import (
 from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
 from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
-from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import NAMES, option, read_names
-from collab_overcooked.io.schema import object_of, optional
+from collab_overcooked.io.structs import Name
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 OWN = "own"  # map or adversary of the preset
 FAILURE_PRINTED = 35  # turns that the original prints if the thief got away after 30; its averages use 30
-RECORD_FIELDS = RecordFields(
-    event=object_of(
-        {
-            "event": schema.name,
-            "reason": schema.name,
-            "room": schema.name,
-            "adversary": schema.name,
-            "subject": optional(schema.name),
-            "caught": schema.boolean,
-            "completed": schema.boolean,
-            "escaped": schema.boolean,
-            "label": schema.text,
-        }
-    )
-)
 
 
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+class RoomEvent(Event, kw_only=True):
+    """Event of an agent."""
+
+    reason: Name
+    room: Name
+    adversary: Name
+    subject: Name | None
+    caught: bool
+    completed: bool
+    escaped: bool
+
+    @property
+    def text(self) -> str:
+        return refusal_text(self.label, self.reason)
+
+
+class RoomStep(Step, kw_only=True):
+    """Step of a record."""
+
+    events: Sequence[RoomEvent]
+
+
+class RoomRecord(Record, kw_only=True):
+    """Record of an episode."""
+
+    steps: Sequence[RoomStep]
+
+
+def score_record(record: RoomRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
-    steps, seats = record["steps"], range(len(record["team"]))
-    turns, success = record["timesteps"], bool(record["success"])
+    steps, seats = record.steps, range(len(record.team))
+    turns, success = record.timesteps, bool(record.success)
     return {
         "turns": turns,
         "success_turns": turns if success else None,
-        "turns_left": record["max_cycles"] - turns if success else 0,
-        "lost": float(not success and turns < record["max_cycles"]),
-        "repairs": sum(event["completed"] for step in steps for event in step["events"]),
-        "presses": [sum(step["events"][seat]["event"] == "pressed" for step in steps) for seat in seats],
-        "fixes": [sum(step["events"][seat]["event"] == "fixed" for step in steps) for seat in seats],
+        "turns_left": record.max_cycles - turns if success else 0,
+        "lost": float(not success and turns < record.max_cycles),
+        "repairs": sum(event.completed for step in steps for event in step.events),
+        "presses": [sum(step.events[seat].event == "pressed" for step in steps) for seat in seats],
+        "fixes": [sum(step.events[seat].event == "fixed" for step in steps) for seat in seats],
     }
 
 
@@ -99,8 +111,8 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
         failure: Turns that a truncated episode counts; None for the turns that it had.
     """
     turns = [
-        record["timesteps"]
-        if failure is None or record["success"] or record["timesteps"] < row.records[0]["max_cycles"]
+        record.timesteps
+        if failure is None or record.success or record.timesteps < row.records[0].max_cycles
         else failure
         for record in row.records
     ]
@@ -121,7 +133,7 @@ class RoomSuite(Suite):
     """Success and turns by setting, with the original's means and standard errors and with 95 % intervals."""
 
     suite_options = RoomOptions
-    record_fields = RECORD_FIELDS
+    record_class = RoomRecord
     set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
     axes = ("preset", "map", "adversary")
     won: ClassVar[str]  # Name of success
@@ -177,9 +189,9 @@ class RoomSuite(Suite):
         if self.failure_turns:
             yield f"The original prints a failure as {self.failure_turns} turns and averages it as the time limit."
 
-    def outcome(self, record: Record) -> str:
+    def outcome(self, record: RoomRecord) -> str:
         numbers = score_record(record)
-        ended = self.won if record["success"] else "lost" if numbers["lost"] else "no turn left"
+        ended = self.won if record.success else "lost" if numbers["lost"] else "no turn left"
         return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
 
     def setting(self, name: str) -> Setting:

@@ -15,7 +15,6 @@ from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, P
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
-from collab_overcooked.policies.llm.client import Client, Reply, Request
 from collab_overcooked.policies.llm.coela import CoelaAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
 from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
@@ -63,22 +62,6 @@ class Shared:
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
-@dataclass(frozen=True)
-class YieldingClient:
-    """Client of a seat that lets teammates compute while it waits."""
-
-    client: Client  # Wrapped client
-    turn: threading.Lock  # Lock of the team, held by the calling seat
-
-    def complete(self, request: Request) -> Reply:
-        """Ask."""
-        self.turn.release()
-        try:
-            return self.client.complete(request)
-        finally:
-            self.turn.acquire()
-
-
 _MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = {  # for all games
     CHOOSE: ChooseAgent,
     COELA: CoelaAgent,
@@ -117,8 +100,8 @@ class LanguagePolicy:
         kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
-        client = YieldingClient(self.connection.client, self.shared.turn)
-        session = ModelSession(self.settings, client, self.shared.usage, prompts, seat, info, seed)
+        shared, client = self.shared, self.connection.client
+        session = ModelSession(self.settings, client, shared.usage, prompts, seat, info, seed, shared.turn)
         self._seat, self._kind, self._session = seat, kind, session
         self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
         self._thinks, self._sees = bool(values.get("analysis")), str(values.get("see", TEXT))

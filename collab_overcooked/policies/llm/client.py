@@ -33,7 +33,7 @@ class EndpointConfig:
     # Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no secret is
     # written anywhere
     headers: tuple[tuple[str, str], ...] = ()
-    api: str = ""  # One of ``transports.APIS``; empty to choose by the model's name, see ``connection.Router``
+    api: str = ""  # One of ``connection.TRANSPORTS``; empty to choose by the model's name, see ``connection.Router``
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, without an empty ``api``."""

@@ -13,15 +13,19 @@ from typing import Any, Self
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.redaction import remember
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
+from collab_overcooked.policies.llm.chat import ChatTransport
 from collab_overcooked.policies.llm.client import Client, EndpointConfig, Reply, Request
-from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, RetryPolicy, check_address
 from collab_overcooked.policies.llm.local import LocalServer
+from collab_overcooked.policies.llm.providers import ProvidersTransport
+from collab_overcooked.policies.llm.responses import ResponsesTransport
 from collab_overcooked.policies.llm.spend import SpendingClient
 from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
-from collab_overcooked.policies.llm.transports import CHAT, PROVIDERS
+from collab_overcooked.policies.llm.transport import KEY_VARIABLE, OPENAI, RetryPolicy, Transport, check_address
 from collab_overcooked.policies.llm.unusable import Fuse
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
+CHAT, PROVIDERS = "chat", "providers"
+TRANSPORTS = {CHAT: ChatTransport, "responses": ResponsesTransport, PROVIDERS: ProvidersTransport}
 KIND = "llm"  # prefix of the specs of language policies
 
 
@@ -95,14 +99,14 @@ class Router:
         self._stopped = stopped
         self.notify: Callable[[str], None] = lambda message: None
         self._lock = threading.Lock()
-        self._endpoints: dict[EndpointConfig, Endpoint] = {}
+        self._endpoints: dict[EndpointConfig, Transport] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
 
     def complete(self, request: Request) -> Reply:
         """Send a request to the model's endpoint."""
         return self.client_for(request.reach, request.model).complete(request)
 
-    def client_for(self, reach: EndpointConfig | None, model: str = "") -> Endpoint:
+    def client_for(self, reach: EndpointConfig | None, model: str = "") -> Transport:
         """Return the endpoint of a model, opened if necessary.
 
         A model without an address whose name has a provider's prefix (``anthropic/claude-...``) is the provider's.
@@ -122,7 +126,7 @@ class Router:
         key = reach.key_variable or default.key_variable
         return EndpointConfig(default.base_url, key, default.local, (*default.headers, *reach.headers), reach.api)
 
-    def _open(self, reach: EndpointConfig) -> Endpoint:
+    def _open(self, reach: EndpointConfig) -> Transport:
         url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or RetryPolicy()
         if reach.api == PROVIDERS:  # which have variables of their own
             key = reach.key_variable
@@ -132,7 +136,7 @@ class Router:
             url, key = self._servers[reach.local].base_url, ""
             patience = self._patience or RetryPolicy(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
-        return Endpoint(
+        return TRANSPORTS[reach.api or CHAT](
             url,
             key,
             patience,
@@ -140,7 +144,6 @@ class Router:
             self._stopped,
             headers=headers,
             notify=lambda message: self.notify(message),
-            api=reach.api or CHAT,
         )
 
     def close(self) -> None:

@@ -10,9 +10,7 @@ from typing import Any
 
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import harmless
-from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Reply, Request
-from collab_overcooked.policies.llm.tools import calls_text
-from collab_overcooked.policies.llm.unusable import UNASKED_CALLS
+from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Request
 
 MAX_ANSWER = 50_000  # maximum characters of a reply, of a longer one those at its end
 TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form
@@ -89,51 +87,6 @@ class Dialect:
             first["content"] = [{"type": f"{kind}text", "text": first["content"]}, *pictures]  # type: ignore[assignment]
         return messages
 
-    def arguments(self, request: Request) -> dict[str, Any]:
-        """Return a request in this dialect."""
-        messages = self.messages(request, url=lambda url: {"url": url})
-        arguments: dict[str, Any] = {"model": request.model, "messages": messages}
-        if request.max_tokens:
-            arguments[self.limit] = request.max_tokens
-        if self.temperature:
-            arguments["temperature"] = request.temperature
-        if self.seed:
-            arguments["seed"] = request.seed
-        if request.schema is not None and self.structure == "schema":
-            form = {"name": "answer", "strict": True, "schema": dict(request.schema)}
-            arguments["response_format"] = {"type": "json_schema", "json_schema": form}
-        elif request.schema is not None and self.structure == "object":
-            arguments["response_format"] = {"type": "json_object"}
-        if request.tools:
-            arguments["tools"] = [{"type": "function", "function": dict(tool)} for tool in request.tools]
-            arguments |= {"tool_choice": "required"} if self.required else {}
-        if request.body:
-            arguments["extra_body"] = dict(request.body)
-        return arguments
-
-
-def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
-    """Return the reply in a chat completion."""
-    choice = _choice_of(answer)
-    calls = _calls_of(choice.message) if request.tools else []
-    text = sanitize(calls_text(calls) if calls else _text_of(choice.message))[-MAX_ANSWER:]
-    refusal = getattr(choice.message, "refusal", None) or ""
-    refused = bool(refusal) or choice.finish_reason == "content_filter"
-    usage = getattr(answer, "usage", None)
-    apart = thoughts_apart(usage)
-    return Reply(
-        text="" if refused else text,
-        finish="refused" if refused else "length" if choice.finish_reason == "length" else "stop",
-        prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
-        completion_tokens=token_count(usage, "completion_tokens", len(text)) + apart,
-        seconds=seconds,
-        detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
-        reasoning=sanitize(_thoughts_of(choice.message))[-MAX_ANSWER:],
-        cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
-        or token_count(usage, "prompt_cache_hit_tokens", 0),
-        reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0) or apart,
-    )
-
 
 def thoughts_apart(usage: Any, prompt_name: str = "prompt_tokens", name: str = "completion_tokens") -> int:
     """Return the tokens of the total that are in neither of the two counts: reasoning, which is billed as well."""
@@ -151,25 +104,6 @@ def is_page(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
-
-
-def _choice_of(answer: Any) -> Any:
-    if isinstance(answer, str):  # a page from a proxy
-        check_not_streamed(answer)
-        raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
-    choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
-    if error and not choices:
-        message = error.get("message", error) if isinstance(error, dict) else error
-        raise ValueError(f"an error instead of an answer: {message}")
-    if hasattr(choices[0] if isinstance(choices, list) and choices else None, "delta"):
-        raise StreamedAnswer("an answer in chunks")
-    if not choices:
-        raise MalformedAnswer("an answer without choices")
-    if not isinstance(choices, list):
-        raise MalformedAnswer(f"choices must be a list, not {type(choices).__name__}")
-    if not hasattr(getattr(choices[0], "message", None), "content"):
-        raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
-    return choices[0]
 
 
 def check_not_streamed(text: str) -> None:
@@ -193,26 +127,6 @@ def is_about_system_role(complaint: str) -> bool:
     return "system" in complaint_text and (
         "role" in complaint_text or "instruction" in complaint_text.partition("system")[2]
     )
-
-
-def _text_of(message: Any) -> str:
-    content = message.content
-    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
-        content = [part.get("text") for part in content if part.get("type") == "text"]
-        content = "".join(content) if all(isinstance(text, str) for text in content) else content
-    if not isinstance(content, (str, type(None))):
-        raise MalformedAnswer(f"choices[0].message.content must be a text, not {content!r:.80}")
-    return content or ""
-
-
-def _calls_of(message: Any) -> list[tuple[str, str]]:
-    functions = [getattr(call, "function", None) for call in getattr(message, "tool_calls", None) or ()]
-    return [(str(function.name), str(function.arguments)) for function in functions if function is not None]
-
-
-def _thoughts_of(message: Any) -> str:
-    texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def token_count(usage: Any, name: str, characters: int) -> int:

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from collab_overcooked.io.redaction import remember
+from collab_overcooked.policies.llm.chat import chat_arguments, parse_completion
 from collab_overcooked.policies.llm.client import Reply, Request
-from collab_overcooked.policies.llm.dialects import Dialect, parse_completion
+from collab_overcooked.policies.llm.dialects import Dialect
+from collab_overcooked.policies.llm.transport import Transport
 
 CACHED = ("anthropic", "bedrock", "openrouter")  # providers that cache a prompt up to a marker in it
 _KEY = re.compile(r"_API_KEY$|^AWS_.*(?:KEY|TOKEN)$")
 _LOCAL = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "true"}
 
 
-class ProvidersTransport:
+class ProvidersTransport(Transport):
     """Any provider that LiteLLM knows; the prefix of the model's name says which, ``anthropic/claude-...``.
 
-    Args:
-        url: Address, if it is not the provider's own; empty for that.
-        key: Key; empty for the one in the provider's own environment variable, such as ANTHROPIC_API_KEY.
-        headers: Further headers of every request.
-        timeout: Seconds per request.
+    Without an address it is the provider's own; without a key that in the provider's own environment variable, such as
+    ANTHROPIC_API_KEY.
     """
 
-    def __init__(self, url: str, key: str, headers: Mapping[str, str], timeout: float) -> None:
+    default_url = ""
+
+    def _open(self, url: str, key: str) -> None:
         for name, value in _LOCAL.items():  # without them the library loads files from elsewhere
             os.environ.setdefault(name, value)
         try:
@@ -48,16 +48,17 @@ class ProvidersTransport:
         self.address = url or "provider"
         self._litellm: Any = litellm
         self._fixed: dict[str, Any] = {
-            "timeout": timeout,
+            "timeout": self.patience.timeout,
             "num_retries": 0,
             "max_retries": 0,
-            "extra_headers": dict(headers) or None,
+            "extra_headers": self.headers or None,
+            "api_base": url or None,
+            "api_key": key or None,
         }
-        self._fixed |= {"api_base": url or None, "api_key": key or None}
 
     def send(self, request: Request, dialect: Dialect) -> Any:
         """Send a request; its rules, which come first and stay equal, are marked for the provider's cache."""
-        arguments = dialect.arguments(request)
+        arguments = chat_arguments(request, dialect)
         provider = request.model.partition("/")[0]
         first = arguments["messages"][0]
         if provider in CACHED and first["role"] == "system":
@@ -68,8 +69,4 @@ class ProvidersTransport:
         return self._litellm.completion(**{**arguments, **self._fixed, **arguments.pop("extra_body", {})})
 
     def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
-        """Return the reply in a chat completion."""
         return parse_completion(answer, request, seconds)
-
-    def close(self) -> None:
-        """Do nothing: the library keeps its connections."""

@@ -1,9 +1,10 @@
-"""OpenAI's Responses API: the arguments of a request, and the reply in a response."""
+"""OpenAI's Responses API."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from collab_overcooked.policies.llm.chat import ChatTransport
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.dialects import (
     MAX_ANSWER,
@@ -15,6 +16,16 @@ from collab_overcooked.policies.llm.dialects import (
     token_count,
 )
 from collab_overcooked.policies.llm.tools import calls_text
+
+
+class ResponsesTransport(ChatTransport):
+    """Responses over HTTP."""
+
+    def send(self, request: Request, dialect: Dialect) -> Any:
+        return self._client.responses.create(**response_arguments(request, dialect))
+
+    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+        return parse_response(answer, request, seconds)
 
 
 def response_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:

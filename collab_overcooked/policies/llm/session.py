@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ class ModelSession:
         seat: Index of the agent.
         info: Information about the episode.
         seed: Seed of the seat's policy; equal requests in episodes with other seeds are sampled independently.
+        turn: Lock of the team, held by the calling seat and released while it waits; None without teammates.
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class ModelSession:
         seat: int,
         info: EnvInfo,
         seed: int,
+        turn: threading.Lock | None = None,
     ) -> None:
         self.settings, self.client, self.usage, self.prompts = settings, client, usage, prompts
-        self.seat, self.info, self.seed = seat, info, seed
+        self.seat, self.info, self.seed, self._turn = seat, info, seed, turn
         self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
         self._tokens: int | None = None
         self._links: list[str] = []
@@ -122,7 +125,13 @@ class ModelSession:
             pictures=self.pictures,
             position=f"{self.seed}/{count}",
         )
-        reply = self.client.complete(request)
+        if self._turn is not None:
+            self._turn.release()
+        try:
+            reply = self.client.complete(request)
+        finally:
+            if self._turn is not None:
+                self._turn.acquire()
         self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens
         self._links.append(request.link)

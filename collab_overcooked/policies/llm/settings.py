@@ -13,10 +13,10 @@ from collab_overcooked.io.redaction import HIDDEN, redact_values
 from collab_overcooked.policies.listed import ORDERS, PATIENCE, SHUFFLED
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import EndpointConfig
-from collab_overcooked.policies.llm.endpoint import check_address
+from collab_overcooked.policies.llm.connection import TRANSPORTS
 from collab_overcooked.policies.llm.images import SEES
 from collab_overcooked.policies.llm.tools import CHANNELS, TEXT
-from collab_overcooked.policies.llm.transports import APIS
+from collab_overcooked.policies.llm.transport import check_address
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 
 CHOOSE, PARTNER, DISPATCH, COTS = "choose", "partner", "dispatch", "cots"
@@ -176,7 +176,7 @@ _TEXTS = ("preset", "prompts", "effort", "base_url", "key_variable", "local")
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "agent": (AUTO, *KINDS),
     "answer": (AUTO, "schema", "text"),
-    "api": APIS,
+    "api": tuple(TRANSPORTS),
 }
 _NUMBERS: Mapping[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 2),

@@ -5,11 +5,12 @@ Its two modes are the conditions ``teacher_group`` and ``teacher_individual`` of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
@@ -61,9 +62,9 @@ class LanguageTeacher:
         game, record = lesson.game, lesson.record
         names, json = seat_names(game), self.settings.json
         self._usage = UsageMeter(prices=self.connection.prices)
-        info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
+        info = EnvInfo(game.id, game, record.task, tuple(record.team.values()))
         prompts = Prompts(game.id, self.settings.prompts)
-        session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record["seed"])
+        session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record.seed)
         prompt = prompts.fill(
             "teach", names=names, manual=lesson.manual, episodes=_episodes(lesson), individual=individual, json=json
         )
@@ -83,29 +84,30 @@ def _lesson(text: str) -> Answer:
 
 def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
     names, episodes = seat_names(lesson.game), []
-    for record, feedback in (*lesson.earlier, (lesson.record, ())):
+    past: list[tuple[Record, tuple[str, ...]]] = [*lesson.earlier, (lesson.record, ())]
+    for record, feedback in past:
         by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
         history = _history(lesson.game, record)[-MAX_HISTORY:]
         episodes.append({"history": history, "results": _results(lesson.game, record), "told": by_name})
     return episodes
 
 
-def _history(game: Any, record: Mapping[str, Any]) -> list[str]:
+def _history(game: Any, record: Record) -> list[str]:
     entry = registry.find(game.id).recap
     if entry:
         say = translator_of(game)
         return [say(line) for line in registry.load_entry(entry)(game, record)]
     names, lines = seat_names(game), []
-    for t, step in enumerate(record["steps"], start=1):
-        actions = [f"{names[seat]} {action}" for seat, action in enumerate(step["action_texts"])]
-        refusals = [f"refused to {names[error['agent']]}: {error['message']}" for error in step["errors"]]
+    for t, step in enumerate(record.steps, start=1):
+        actions = [f"{names[seat]} {action}" for seat, action in enumerate(step.action_texts)]
+        refusals = [f"refused to {names[error.agent]}: {error.message}" for error in step.errors]
         lines.append(f"{t}. " + "; ".join([*actions, *refusals]))
     return lines
 
 
-def _results(game: Any, record: Mapping[str, Any]) -> list[str]:
+def _results(game: Any, record: Record) -> list[str]:
     say = translator_of(game)
-    plain = {name: value for name, value in record["metrics"].items() if isinstance(value, (int, float, list, str))}
+    plain = {name: value for name, value in record.metrics.items() if isinstance(value, (int, float, list, str))}
     return [say(f"{name.replace('_', ' ')}: {_rounded(value)}") for name, value in plain.items()]
 
 

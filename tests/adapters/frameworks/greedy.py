@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import to_builtins
+
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.export.chats import record_chats
 from collab_overcooked.runner.jobs import Evaluation
@@ -41,8 +44,9 @@ class Greedy:
         return self.answers[messages[0]["content"], messages[-1]["content"]]
 
 
-def comparable(record: Mapping[str, Any]) -> str:
+def comparable(record: Record) -> str:
     """Return a record as JSON without its costs and the names of its policies."""
-    steps = [{name: value for name, value in step.items() if name not in STEP_COSTS} for step in record["steps"]]
-    left = {name: value for name, value in record.items() if name not in (*COSTS, "team")}
+    values = to_builtins(record)
+    steps = [{name: value for name, value in step.items() if name not in STEP_COSTS} for step in values["steps"]]
+    left = {name: value for name, value in values.items() if name not in (*COSTS, "team")}
     return json.dumps(left | {"steps": steps}, sort_keys=True)

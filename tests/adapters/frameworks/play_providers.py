@@ -86,8 +86,8 @@ def run(provider: str, url: str, folder: Path) -> dict[str, Any]:
     return {
         "exit_code": done.exit_code,
         "output": done.output[-2000:],
-        "letters": [record["answer"]["letter"] for record in records],
-        "tokens": [account["prompt_tokens"] for record in records for account in record["accounts"].values()],
+        "letters": [record.answer["letter"] for record in records],
+        "tokens": [account["prompt_tokens"] for record in records for account in record.accounts.values()],
         "paths": sorted({path for path, _ in asked}),
         "marked": any('"cache_control"' in body or '"cachePoint"' in body for body in bodies),
         "retried": sum(line.count("asking again") for line in done.output.splitlines()),

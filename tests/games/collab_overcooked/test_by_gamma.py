@@ -25,8 +25,8 @@ def long(tmp_path_factory):
 def test_a_run_at_2_is_judged_by_smaller_limits(long):
     """Success at a limit is delivery in time for it, whatever came later; a cut run loses what came after."""
     folder, records = long
-    steps = {record["task"]: record["timesteps"] for record in records}
-    assert all(record["success"] for record in records)
+    steps = {record.task: record.timesteps for record in records}
+    assert all(record.success for record in records)
     reference = {"boiled_egg": 16, "baked_pumpkin_slices": 23}
     for gamma in (0.5, 1.0, 1.25, 1.5, 2.0):
         (score,) = score_records(records, CollabScoring(gamma=gamma))
@@ -44,7 +44,7 @@ def test_a_run_at_2_is_judged_by_smaller_limits(long):
 
 def test_limits_beyond_what_was_played_are_refused(long):
     _, records = long
-    unfinished = [{**records[0], "success": False, "max_cycles": 33}]
+    unfinished = [records[0].replace(success=False, max_cycles=33)]
     assert score_records(unfinished, CollabScoring(gamma=2.0))
     with pytest.raises(ValueError, match="gamma 3: boiled_egg was played for at most 33 timesteps, too few for 49"):
         score_records(unfinished, CollabScoring(gamma=3.0))
@@ -54,7 +54,7 @@ def test_limits_beyond_what_was_played_are_refused(long):
 
 def test_a_sheet_has_the_curve_of_success_by_gamma(long):
     _, records = long
-    unfinished = [{**record, "success": False} for record in records]
+    unfinished = [record.replace(success=False) for record in records]
     (*levels, table), (*_, chart) = load_suite("collab-overcooked").sheet({"a": records, "b": unfinished})
     assert [table.title.partition(" by ")[0] for table in levels] == [
         "Success rate",
@@ -67,7 +67,7 @@ def test_a_sheet_has_the_curve_of_success_by_gamma(long):
     assert [column.name for column in table.columns] == ["Team", "gamma 1", "gamma 1.2", "gamma 1.5", "gamma 2"]
     assert [row[-1].value for row in table.rows] == [1.0, 0.0]
     assert chart.curve and chart.groups == ("1", "1.2", "1.5", "2")
-    assert tables.played_gammas([{**unfinished[0], "max_cycles": 21}]) == [1.0, 1.2]
+    assert tables.played_gammas([unfinished[0].replace(max_cycles=21)]) == [1.0, 1.2]
 
 
 @pytest.mark.parametrize("obs", ["features", "grid"])

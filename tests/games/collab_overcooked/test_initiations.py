@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -58,15 +59,15 @@ def test_every_action_of_the_assistant_is_due_once():
 def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
     plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=["boiled_egg"], episodes=2)
     records = evaluate(plan, tmp_path, make=lambda spec: Asking(wish))
-    assert [(record["task"], record["episode"], record["due"]) for record in records] == [
+    assert [(record.task, record.episode, record.due) for record in records] == [
         ("boiled_egg", 0, "pickup(egg,ingredient_dispenser)"),
         ("boiled_egg", 1, "pickup(egg,ingredient_dispenser)"),
         ("boiled_egg", 2, "place_obj_on_counter()"),
         ("boiled_egg", 3, "place_obj_on_counter()"),
     ]
     for record in records:
-        assert sum(len(step["messages"]) for step in record["steps"]) == 1
-        assert not any(step["errors"] for step in record["steps"])
+        assert sum(len(step.messages) for step in record.steps) == 1
+        assert not any(step.errors for step in record.steps)
         assert first_difference(record) is None
     (table,) = score_records(records)
     assert table.initiations == kinds
@@ -102,7 +103,7 @@ def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_pat
     for helper in ("right", "late"):
         plan = plan_evaluation("initiations", ["agent_0=ask", f"agent_1={helper}"], tasks=["boiled_egg"], episodes=1)
         records = evaluate(plan, tmp_path / helper, make=items.get)
-        assert [len(step["messages"]) for record in records for step in record["steps"] if step["messages"]] == [2, 2]
+        assert [len(step.messages) for record in records for step in record.steps if step.messages] == [2, 2]
         assert not any(first_difference(record) for record in records)
         (card,) = due_cards(records)
         tables[helper] = card.tables[-1]
@@ -154,7 +155,7 @@ def test_the_chef_sees_the_time_limit_of_its_task(tmp_path):
     real = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
     assert set(limits) == {real}
     for record in records:
-        assert record["max_cycles"] == real and record["timesteps"] == record["ends_after"] < real
+        assert record.max_cycles == real and record.timesteps == record.ends_after < real
         assert first_difference(record) is None
 
 
@@ -171,17 +172,16 @@ def test_the_papers_five_actions_are_a_preset_and_a_table():
 
 
 def test_actions_of_several_tasks_are_counted_by_their_place():
-    common = {"env_id": "CollabOvercooked-v0", "team": {"agent_0": "a", "agent_1": "reference"}, "success": False}
-    common |= {"history": [[], []], "steps": [], "timesteps": 1, "rewards": [], "suite": "initiations"}
+    team = {"agent_0": "a", "agent_1": "reference"}
     records = [
-        {
-            **common,
-            "task": task,
-            "env_kwargs": {"task": task},
-            "max_cycles": load_game("CollabOvercooked-v0", task=task).max_cycles,
-            "due": f"pickup({item},x)",
-            "due_number": number,
-        }
+        record_of(
+            team=team,
+            task=task,
+            env_kwargs={"task": task},
+            max_cycles=load_game("CollabOvercooked-v0", task=task).max_cycles,
+            due=f"pickup({item},x)",
+            due_number=number,
+        )
         for task, item in (("boiled_egg", "egg"), ("boiled_mushroom", "mushroom"))
         for number in (1, 2)
     ]

@@ -35,7 +35,7 @@ def talks(tmp_path_factory, talker):
 
 def test_scores_of_a_record_are_those_stored_in_it(random_records, talks):
     for record in [*random_records, *talks]:
-        assert score_record(record) == record["metrics"]
+        assert score_record(record) == record.metrics
 
 
 def test_playing_the_reference_scores_one(talks):
@@ -45,9 +45,9 @@ def test_playing_the_reference_scores_one(talks):
     assert [row.success_rate.value, row.pc.value, row.ic.value, row.rc.value] == [1.0] * 4
     assert [entry.value for entry in (*row.tes, *row.efficiency, *row.rouge_l)] == [1.0] * 6
     assert [item.value for item in row.redundancy] == [0.0] * 2
-    assert row.timesteps.value == sum(record["timesteps"] for record in talks) / 2
-    assert talks[0]["metrics"]["return"] == [20.0, 20.0]
-    assert talks[0]["metrics"]["conversations"] == 1
+    assert row.timesteps.value == sum(record.timesteps for record in talks) / 2
+    assert talks[0].metrics["return"] == [20.0, 20.0]
+    assert talks[0].metrics["conversations"] == 1
 
 
 @pytest.mark.parametrize(("preset", "chef"), [("fixed", [1.0, 1.0]), ("original", [11 / 13, 13 / 15])])
@@ -92,8 +92,8 @@ def test_kitchens_without_references_are_scored_without_them(tmp_path):
     team = [f"agent_{seat}=random" for seat in range(3)]
     plan = plan_evaluation("collab-overcooked", team, tasks=["boiled_egg"], kitchen="three_agents")
     (record,) = records = evaluate(plan, tmp_path, workers=1)
-    assert record["metrics"]["success"] is False
-    assert record["metrics"]["tes"] is None
+    assert record.metrics["success"] is False
+    assert record.metrics["tes"] is None
     (table,) = score_records(records)
     (row,) = table.levels
     assert row.success_rate.value == 0.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from records import record_of
+
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.cuisineworld.suite.scoring import FailureModes, failure_modes, score_records
@@ -12,11 +14,11 @@ from collab_overcooked.games.cuisineworld.suite.tables import scorecard
 
 def step(opened: list[Any], completed: tuple[str, ...] = (), expired: tuple[str, ...] = (), **more: Any) -> Any:
     orders = {"completed": list(completed), "expired": list(expired), "open": opened}
-    return {"orders": orders, "errors": [], "events": [None, None], **more}
+    return {"orders": orders, **more}
 
 
 def count(*steps: Any) -> FailureModes:
-    return failure_modes({"steps": list(steps)})
+    return failure_modes(record_of(env_id="CuisineWorld-v0", steps=list(steps)))
 
 
 def test_an_urgent_order_that_is_lost_after_a_later_one_was_served_is_passed_over() -> None:
@@ -41,10 +43,14 @@ def test_orders_of_one_name_are_told_apart_by_their_time() -> None:
 
 
 def test_occupied_tools_and_agents_sent_to_one_tool_are_counted() -> None:
-    errors = [{"code": "PUT_OCCUPIED+FULL"}, {"code": "NOT_THERE"}, {"code": "GET_OCCUPIED"}]
-    there = {"event": "GOTO", "place": "pan0"}
-    moves = [step([], events=[there, there, there]), step([], events=[there, {"event": "GOTO", "place": "pan1"}])]
-    shared = step([], events=[{"event": "GOTO", "place": "storage0"}] * 2, errors=errors)
+    codes = ("PUT_OCCUPIED+FULL", "NOT_THERE", "GET_OCCUPIED")
+    errors = [{"agent": 0, "action": "", "code": code, "message": ""} for code in codes]
+    there = {"label": "", "event": "GOTO", "place": "pan0"}
+    moves = [
+        step([], events=[there, there, there]),
+        step([], events=[there, {"label": "", "event": "GOTO", "place": "pan1"}]),
+    ]
+    shared = step([], events=[{"label": "", "event": "GOTO", "place": "storage0"}] * 2, errors=errors)
     assert count(*moves, shared) == FailureModes(0, 2, 2)
 
 
@@ -54,6 +60,6 @@ def test_the_table_has_a_row_for_each_team_and_pace(tmp_path: Any) -> None:
     (result,) = score_records(records)
     table = scorecard("cuisineworld", result).tables[-1]
     assert table.detail and [row[0] for row in table.rows] == ["2 agents, alpha 1", "3 agents, alpha 1"]
-    expired = [record["metrics"]["failed"] for record in records]
+    expired = [record.metrics["failed"] for record in records]
     assert [row[2] for row in table.rows] == expired and expired[0] > 0
     assert all(row[5] > 0 for row in table.rows), "agents at random meet at tools"

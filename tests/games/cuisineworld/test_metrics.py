@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from records import record_of
 
 from collab_overcooked.games.cuisineworld.suite.scoring import published
+from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.orders import (
-    ORDERS,
     Cell,
     CosTable,
+    StepOrders,
     Tally,
     cos,
     mean_known,
@@ -26,12 +28,11 @@ AGENTS = (2, 3, 4)
 
 
 def record(*steps: tuple[list[str], list[str], int]) -> dict[str, Any]:
-    return {
-        "steps": [
-            {"orders": {"completed": done, "expired": lost, "open": [["dish", 4]] * waiting}}
-            for done, lost, waiting in steps
-        ]
-    }
+    orders = [
+        {"orders": {"completed": done, "expired": lost, "open": [["dish", 4]] * waiting}}
+        for done, lost, waiting in steps
+    ]
+    return record_of(env_id="CuisineWorld-v0", steps=orders)
 
 
 @pytest.mark.parametrize("agents", AGENTS)
@@ -96,7 +97,7 @@ def test_tallies_add_up():
 
 def test_only_the_orders_open_after_the_last_step_are_open():
     assert tally_record(record(([], [], 5), ([], [], 0))).open == 0
-    assert tally_record({"steps": []}) == Tally()
+    assert tally_record(record()) == Tally()
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_only_the_orders_open_after_the_last_step_are_open():
 )
 def test_a_record_without_orders_is_refused(orders, text):
     with pytest.raises(ValueError, match=text):
-        ORDERS(orders)
+        convert(orders, StepOrders)
 
 
 def test_an_unknown_counting_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import random
@@ -95,8 +96,8 @@ def test_orders_that_expire_together_count_once_in_the_published_way(tmp_path):
 
 def test_orders_go_on_from_episode_to_episode(tmp_path):
     records = play(tmp_path, levels="level_9", agents=[2], alphas=[1.0], seed=5)
-    assert [record["seed"] for record in records] == [5, 5, 5]
-    drawn = [name for record in records for name in record["options"]["orders"]]
+    assert [record.seed for record in records] == [5, 5, 5]
+    drawn = [name for record in records for name in record.options["orders"]]
     generator, names = random.Random(5), list(load_level("level_9").order_names)
     assert drawn == [generator.choice(names) for _ in drawn]
     assert len(drawn) == 3 * (1 + 60 // 8)
@@ -104,33 +105,33 @@ def test_orders_go_on_from_episode_to_episode(tmp_path):
 
 def test_runs_take_the_next_seeds_and_count_episodes_on(cooked):
     _, records = cooked
-    first = [record for record in records if record["task"] == "level_0, 1 agent, alpha 1"]
-    assert [(record["seed"], record["episode"]) for record in first] == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
-    assert {record["level"] for record in records} == {0, 12}
+    first = [record for record in records if record.task == "level_0, 1 agent, alpha 1"]
+    assert [(record.seed, record.episode) for record in first] == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
+    assert {record.level for record in records} == {0, 12}
 
 
 def test_completions_and_expiries_are_written_down(cooked):
     _, records = cooked
-    record = next(r for r in records if r["task"] == "level_0, 2 agents, alpha 3")
-    done = [t for t, step in enumerate(record["steps"], start=1) if step["orders"]["completed"]]
+    record = next(r for r in records if r.task == "level_0, 2 agents, alpha 3")
+    done = [t for t, step in enumerate(record.steps, start=1) if step.orders.completed]
     assert done == [13, 26, 39, 52]
-    assert record["metrics"] == {
+    assert record.metrics == {
         "completed": 4,
-        "failed": sum(len(step["orders"]["expired"]) for step in record["steps"]),
-        "failing_steps": sum(bool(step["orders"]["expired"]) for step in record["steps"]),
-        "open": len(record["steps"][-1]["orders"]["open"]),
+        "failed": sum(len(step.orders.expired) for step in record.steps),
+        "failing_steps": sum(bool(step.orders.expired) for step in record.steps),
+        "open": len(record.steps[-1].orders.open),
         "share": 0.8,
-        "return": pytest.approx(sum(step["rewards"][0] for step in record["steps"])),
+        "return": pytest.approx(sum(step.rewards[0] for step in record.steps)),
     }
-    metrics = record["metrics"]
-    assert metrics["completed"] + metrics["failed"] + metrics["open"] == len(record["options"]["orders"])
-    assert record["steps"][0]["orders"]["open"] == [["salmonMeatcake", 22]]
+    metrics = record.metrics
+    assert metrics["completed"] + metrics["failed"] + metrics["open"] == len(record.options["orders"])
+    assert record.steps[0].orders.open == [("salmonMeatcake", 22)]
 
 
 def test_the_game_counts_the_same(cooked):
     for record in cooked[1][::5]:
         scene = [state.env.scene() for state in replay(record)][-1]
-        counted = {key: record["metrics"][key] for key in ("completed", "failed", "failing_steps")}
+        counted = {key: record.metrics[key] for key in ("completed", "failed", "failing_steps")}
         assert counted == {
             "completed": scene["completed"],
             "failed": scene["expired"],
@@ -143,11 +144,11 @@ def test_every_record_replays_alone(cooked):
 
 
 def test_a_changed_order_is_found(cooked):
-    record = json.loads(json.dumps(cooked[1][0]))
-    record["steps"][12]["orders"]["completed"] = []
+    record = copy.deepcopy(cooked[1][0])
+    record.steps[12].orders.completed = []
     assert (first_difference(record) or "").startswith("steps[12].orders: recorded")
-    record = json.loads(json.dumps(cooked[1][-1]))
-    record["options"]["orders"] = ["potatoSalad"] * len(record["options"]["orders"])
+    record = copy.deepcopy(cooked[1][-1])
+    record.options["orders"] = ["potatoSalad"] * len(record.options["orders"])
     assert ".orders: recorded" in (first_difference(record) or "")
 
 
@@ -204,7 +205,7 @@ def test_a_level_of_ones_own_is_played(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("extends: level_0\nname: my kitchen, the small one\n")
     records = play(tmp_path / "run", levels=str(file), agents=[1], alphas=[1.0], episodes=1)
-    assert records[0]["level"] is None
+    assert records[0].level is None
     result = score(records)
     assert result.levels == ("my kitchen, the small one",) == result.compared()
     assert scoring.reference(result, 1) is None
@@ -232,14 +233,13 @@ def prompted(records, switches, alphas=(1.0, 3.0)):
     """Give records of level_0 and two agents to a language model on the paper's level of conditions."""
     spec = f"llm:m?{switches}"
     return [
-        {
-            **record,
-            "team": dict.fromkeys(record["team"], spec),
-            "task": record["task"].replace("level_0", "level_3"),
-            "env_kwargs": {**record["env_kwargs"], "level": "level_3"},
-        }
+        record.replace(
+            team=dict.fromkeys(record.team, spec),
+            task=record.task.replace("level_0", "level_3"),
+            env_kwargs={**record.env_kwargs, "level": "level_3"},
+        )
         for record in records
-        if record["task"].startswith("level_0, 2 agents") and record["env_kwargs"]["alpha"] in alphas
+        if record.task.startswith("level_0, 2 agents") and record.env_kwargs["alpha"] in alphas
     ]
 
 
@@ -276,7 +276,7 @@ def test_published_conditions_add_up_to_the_printed_scores():
 
 
 def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
-    two = [record for record in cooked[1] if len(record["team"]) == 2]
+    two = [record for record in cooked[1] if len(record.team) == 2]
     (table, _), (chart, _) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
     assert [column.name for column in table.columns] == ["Run", "1 agent", "2 agents"]
     assert [row[0] for row in table.rows] == ["both: all=cook", "two: all=cook"]
@@ -291,9 +291,9 @@ def test_a_sheet_has_the_orders_of_each_dish_by_level(cooked):
     (_, table), (_, chart) = load_suite("cuisineworld").sheet({"both": cooked[1]})
     assert [column.name for column in table.columns] == ["Level", "Dish", "orders", "share"]
     orders = {(level, dish): (count, share) for level, dish, count, share in table.rows}
-    episodes = [record for record in cooked[1] if record["env_kwargs"]["level"] == "level_0"]
-    drawn = sum(1 + len([t for t in range(1, record["timesteps"] + 1) if t % pace == 0]) for record in episodes
-                for pace in [{1.0: 3, 3.0: 9}[record["env_kwargs"]["alpha"]]])  # fmt: skip
+    episodes = [record for record in cooked[1] if record.env_kwargs["level"] == "level_0"]
+    drawn = sum(1 + len([t for t in range(1, record.timesteps + 1) if t % pace == 0]) for record in episodes
+                for pace in [{1.0: 3, 3.0: 9}[record.env_kwargs["alpha"]]])  # fmt: skip
     assert orders["level_0", "salmonMeatcake"] == (drawn, 1.0)
     dishes = {dish for level, dish in orders if level == "level_12"}
     assert dishes == {"potatoSalad", "smashedPotato", "frenchFries"}
@@ -320,7 +320,7 @@ def test_table_12_stands_beside_teams_without_language_models(small_kitchens, co
     assert table.marks == {1: "published", 2: "published"}
     assert any("neither at which alpha" in note for note in card.notes)
     assert cos_tables.success_rates_table(score(cooked[1])) is None  # other levels and paces
-    spoken = [{**record, "team": dict.fromkeys(record["team"], "llm:m")} for record in small_kitchens]
+    spoken = [record.replace(team=dict.fromkeys(record.team, "llm:m")) for record in small_kitchens]
     assert cos_tables.success_rates_table(score(spoken)) is None
 
 
@@ -374,7 +374,7 @@ def test_records_of_two_games_are_scored_together(cooked, random_records, random
 
 
 def test_the_report_tells_what_became_of_the_orders(cooked):
-    records = [r for r in cooked[1] if r["task"] == "level_0, 2 agents, alpha 3"][:1]
+    records = [r for r in cooked[1] if r.task == "level_0, 2 agents, alpha 3"][:1]
     page = build_report(records, score_records(records))
     assert "4 completed, " in page and '"names":["Alice","Bob"]' in page.replace(", ", ",").replace(": ", ":")
     assert "GPT-4 (published)" in page

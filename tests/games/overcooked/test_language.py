@@ -14,6 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.compare.plan import make_plan
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.records import read_records
 
 LLM = "llm:m?agent=choose"
 
@@ -33,10 +34,10 @@ def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
 def test_published_numbers_stand_beside_language_teams() -> None:
     step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
     record = {"env_id": "Overcooked-v0", "task": "cramped_room", "max_cycles": 400, "steps": [step], "success": True}
-    record["team"] = {"agent_0": LLM, "agent_1": LLM}
+    record.team = {"agent_0": LLM, "agent_1": LLM}
     tables = {}
     for level in ("medium", "primitive"):
-        record["env_kwargs"] = {"layout": "cramped_room", "action_level": level}
+        record.env_kwargs = {"layout": "cramped_room", "action_level": level}
         (card,) = registry.load_suite("overcooked").score([record], None)
         tables[card.title] = [column.name for column in card.tables[0].columns]
     assert tables["Overcooked-v0"][-3:] == ["PPO_SP", "PBT", "LLM-Co"]
@@ -68,9 +69,9 @@ def test_policies_with_primitive_actions_play_beside_directives(tmp_path, monkey
         team = ["--team", f"agent_0={LLM}", f"agent_1={mate}", "--out", str(tmp_path / "a"), "--base-url", server.url]
         done = CliRunner().invoke(app, [*labels, *team])
     assert done.exit_code == 0, done.output
-    records = [json.loads(line) for line in (tmp_path / "a" / "records.jsonl").read_text().splitlines()]
+    records = read_records(tmp_path / "a")
     for seat, record in enumerate(records):
-        texts = [step["action_texts"] for step in record["steps"]]
+        texts = [step.action_texts for step in record.steps]
         assert any(entry[seat].startswith("take") for entry in texts)
         assert {text[1 - seat] for text in texts} <= {"north", "south", "east", "west", "stay", "interact"}
 

@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked import suite
+from collab_overcooked.io.structs import convert
 
 HORIZON = 60
 SUITE = registry.load_suite("overcooked")
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Two episodes in both orders of seats."""
     plan = plan_evaluation(
         "overcooked",
@@ -31,17 +33,17 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def usual(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """One episode of 400 steps on two layouts."""
     plan = plan_evaluation("overcooked", ["all=greedy"], layouts="cramped_room,asymmetric_advantages_llmco")
     return evaluate(plan, tmp_path_factory.mktemp("usual"), workers=1, note=lambda _: None)
 
 
-def test_different_policies_play_both_orders_of_seats(mixed: list[dict[str, Any]]) -> None:
-    assert [record["task"] for record in mixed] == ["cramped_room"] * 2 + ["cramped_room, seats swapped"] * 2
-    assert [list(record["team"].values()) for record in mixed[::2]] == [["greedy", "random"], ["random", "greedy"]]
-    assert mixed[0]["seed"] == mixed[2]["seed"], "both orders begin alike"
-    assert {record["timesteps"] for record in mixed} == {HORIZON}
+def test_different_policies_play_both_orders_of_seats(mixed: list[Any]) -> None:
+    assert [record.task for record in mixed] == ["cramped_room"] * 2 + ["cramped_room, seats swapped"] * 2
+    assert [list(record.team.values()) for record in mixed[::2]] == [["greedy", "random"], ["random", "greedy"]]
+    assert mixed[0].seed == mixed[2].seed, "both orders begin alike"
+    assert {record.timesteps for record in mixed} == {HORIZON}
 
 
 def test_one_policy_plays_one_order() -> None:
@@ -49,19 +51,19 @@ def test_one_policy_plays_one_order() -> None:
     assert len(plan.jobs) == 3 * len(suite.ordered_layouts())
 
 
-def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
+def test_scores_are_what_deliveries_paid(usual: list[Any]) -> None:
     for record in usual:
-        numbers = record["metrics"]
-        assert numbers["score"] == sum(step["rewards"][0] for step in record["steps"]) == 20 * numbers["soups"]
+        numbers = record.metrics
+        assert numbers["score"] == sum(step.rewards[0] for step in record.steps) == 20 * numbers["soups"]
         assert all(entry > 0 for entry in numbers["shaped"])
 
 
 def test_a_record_without_payments_is_refused() -> None:
     with pytest.raises(ValueError, match="sparse is missing"):
-        suite.RECORD_FIELDS.event({"event": "soup_delivery", "label": "deliver"})
+        convert({"event": "soup_delivery", "label": "deliver"}, suite.OvercookedEvent)
 
 
-def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[str, Any]]) -> None:
+def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[Any]) -> None:
     (card,) = SUITE.score(usual, None)
     (table,) = card.tables
     assert [column.name for column in table.columns if column.published] == ["PPO_SP", "PBT", "LLM-Co"]
@@ -70,19 +72,19 @@ def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[
 
 
 @pytest.mark.parametrize("change", ["steps", "dynamics", "team"])
-def test_published_numbers_stand_beside_equal_games_only(usual: list[dict[str, Any]], change: str) -> None:
-    record = dict(usual[0])
+def test_published_numbers_stand_beside_equal_games_only(usual: list[Any], change: str) -> None:
+    record = usual[0].replace()
     if change == "steps":
-        record["max_cycles"] = 200
+        record.max_cycles = 200
     elif change == "dynamics":
-        record["env_kwargs"] = {**record["env_kwargs"], "dynamics": "explicit"}
+        record.env_kwargs = {**record.env_kwargs, "dynamics": "explicit"}
     else:
-        record["team"] = {"agent_0": "greedy", "agent_1": "random"}
+        record.team = {"agent_0": "greedy", "agent_1": "random"}
     (card,) = SUITE.score([record], None)
     assert not any(column.published for column in card.tables[0].columns)
 
 
-def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> None:
+def test_both_orders_of_seats_are_one_result(mixed: list[Any]) -> None:
     (card,) = SUITE.score(mixed, None)
     assert card.team == "agent_0=greedy all=random"
     assert card.title == "Overcooked-v0, max_cycles 60"
@@ -132,7 +134,7 @@ def test_folders_and_procedural_layouts_are_played(tmp_path: Path) -> None:
     )
     assert [job.task for job in plan.jobs[::2]] == ["a", "b", "cramped_room", "procedural"]
     records = evaluate(plan, tmp_path / "out", workers=1, note=lambda _: None)
-    drawn = records[-1]["env_kwargs"]
+    drawn = records[-1].env_kwargs
     assert drawn["layout"] == "procedural" and drawn["generator"] == {"seed": 9, "count": 3}
     assert "generator" not in plan.jobs[0].env_kwargs
     cards = SUITE.score(records, None)
@@ -156,10 +158,10 @@ def test_published_numbers_are_the_printed_ones() -> None:
     assert reference.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
 
 
-def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usual: list[dict[str, Any]]) -> None:
+def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usual: list[Any]) -> None:
     """The row of a policy in seat 1 shows what the paper's agents reached in seat 1."""
-    first = {**usual[0], "team": {"agent_0": "greedy", "agent_1": "proxy:bc"}}
-    swapped = {**usual[0], "task": "cramped_room, seats swapped", "team": {"agent_0": "proxy:bc", "agent_1": "greedy"}}
+    first = usual[0].replace(team={"agent_0": "greedy", "agent_1": "proxy:bc"})
+    swapped = usual[0].replace(task="cramped_room, seats swapped", team={"agent_0": "proxy:bc", "agent_1": "greedy"})
     (card,) = SUITE.score([first, swapped], None)
     (table,) = card.tables
     heads = [column.name for column in table.columns if column.published]
@@ -182,6 +184,6 @@ def test_table_3_stands_beside_language_models_with_and_without_the_directive(
 
 @pytest.mark.parametrize(("soups", "outcome"), [(0, "0 soups"), (1, "1 soup"), (2, "2 soups")])
 def test_the_outcome_counts_soups_in_words(soups: int, outcome: str) -> None:
-    events = [{"event": "soup_delivery", "sparse": 20, "shaped": 0}, None]
-    record = {"team": ["a", "b"], "steps": [{"events": events}] * soups}
+    events = [{"label": "", "event": "soup_delivery", "sparse": 20, "shaped": 0}, None]
+    record = record_of(env_id="Overcooked-v0", steps=[{"events": events}] * soups)
     assert registry.load_suite("overcooked").outcome(record) == f"{outcome}, score {20 * soups}"

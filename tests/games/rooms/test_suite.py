@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from records import record_of
 
 from collab_overcooked.evaluation.suites import SettingRow, plan_evaluation
 from collab_overcooked.games.rooms.suite import as_published, rate
@@ -10,7 +11,7 @@ from collab_overcooked.games.rooms.suite import as_published, rate
 
 def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:
     records = [
-        {"env_id": "CollabCapture-v0", "team": {}, "steps": [], "timesteps": turn, "success": success, "max_cycles": 30}
+        record_of(env_id="CollabCapture-v0", team={}, timesteps=turn, success=success, max_cycles=30)
         for turn, success in zip(turns, successes, strict=True)
     ]
     return SettingRow("CollabCapture-v0", "code2024", records)

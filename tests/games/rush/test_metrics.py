@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from records import record_of
 
 from collab_overcooked.games.rush.suite.scoring import (
-    RECORD_FIELDS,
     ActionCounts,
     RoundScore,
     balance,
@@ -13,9 +13,12 @@ from collab_overcooked.games.rush.suite.scoring import (
     score_rounds,
     termination,
 )
+from collab_overcooked.games.rush.text.episode_record import RushEvent
+from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics import Estimate
 
-IDLE = {"event": "NO_ACTION", "order": None, "advanced": False, "finished": False, "ruined": False}
+PLAIN = {"label": "", "event": "COOK", "reason": "OK", "worker": 0}
+IDLE = {**PLAIN, "event": "NO_ACTION", "order": None, "advanced": False, "finished": False, "ruined": False}
 
 
 def event(text: str, turn: int) -> dict:
@@ -23,7 +26,14 @@ def event(text: str, turn: int) -> dict:
     if text == "-":
         return {**IDLE, "turn": turn}
     order, *marks = text.split()
-    return {"order": order, "turn": turn, "advanced": "+" in marks, "finished": "!" in marks, "ruined": "x" in marks}
+    return {
+        **PLAIN,
+        "order": order,
+        "turn": turn,
+        "advanced": "+" in marks,
+        "finished": "!" in marks,
+        "ruined": "x" in marks,
+    }
 
 
 def record(*turns: str, limit: int = 10) -> dict:
@@ -33,7 +43,8 @@ def record(*turns: str, limit: int = 10) -> dict:
         for t, line in enumerate(turns)
         for slot in line.split("|")
     ]
-    return {"team": dict.fromkeys(range(len(steps[0]["events"]))), "steps": steps, "max_turns": limit}
+    team = {f"agent_{seat}": "" for seat in range(len(steps[0]["events"]))}
+    return record_of(env_id="KitchenRush-v0", team=team, steps=steps, max_turns=limit, scenario="", orders=[])
 
 
 # Pie is finished by both, Tart is ruined by agent 1 after agent 0 had begun it, Stew is begun and left.
@@ -129,11 +140,11 @@ def test_termination_by_completed_recipes():
 )
 def test_damaged_events_are_named(field, value, message):
     full = {**event("Pie +", 0), "event": "COOK", "label": "cook", "reason": "OK", "worker": 0}
-    RECORD_FIELDS.event(full)
+    convert(full, RushEvent)
     with pytest.raises(ValueError, match=message):
-        RECORD_FIELDS.event({**full, field: value})
+        convert({**full, field: value}, RushEvent)
     with pytest.raises(ValueError, match="must be a mapping, not None"):
-        RECORD_FIELDS.event(None)
+        convert(None, RushEvent)
 
 
 def test_the_last_turn_is_not_early():

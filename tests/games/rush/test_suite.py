@@ -16,7 +16,9 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush.suite import scoring
 from collab_overcooked.games.rush.suite import suite as rush
 from collab_overcooked.games.rush.suite import tables as rush_tables
-from collab_overcooked.reporting.report import choose_episodes, event_text
+from collab_overcooked.games.rush.text.episode_record import RushEvent
+from collab_overcooked.io.structs import convert
+from collab_overcooked.reporting.report import choose_episodes
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.results import score_paths
 from collab_overcooked.runner.records import read_records
@@ -96,17 +98,17 @@ def result_of(records, attribution="final"):
 def test_a_run_plays_all_episodes_in_turn(played):
     _, records = played
     assert len(records) == 2 * 2 * 2 * 2 * 2  # domains, numbers of agents, teachers, runs, episodes
-    parts = [record for record in records if record["task"] == "kiosk, kitchen, 2 agents, teacher_group"]
-    assert [(r["seed"], r["episode"], r["round"]) for r in parts] == [(0, 0, 0), (0, 1, 1), (1, 2, 0), (1, 3, 1)]
-    assert [order["name"] for order in parts[1]["orders"]] == ["Soup"]
-    assert parts[1]["options"] == {"episode": 1} and parts[1]["max_turns"] == 4
-    assert {record["env_id"] for record in records} == {"KitchenRush-v0", "AlienRush-v0"}
+    parts = [record for record in records if record.task == "kiosk, kitchen, 2 agents, teacher_group"]
+    assert [(r.seed, r.episode, r.round) for r in parts] == [(0, 0, 0), (0, 1, 1), (1, 2, 0), (1, 3, 1)]
+    assert [order.name for order in parts[1].orders] == ["Soup"]
+    assert parts[1].options == {"episode": 1} and parts[1].max_turns == 4
+    assert {record.env_id for record in records} == {"KitchenRush-v0", "AlienRush-v0"}
 
 
 def test_metrics_stand_in_the_records(played):
     _, records = played
-    first = next(r for r in records if r["task"] == "kiosk, kitchen, 2 agents")
-    assert first["metrics"] == {
+    first = next(r for r in records if r.task == "kiosk, kitchen, 2 agents")
+    assert first.metrics == {
         "completed": 2,
         "ruined": 0,
         "turns": 3,
@@ -124,21 +126,21 @@ def test_alien_episodes_are_the_kitchens(played):
     _, records = played
     by_task: dict[str, list[Any]] = {}
     for record in records:
-        by_task.setdefault(record["task"], []).append(record)
+        by_task.setdefault(record.task, []).append(record)
     for task, actual in by_task.items():
         if "kitchen" in task:
             reference = by_task[task.replace("kitchen", "alien")]
             for one, other in zip(actual, reference, strict=True):
-                assert one["metrics"] == other["metrics"]
-                assert [step["events"] for step in one["steps"]] == [step["events"] for step in other["steps"]]
+                assert one.metrics == other.metrics
+                assert [step.events for step in one.steps] == [step.events for step in other.steps]
 
 
 def test_feedback_reaches_the_next_episode_of_the_same_run_only(played):
     _, records = played
     for record in records:
-        taught = record["teacher"] == "teacher_group" and record["round"] == 1
-        assert ("feedback" in record) == taught
-    alien = [r["feedback"][0] for r in records if "feedback" in r and r["env_id"] == "AlienRush-v0"]
+        taught = record.teacher == "teacher_group" and record.round == 1
+        assert bool(record.feedback) == taught
+    alien = [r.feedback[0] for r in records if r.feedback and r.env_id == "AlienRush-v0"]
     assert all("irenkels were finished" in text and "orders" not in text for text in alien)
 
 
@@ -161,7 +163,7 @@ def test_a_run_that_was_stopped_is_continued(played, kiosk, tmp_path):
 
 def test_more_episodes_go_round(kiosk, tmp_path):
     records = play(tmp_path, kiosk, episodes=3, domain=["kitchen"])
-    assert [record["round"] for record in records] == [0, 1, 0]
+    assert [record.round for record in records] == [0, 1, 0]
     assert all(first_difference(record) is None for record in records)
 
 
@@ -171,8 +173,8 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
     names += " ingredient spice meal cook pantry spicebag stove"
     text.write_text("name: own\nwords:\n" + "".join(f"  {name}: x{name}q\n" for name in names.split()))
     records = play(tmp_path / "run", kiosk, domain=[str(text)])
-    assert records[0]["env_kwargs"]["lexicon"] == str(text) and records[0]["env_id"] == "KitchenRush-v0"
-    assert "xorderq" in records[0]["steps"][0]["action_texts"][0]
+    assert records[0].env_kwargs["lexicon"] == str(text) and records[0].env_id == "KitchenRush-v0"
+    assert "xorderq" in records[0].steps[0].action_texts[0]
     assert all(first_difference(record) is None for record in records)
 
 
@@ -221,7 +223,7 @@ def test_the_group_table_has_means_over_episodes(played):
 
 
 def test_names_tell_what_settings_differ_in(played):
-    two = [r for r in played[1] if len(r["team"]) == 2 and r["teacher"] == "none"]
+    two = [r for r in played[1] if len(r.team) == 2 and r.teacher == "none"]
     result = result_of(two)
     assert list(rows_of(rush_tables.group_table(result))) == ["kiosk, kitchen", "kiosk, alien"]
     assert rush_tables.title(result) == "Rush, 2 agents, no teacher"
@@ -271,10 +273,10 @@ def test_published_ends_stand_below_pairs_in_hard_without_teacher(kiosk, tmp_pat
         3: "published",
     }
     assert "our reading" in " ".join(rush_tables.notes(result_of(records)))
-    taught = [{**record, "teacher": "teacher_group"} for record in records]
+    taught = [record.replace(teacher="teacher_group") for record in records]
     assert len(rush_tables.termination_table(result_of(taught)).rows) == 2
     for spec, rows in (("llm:m?preset=rush", 4), ("llm:m?preset=rush,manual=off", 2)):  # the paper's had the manual
-        models = [{**record, "team": dict.fromkeys(record["team"], spec)} for record in records]
+        models = [record.replace(team=dict.fromkeys(record.team, spec)) for record in records]
         assert len(rush_tables.termination_table(result_of(models)).rows) == rows
 
 
@@ -294,7 +296,7 @@ def test_results_of_taught_students_with_the_manual_say_so(kiosk, tmp_path, stud
     """The paper's students of a teacher have no manual."""
     records = play(tmp_path, kiosk, "all=idle", domain=["kitchen"], teacher=["none", "teacher_group"])
     team = {"agent_0": "random", "agent_1": student}
-    settings = scoring.settings_of([{**record, "team": team} for record in records])
+    settings = scoring.settings_of([record.replace(team=team) for record in records])
     assert {one.teacher for one in settings} == {"none", "teacher_group" + ", students with manual" * noted}
     plan = rush.RushSuite().groups(
         ["agent_0=random", f"agent_1={student}"],
@@ -347,19 +349,19 @@ def test_reports_show_failures_first(kiosk, tmp_path):
         "0 completed, 2 ruined",
         "2 completed, 0 ruined",
     ]
-    assert chosen[1]["task"] == "kiosk, alien, 2 agents"
+    assert chosen[1].task == "kiosk, alien, 2 agents"
 
 
 def test_events_are_told_in_words(kiosk, tmp_path):
     records = play(tmp_path, kiosk, "all=bad", domain=["kitchen"])
-    events = [event for step in records[0]["steps"] for event in step["events"]]
-    messages = [event_text(event) for event in events]
+    events = [event for step in records[0].steps for event in step.events]
+    messages = [convert(event, RushEvent).text for event in events]
     assert messages[0] == "COOK_MEAL(stove, Toast): ruined"
-    env = collab_overcooked.make(records[0]["env_id"], **records[0]["env_kwargs"])
-    env.reset(seed=records[0]["seed"])
-    action = env.parse(records[0]["steps"][0]["action_texts"][0])
+    env = collab_overcooked.make(records[0].env_id, **records[0].env_kwargs)
+    env.reset(seed=records[0].seed)
+    action = env.parse(records[0].steps[0].action_texts[0])
     env.step(dict.fromkeys(env.agents, action))  # at once, so that the second does not see what the first has done
-    assert event_text(env.events()[1]) == "COOK_MEAL(stove, Toast): refused, order ruined"
+    assert convert(env.events()[1], RushEvent).text == "COOK_MEAL(stove, Toast): refused, order ruined"
 
 
 def run(*text):

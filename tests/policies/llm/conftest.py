@@ -11,7 +11,7 @@ from collab_overcooked.policies.llm.agents import LanguagePolicy, policy_maker
 from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.episode import Limits, play_episode
-from collab_overcooked.runner.jobs import make_logger
+from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import Team, make_team
 
 
@@ -72,9 +72,8 @@ def play_team(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, 
         names = [specs] * env.game.n_agents if isinstance(specs, str) else specs
         team = make_team(names, policy_maker(reached))
         policies = tuple(mates.get(seat, policy) for seat, policy in enumerate(team.policies))
-        logger = make_logger(env.game.id)
-        record = play_episode(env, Team(team.specs, policies), 1, task=task, limits=limits, logger=logger)
-        json.dumps(record, allow_nan=False).encode()
+        record = play_episode(env, Team(team.specs, policies), 1, task=task, limits=limits)
+        dump_line(record)
         return record, asked
 
     return run

@@ -35,8 +35,8 @@ def listed(request):
 @pytest.mark.parametrize("env_id", [env for env in co.registered()])
 def test_the_agent_plays_every_game(play_team, env_id):
     record, client = play_team(SPEC, lambda request: {"action": 1}, env_id, max_cycles=4)
-    assert 1 <= record["timesteps"] <= 4 and client.asked  # some are over sooner
-    assert not any(step["errors"] for step in record["steps"])
+    assert 1 <= record.timesteps <= 4 and client.asked  # some are over sooner
+    assert not any(step.errors for step in record.steps)
     for request in client.asked:
         numbers = [int(number) for number, _ in listed(request)]
         assert numbers == list(range(1, len(numbers) + 1))
@@ -52,8 +52,8 @@ def test_the_named_action_is_carried_out(play_team):
         return {"action": actions.get(expected, actions["wait(1)"])}
 
     record, _ = play_team(["greedy", SPEC], answer, max_cycles=5)
-    assert record["steps"][0]["action_texts"][1] == expected
-    assert record["steps"][0]["tokens"] == [None, 110]
+    assert record.steps[0].action_texts[1] == expected
+    assert record.steps[0].tokens == [None, 110]
 
 
 @pytest.mark.parametrize("env_id", ["CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"])
@@ -72,10 +72,10 @@ def test_alone_says_nothing_of_partners(play_team, env_id, more):
 @pytest.mark.parametrize("reply", MALICIOUS, ids=range(len(MALICIOUS)))
 def test_no_answer_breaks_the_game(play_team, reply):
     record, _ = play_team(SPEC, lambda request: reply, max_cycles=4)
-    assert {text for step in record["steps"] for text in step["action_texts"]} <= {"wait(1)"}
-    trouble = record["accounts"]["agent_0"]["trouble"]
+    assert {text for step in record.steps for text in step.action_texts} <= {"wait(1)"}
+    trouble = record.accounts["agent_0"].trouble
     kind = reply.finish if isinstance(reply, Reply) else "unreadable"
-    assert trouble == {kind: record["accounts"]["agent_0"]["calls"]}
+    assert trouble == {kind: record.accounts["agent_0"].calls}
 
 
 def test_an_unreadable_answer_is_asked_for_again_with_what_is_wrong(play_team):
@@ -86,9 +86,9 @@ def test_an_unreadable_answer_is_asked_for_again_with_what_is_wrong(play_team):
     assert again.turns[2] == ("assistant", "hm")
     assert again.turns[3].content.startswith("Your answer names no option. Answer with JSON, ")
     assert again.turns[3].content.endswith(f"nothing but the number of one action from 1 to {len(listed(first))}.")
-    assert record["steps"][0]["action_texts"][1] == listed(first)[1][1]
-    assert record["accounts"]["agent_1"]["trouble"] == {"unreadable": 1}
-    assert record["accounts"]["agent_1"]["readings"] == {"corrected": 1, "json": 1}
+    assert record.steps[0].action_texts[1] == listed(first)[1][1]
+    assert record.accounts["agent_1"].trouble == {"unreadable": 1}
+    assert record.accounts["agent_1"].readings == {"corrected": 1, "json": 1}
 
 
 @pytest.mark.parametrize("repairs", [0, 3])
@@ -120,22 +120,22 @@ def test_a_budget_ends_in_waiting(play_team, budget, calls, limit):
     conditions = {"budget": Budget(**budget), "prices": {"": Price(1, 1)}}
     record, client = play_team(SPEC, lambda request: {"action": 2}, connection=conditions, max_cycles=5)
     assert len(client.asked) == calls
-    assert record["timesteps"] == 5
-    assert record["steps"][-1]["action_texts"] == ["wait(1)", "wait(1)"]
-    assert {account["exhausted"] for account in record["accounts"].values()} == {limit}
-    assert sum(account["calls"] for account in record["accounts"].values()) == calls
+    assert record.timesteps == 5
+    assert record.steps[-1].action_texts == ["wait(1)", "wait(1)"]
+    assert {account.exhausted for account in record.accounts.values()} == {limit}
+    assert sum(account.calls for account in record.accounts.values()) == calls
 
 
 def test_accounts_are_in_the_record(play_team):
     conditions = {"prices": {"m": Price(2, 10)}}
     record, client = play_team([SPEC, "greedy"], lambda request: {"action": 1}, connection=conditions, max_cycles=3)
-    assert list(record["accounts"]) == ["agent_0"]
-    account = record["accounts"]["agent_0"]
-    assert account["model"] == "m" and account["agent"] == "choose"
-    assert account["calls"] == len(client.asked) and account["prompt_tokens"] == 100 * len(client.asked)
-    assert account["dollars"] == pytest.approx(0.0003 * len(client.asked))
-    assert account["latencies"] == [0.5] * len(client.asked)
-    tokens = sum(step["tokens"][0] or 0 for step in record["steps"])
+    assert list(record.accounts) == ["agent_0"]
+    account = record.accounts["agent_0"]
+    assert account.model == "m" and account.agent == "choose"
+    assert account.calls == len(client.asked) and account.prompt_tokens == 100 * len(client.asked)
+    assert account.dollars == pytest.approx(0.0003 * len(client.asked))
+    assert account.latencies == [0.5] * len(client.asked)
+    tokens = sum(step.tokens[0] or 0 for step in record.steps)
     assert tokens == 110 * len(client.asked)
 
 
@@ -211,7 +211,7 @@ def test_the_self_check_can_object(play_team):
         return {"action": 3 if "too slow" in text else 2}
 
     record, client = play_team([f"{SPEC},check=1", "greedy"], answer, max_cycles=1)
-    assert record["steps"][0]["action_texts"][0] == "wait(3)"
+    assert record.steps[0].action_texts[0] == "wait(3)"
     assert "You first chose wait(2). This speaks against it: too slow" in client.last[2]
     assert len(client.asked) == 3  # one objection is heeded
 
@@ -228,8 +228,8 @@ def test_a_decision_is_carried_out_though_nothing_is_left_for_its_check(play_tea
         connection={"budget": Budget(calls=1)},
         max_cycles=1,
     )
-    assert len(client.asked) == 1 and record["steps"][0]["action_texts"][0] == "wait(2)"
-    assert record["accounts"]["agent_0"]["exhausted"] == "calls"
+    assert len(client.asked) == 1 and record.steps[0].action_texts[0] == "wait(2)"
+    assert record.accounts["agent_0"].exhausted == "calls"
 
 
 def both_at_one_board(request):
@@ -248,7 +248,7 @@ FISH = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycle
 
 def test_a_refused_choice_is_told_in_the_next_step_and_learned_from(play_team):
     record, client = play_team(f"{SPEC},reflection=2,memory=off", both_at_one_board, **FISH)
-    assert record["steps"][4]["events"][1] is None
+    assert record.steps[4].events[1] is None
     reply = "chopboard0 is occupied, therefore cannot be activated"
     (question,) = [message for message in client.last if "Write one sentence to remember" in message]
     assert f"activate chopboard0, but it was refused: {reply}" in question
@@ -299,7 +299,7 @@ def test_the_partners_next_action_is_predicted_in_the_same_answer(play_team, for
     assert "what your partner will do next" in client.last[0]
     if form == "schema":
         assert list(client.asked[0].schema["properties"]) == client.asked[0].schema["required"] == ["partner", "action"]
-    assert record["steps"][0]["action_texts"] == ["move away"] * 2
+    assert record.steps[0].action_texts == ["move away"] * 2
 
 
 def test_the_helper_directive_of_overcooked_names_no_gate(play_team):
@@ -325,8 +325,8 @@ def test_the_second_seat_of_rush_sees_the_kitchen_as_the_first_one_leaves_it(pla
     env_id = "KitchenRush-v0"
     record, client = play_team(f"llm:m?agent={agent}{switches}", first_taking, env_id, scenario="easy", max_cycles=1)
     first, second = client.last
-    taken, other = record["steps"][0]["action_texts"]
-    assert taken != other and taken in first and not any(step["errors"] for step in record["steps"])
+    taken, other = record.steps[0].action_texts
+    assert taken != other and taken in first and not any(step.errors for step in record.steps)
     assert f"agent_0: {taken}." in second and taken not in [action for _, action in listed(client.asked[1])]
     assert "Already chosen" not in first and "counted in what is written above" in second
     order = re.search(r"'order': '([^']+)'", taken)[1]
@@ -339,7 +339,7 @@ def test_choices_that_are_not_yet_carried_out_are_told_as_such(play_team):
     )
     first, second = client.last
     assert "Already chosen" not in first and "one after the other in this order" in client.asked[0].turns[0].content
-    reply = record["steps"][0]["action_texts"][0]
+    reply = record.steps[0].action_texts[0]
     assert f"but not yet carried out in what is written above: agent0: {reply}." in second
 
 
@@ -374,4 +374,4 @@ def test_what_the_seat_before_has_made_impossible_is_refused_at_once(play_team):
     )
     assert mates[0].masks[0][1] == 1 and mates[1].masks[0][1] == 0
     assert mates[1].errors[0] is None and mates[1].errors[1][0] == "ALREADY_COLLECTED"
-    assert record["steps"][0]["actions"] == [1, 0]
+    assert record.steps[0].actions == [1, 0]

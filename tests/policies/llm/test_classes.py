@@ -103,9 +103,9 @@ def test_every_class_of_models_plays_every_suite(suite, name, tmp_path):
     for kind in kinds_of(suite) if name in ("wrong form", "reasoning") else kinds_of(suite)[:1]:
         model, records = run(suite, kind, name, tmp_path / kind)
         assert model.calls and records
-        accounts = [account for record in records for account in record.get("accounts", {}).values()]
-        assert sum(account["calls"] for account in accounts) == model.calls
-        unusable = sum(sum(account["trouble"].values()) for account in accounts)
+        accounts = [account for record in records for account in record.accounts.values()]
+        assert sum(account.calls for account in accounts) == model.calls
+        unusable = sum(sum(account.trouble.values()) for account in accounts)
         if name in ("chatty", "reasoning", "slow") and kind in ("auto", "choose", "partner", "dispatch"):
             assert not unusable
         if name == "silent" and kind in ("choose", "dispatch"):
@@ -113,4 +113,4 @@ def test_every_class_of_models_plays_every_suite(suite, name, tmp_path):
         if name == "reasoning":
             assert sum(account.get("reasoning_tokens", 0) for account in accounts) == 450 * model.calls
         if name == "slow" and suite not in ("questions", "initiations", "rush") and kind != "dispatch":
-            assert any(account["exhausted"] for account in accounts)
+            assert any(account.exhausted for account in accounts)

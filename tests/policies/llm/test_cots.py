@@ -67,18 +67,17 @@ def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -
     """One less at the start, where there is no plan to rate."""
     for scores, calls, plans in (((4, 4), 8, 4), ((2, 2), 12, 7)):
         record, asked = play(play_team, lambda question, scores=scores: answer(question, scores))
-        first, second = record["plan_updates"]["agent_0"][:2]
-        assert (first["calls"], first["trigger"], second["calls"]) == (calls - 1, "start", calls)
-        assert len(first["nodes"]) == plans
+        first, second = record.plan_updates["agent_0"][:2]
+        assert (first.calls, first.trigger, second.calls) == (calls - 1, "start", calls)
+        assert len(first.nodes) == plans
         texts = [json.dumps(answer(text, scores)) for text in asked.last[: calls - 1]]
-        assert (first["characters"], first["seconds"]) == (len("".join(texts)), 0.5 * len(texts))
+        assert (first.characters, first.seconds) == (len("".join(texts)), 0.5 * len(texts))
         costs = costs_of([record])
         assert costs is not None and costs.columns[-1].name == "seconds each" and costs.rows[0][-1].value > 3
         kinds = [kind_of(text) for text in asked.last[: calls - 1]]
         assert kinds[:2] == ["propose", "criticise"] and kinds[-1] == "write"
         assert kinds.count("criticise") == plans
-        assert "plan_updates" not in record["accounts"]["agent_0"]
-        assert record["accounts"]["agent_1"]["agent"] == "cots"
+        assert record.accounts["agent_1"].agent == "cots"
 
 
 def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None:
@@ -101,18 +100,18 @@ def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None
 )
 def test_unreadable_answers_never_crash(play_team: Any, text: str) -> None:
     record, asked = play(play_team, lambda question: text)
-    assert record["timesteps"] > 0
+    assert record.timesteps > 0
     assert len(asked.asked) > 3
-    assert record["plan_updates"]["agent_0"][0]["nodes"][0]["reward"] == 0.1
+    assert record.plan_updates["agent_0"][0].nodes[0].reward == 0.1
 
 
 def test_words_are_said_aloud_only_if_that_is_asked_for(play_team: Any) -> None:
     silent, _ = play(play_team, answer)
-    assert not any(step["messages"] for step in silent["steps"])
+    assert not any(step.messages for step in silent.steps)
     record, _ = play(play_team, answer, f"{SPEC},charge=on")
-    replies = [message for step in record["steps"] for message in step["messages"]]
-    assert {message["agent"] for message in replies} == {0, 1}
-    assert any(text.startswith("say") for step in record["steps"] for text in step["action_texts"])  # it has its price
+    replies = [message for step in record.steps for message in step.messages]
+    assert {message.agent for message in replies} == {0, 1}
+    assert any(text.startswith("say") for step in record.steps for text in step.action_texts)  # it has its price
 
 
 def test_scores_are_found_in_any_form() -> None:
@@ -214,8 +213,8 @@ def test_a_part_that_clashes_is_told_to_all_that_carry_out_or_rate_the_plan(play
         return {"rating": 3} if kind == "rate" else answer(question)
 
     record, asked = play(play_team, say, max_cycles=20)
-    update = record["plan_updates"]["agent_0"][0]
-    (lost,) = [part for part in update["left_out"] if "uses the same" in part]
+    update = record.plan_updates["agent_0"][0]
+    (lost,) = [part for part in update.left_out if "uses the same" in part]
     assert lost.startswith("Bob: ")
     prompts = [request.turns[-1].content for request in asked.asked]
     first = prompts.index(next(prompt for prompt in prompts if kind_of(prompt) == "follow"))
@@ -357,15 +356,15 @@ def test_a_model_beside_a_person_plans_for_both_and_reads_the_answer(play_team: 
     assert not any("You are Bob. Time" in request.turns[-1].content for request in asked.asked)
     better = [r.turns[-1].content for r in asked.asked if "better than the last" in r.turns[-1].content]
     assert "I have found nothing here" in better[0]
-    update = record["plan_updates"]["agent_0"][0]
-    assert [entry["score"] for entry in update["answers"]] == [0.2, 1.0]
-    assert all("Alice: " in node["plan"] and "Bob: " in node["plan"] for node in update["nodes"])
-    assert update["characters"] > 0 and update["calls"] >= 4
+    update = record.plan_updates["agent_0"][0]
+    assert [entry.score for entry in update.answers] == [0.2, 1.0]
+    assert all("Alice: " in node.plan and "Bob: " in node.plan for node in update.nodes)
+    assert update.characters > 0 and update.calls >= 4
 
 
 def test_ablations_of_the_paper_are_switches(play_team: Any) -> None:
     record, asked = play(play_team, answer, f"{SPEC},reward=0,update=0")
-    updates = record["plan_updates"]["agent_0"]
-    assert len(updates) > 1 and all(update["searched"] and update["rating"] is None for update in updates)
-    assert all(node["reward"] == 0.0 for update in updates for node in update["nodes"])
+    updates = record.plan_updates["agent_0"]
+    assert len(updates) > 1 and all(update.searched and update.rating is None for update in updates)
+    assert all(node.reward == 0.0 for update in updates for node in update.nodes)
     assert not any(kind_of(request.turns[-1].content) == "rate" for request in asked.asked)

@@ -20,9 +20,9 @@ def test_one_model_commands_all_seats_and_hears_what_was_refused(play_team):
     record, client = play_team(
         "llm:m?agent=dispatch,temperature=0,tokens=100", lambda _: next(reply, "wait(bot1)"), **OPTIONS
     )
-    texts = [step["action_texts"] for step in record["steps"]]
+    texts = [step.action_texts for step in record.steps]
     assert [text[0] for text in texts[:3]] == ["goto(chicken)", "killMob(chicken)", "wait()"]
-    assert record["steps"][0]["errors"][0]["code"] == "F_TOO_FAR"
+    assert record.steps[0].errors[0].code == "F_TOO_FAR"
     assert "bot2 is too far away for killMob(bot2, 'sheep')" in client.asked[1].turns[-1].content
     first = client.asked[0].turns
     assert len(first) == 1 + 2 * len(demonstration(2))
@@ -74,9 +74,9 @@ def test_what_several_agents_want_goes_to_the_one_whose_command_is_written_first
     reply = iter([go, kill])
     options = {**OPTIONS, "level": "field"}
     record, client = play_team("llm:m?agent=dispatch", lambda _: next(reply, "wait(bot1)"), **options)
-    events = record["steps"][1]["events"]
-    assert events[first]["event"] == "KILL" and events[1 - first] is None
-    assert record["steps"][1].get("turn_order") == ([1, 0] if first else None)
+    events = record.steps[1].events
+    assert events[first].event == "KILL" and events[1 - first] is None
+    assert record.steps[1].turn_order == ([1, 0] if first else [])
     assert f"bot{2 - first}: another agent got this" in client.asked[2].turns[-1].content
     assert first_difference(record) is None
     env = co.make(options["env_id"], level="field", agents=2)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec import structs
 
 from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE
 
@@ -13,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.games.craft.policies.commands import Commands as CraftCommands
 from collab_overcooked.games.cuisineworld.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
-from collab_overcooked.runner.record_schema import check_record
+from collab_overcooked.runner.records import check_record
 from collab_overcooked.runner.replay import first_difference
 
 OPTIONS = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycles": 5}
@@ -26,12 +27,12 @@ def idle(request):
 def test_one_mind_commands_all_seats(play_team):
     reply = iter(["1. goto_agent0_storage0\n2. goto_agent1_pot0", "get_agent0_tuna_storage0 noop_agent1"])
     record, client = play_team("llm:m", lambda request: next(reply, "noop_agent0"), **OPTIONS)
-    assert [step["action_texts"] for step in record["steps"]][:2] == [
+    assert [step.action_texts for step in record.steps][:2] == [
         ["goto storage0", "goto pot0"],
         ["get tuna storage0", "noop"],
     ]
-    assert len(client.asked) == 5 == record["accounts"]["agent_0"]["calls"]
-    assert record["accounts"]["agent_1"]["calls"] == 0
+    assert len(client.asked) == 5 == record.accounts["agent_0"].calls
+    assert record.accounts["agent_1"].calls == 0
 
 
 def test_the_order_of_the_messages(play_team):
@@ -127,7 +128,7 @@ def test_demonstrations_serve_their_dish(agents, states):
 
 def test_seats_of_others_are_not_commanded(play_team):
     record, client = play_team(["greedy", "llm:m"], lambda request: "goto_agent0_pot0\ngoto_agent1_pot1", **OPTIONS)
-    assert record["steps"][0]["action_texts"][1] == "goto pot1"
+    assert record.steps[0].action_texts[1] == "goto pot1"
     assert "Give one command to each of agent 1 " in client.asked[0].turns[0].content
 
 
@@ -143,8 +144,8 @@ def test_with_a_schema_only_possible_commands_are_offered(play_team):
 @pytest.mark.parametrize("reply", ["", "no idea", "goto_agent9_pot0", "x" * 99_999, "noop_agent" + "9" * 999])
 def test_no_answer_breaks_the_game(play_team, reply):
     record, _ = play_team("llm:m?repairs=0", lambda request: reply, **OPTIONS)
-    assert {text for step in record["steps"] for text in step["action_texts"]} == {"noop"}
-    assert record["accounts"]["agent_0"]["trouble"] == {"unreadable": 5}
+    assert {text for step in record.steps for text in step.action_texts} == {"noop"}
+    assert record.accounts["agent_0"].trouble == {"unreadable": 5}
 
 
 def test_commands_are_found_anywhere():
@@ -210,21 +211,21 @@ def raw_tuna_on_board(written):
     ("written", "turns", "works"),
     [
         ("put_agent1_chopboard0\nactivate_agent0_chopboard0", [1, 0], True),
-        ("activate_agent0_chopboard0\nput_agent1_chopboard0", None, False),
+        ("activate_agent0_chopboard0\nput_agent1_chopboard0", [], False),
     ],
 )
 def test_commands_are_carried_out_in_the_order_in_which_they_are_written(play_team, written, turns, works):
     reply = raw_tuna_on_board(written)
     record, client = play_team("llm:m?correct=off", lambda request: next(reply, "noop_agent0"), **OPTIONS)
-    step = record["steps"][3]
-    assert step.get("turn_order") == turns
-    assert ([error["code"] for error in step["errors"]] == []) is works
-    assert (step["events"][0] is not None) is works and step["events"][1]["event"] == "PUT"
+    step = record.steps[3]
+    assert step.turn_order == turns
+    assert ([error.code for error in step.errors] == []) is works
+    assert (step.events[0] is not None) is works and step.events[1].event == "PUT"
     assert client.asked[4].turns[-2].content == written  # the window shows the commands as they were carried out
     check_record(record)
     assert first_difference(record) is None
     if works:
-        moved = {**record, "steps": [{k: v for k, v in s.items() if k != "turn_order"} for s in record["steps"]]}
+        moved = record.replace(steps=[structs.replace(s, turn_order=[]) for s in record.steps])
         assert "events[0]" in first_difference(moved)
 
 
@@ -232,7 +233,7 @@ def test_a_person_acts_before_a_dispatcher_that_orders_its_own_agents(play_team)
     reply = iter(["goto_agent2_storage0 goto_agent1_chopboard0", "noop_agent2 goto_agent0_pot0 goto_agent1_pot0"])
     team = ["random", "llm:m", "llm:m"]
     record, _ = play_team(team, lambda request: next(reply, "noop_agent1"), **{**OPTIONS, "agents": 3})
-    assert [step.get("turn_order") for step in record["steps"][:3]] == [[0, 2, 1], [0, 2, 1], None]
+    assert [step.turn_order for step in record.steps[:3]] == [[0, 2, 1], [0, 2, 1], []]
 
 
 def test_a_turn_order_names_the_seats_of_the_game():

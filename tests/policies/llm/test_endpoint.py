@@ -13,10 +13,11 @@ from endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
+from collab_overcooked.policies.llm.chat import ChatTransport
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
 from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.llm.dialects import Dialect
-from collab_overcooked.policies.llm.endpoint import Endpoint, RateLimit, RetryPolicy, check_address
+from collab_overcooked.policies.llm.transport import RateLimit, RetryPolicy, check_address
 
 QUESTION = Request("m", (ChatMessage("system", "rules"), ChatMessage("user", "now?")), max_tokens=20)
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
@@ -35,7 +36,7 @@ def ask(waits, monkeypatch):
 
     def run(script, request=QUESTION, **patience):
         with serving(script) as server:
-            endpoint = Endpoint(
+            endpoint = ChatTransport(
                 server.url, patience=RetryPolicy(**{"attempts": 4, "timeout": 5.0} | patience), sleep=waits.append
             )
             try:
@@ -176,7 +177,7 @@ def test_what_cannot_get_better_ends_at_once(ask, status):
 
 
 def test_nobody_at_home(monkeypatch, waits):
-    endpoint = Endpoint("http://127.0.0.1:9/v1", patience=RetryPolicy(attempts=2, timeout=2), sleep=waits.append)
+    endpoint = ChatTransport("http://127.0.0.1:9/v1", patience=RetryPolicy(attempts=2, timeout=2), sleep=waits.append)
     with pytest.raises(EndpointError, match="gave up after 2"):
         endpoint.complete(QUESTION)
     endpoint.close()
@@ -204,8 +205,8 @@ def test_a_key_is_needed_for_openai_alone(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(ValueError, match="OPENAI_API_KEY"):
-        Endpoint()
-    Endpoint("http://127.0.0.1:9/v1").close()
+        ChatTransport()
+    ChatTransport("http://127.0.0.1:9/v1").close()
 
 
 @pytest.mark.parametrize(
@@ -353,7 +354,7 @@ def test_endpoints_with_other_parameters_are_understood(ask):
 
 def test_a_dialect_is_learned_once(waits):
     with serving(picky(("seed", "unknown field seed"))) as server:
-        endpoint = Endpoint(server.url, sleep=waits.append)
+        endpoint = ChatTransport(server.url, sleep=waits.append)
         for _ in range(3):
             endpoint.complete(QUESTION)
         endpoint.close()
@@ -365,7 +366,7 @@ def test_a_dialect_that_others_have_learned_meanwhile_is_spoken_at_once():
         return Says("unknown field seed", 400, wait=0.5) if "seed" in asked else "fine"  # all ask before it complains
 
     with serving(script) as server:
-        endpoint = Endpoint(server.url, patience=RetryPolicy(attempts=1))
+        endpoint = ChatTransport(server.url, patience=RetryPolicy(attempts=1))
         with ThreadPoolExecutor(3) as pool:
             replies = list(pool.map(endpoint.complete, [QUESTION] * 3))
         endpoint.close()
@@ -381,7 +382,7 @@ def test_dialects_end(ask):
 
 def test_a_later_question_that_is_turned_down_is_no_answer(waits):
     with serving(["fine", Says("the prompt is too long", 400)]) as server:
-        endpoint = Endpoint(server.url, sleep=waits.append)
+        endpoint = ChatTransport(server.url, sleep=waits.append)
         endpoint.complete(QUESTION)
         reply = endpoint.complete(QUESTION)
         endpoint.close()
@@ -445,7 +446,7 @@ def test_connections_that_are_closed_end_requests_quietly():
         closed.wait()
 
     with serving(lambda asked: Says("late", wait=wait)) as server:
-        endpoint = Endpoint(server.url, notify=messages.append, patience=RetryPolicy(first_wait=0.01))
+        endpoint = ChatTransport(server.url, notify=messages.append, patience=RetryPolicy(first_wait=0.01))
         with ThreadPoolExecutor(1) as pool:
             reply = pool.submit(endpoint.complete, QUESTION)
             begun.wait(5)
@@ -499,7 +500,7 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
 )
 def test_addresses_without_anybody_say_what_the_system_says(url, text):
     messages: list[str] = []
-    endpoint = Endpoint(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, notify=messages.append)
+    endpoint = ChatTransport(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, notify=messages.append)
     with pytest.raises(EndpointError, match=text):
         endpoint.complete(QUESTION)
     assert len(messages) == 1 and "asking again in 1 s, attempt 2" in messages[0]
@@ -510,7 +511,7 @@ def test_addresses_without_anybody_say_what_the_system_says(url, text):
 
 
 def test_long_silence_is_told_at_doubling_intervals(monkeypatch):
-    monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
+    monkeypatch.setattr("collab_overcooked.policies.llm.transport.SILENCE", 0.05)
     messages: list[str] = []
     third = threading.Event()
 
@@ -520,7 +521,7 @@ def test_long_silence_is_told_at_doubling_intervals(monkeypatch):
             third.set()
 
     with serving(lambda asked: Says("yes", wait=third.wait)) as server:
-        endpoint = Endpoint(server.url, notify=notify)
+        endpoint = ChatTransport(server.url, notify=notify)
         assert endpoint.complete(QUESTION).text == "yes"
         endpoint.close()
     for seconds, phrase in zip((0.05, 0.1, 0.2), messages[:3], strict=True):
@@ -529,7 +530,7 @@ def test_long_silence_is_told_at_doubling_intervals(monkeypatch):
 
 def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
     """Sixteen requests wait for one model; it answers at the second notice, or a later one, once all have arrived."""
-    monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
+    monkeypatch.setattr("collab_overcooked.policies.llm.transport.SILENCE", 0.05)
     messages: list[str] = []
     second = threading.Event()
 
@@ -539,7 +540,7 @@ def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
             second.set()
 
     with serving(lambda asked: Says("yes", wait=second.wait)) as server:
-        endpoint = Endpoint(server.url, notify=notify)
+        endpoint = ChatTransport(server.url, notify=notify)
         with ThreadPoolExecutor(16) as pool:
             assert [reply.text for reply in pool.map(endpoint.complete, [QUESTION] * 16)] == ["yes"] * 16
         endpoint.close()
@@ -575,7 +576,7 @@ def test_models_without_a_system_role_are_told_all_by_the_user(phrase, status):
         return Says(phrase, status) if "system" in roles else "yes"
 
     with serving(picky) as server:
-        endpoint = Endpoint(server.url)
+        endpoint = ChatTransport(server.url)
         request = Request(
             "m",
             (
@@ -591,6 +592,6 @@ def test_models_without_a_system_role_are_told_all_by_the_user(phrase, status):
 
 
 def test_bodies_without_end_are_cut_off(ask, monkeypatch):
-    monkeypatch.setattr("collab_overcooked.policies.llm.transports.MAX_BODY", 1000)
+    monkeypatch.setattr("collab_overcooked.policies.llm.chat.MAX_BODY", 1000)
     error, _ = ask([Says("x" * 2000)])
     assert isinstance(error, EndpointError) and "the answer is too long" in str(error)

@@ -12,6 +12,7 @@ from endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.registry import load_game
+from collab_overcooked.runner.records import read_records
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
@@ -206,8 +207,8 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     assert "1. Pick up egg from ingredient_dispenser." in first and "1. Place it on a counter." in second
     limit = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
     assert all(f" of {limit}" in message for message in asked)
-    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
-    assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
+    played = read_records(tmp_path / "a")
+    assert [record.accounts["agent_0"].calls for record in played] == [1, 1]
     table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
     assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(entry["rows"] for entry in table["tables"] if entry["title"] == "Initiations")
@@ -232,8 +233,8 @@ def test_rush_is_taught_by_a_model(tmp_path, key):
         team = ["--team", "agent_0=llm:small", "agent_1=llm:other", "--teacher", "teacher_group:llm:big"]
         done = run(*texts, *team, "--base-url", server.url, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
-    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
-    assert [record.get("feedback") for record in played] == [None, *[["Share the orders."] * 2] * 2]
+    played = read_records(tmp_path / "a")
+    assert [record.feedback for record in played] == [[], *[["Share the orders."] * 2] * 2]
     assert {asked["model"] for asked in server.asked} == {"small", "other", "big"}
     table = json.loads((tmp_path / "a" / "table.json").read_text())
     models = [row["Model"] for card in table if card["game"] == "costs" for row in card["tables"][0]["rows"]]
@@ -248,8 +249,8 @@ def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_p
         done = run(*texts, "--teacher", "none,teacher_group:llm:big", *reach, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
         assert {asked["model"] for asked in server.asked} == {"big"}
-    played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
-    assert [record.get("feedback") for record in played] == [None] * 4 + [["Share the orders."] * 2] * 2
+    played = read_records(tmp_path / "a")
+    assert [record.feedback for record in played] == [[]] * 4 + [["Share the orders."] * 2] * 2
     assert json.loads((tmp_path / "a" / "config.json").read_text())["language"]["endpoint"] in server.url
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from cli_runner import CliRunner
 from endpoints import Says, serving
+from msgspec import to_builtins
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.store import read_exchanges
@@ -58,20 +59,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def links_of(step: Any) -> list[str]:
-    return [link for exchange in step["exchanges"] for link in exchange]
+    return [link for exchange in step.exchanges for link in exchange]
 
 
 def test_every_step_names_its_exchanges(run: Path) -> None:
     record, _ = read_records(run)  # the other has the seats exchanged
-    for step in record["steps"]:
+    for step in record.steps:
         result = read_exchanges(run / "exchanges.jsonl", links_of(step))
         models = [result[link][0]["model"] for link in links_of(step)]
-        assert models == ["big", "small"] and [len(exchange) for exchange in step["exchanges"]] == [1, 1]
+        assert models == ["big", "small"] and [len(exchange) for exchange in step.exchanges] == [1, 1]
         for request, reply in result.values():
             assert request["turns"][0][0] == "system" and reply.prompt_tokens == 321
             assert json.loads(reply.text)["action"] == 1 and reply.reasoning.startswith("Hm. <script>")
-    assert len(set(links_of(record["steps"][0]) + links_of(record["steps"][1]))) == 4
-    request, _ = read_exchanges(run / "exchanges.jsonl", links_of(record["steps"][0])[:1]).popitem()[1]
+    assert len(set(links_of(record.steps[0]) + links_of(record.steps[1]))) == 4
+    request, _ = read_exchanges(run / "exchanges.jsonl", links_of(record.steps[0])[:1]).popitem()[1]
     assert (request["temperature"], request["max_tokens"]) == (0.5, 99)
     assert request["body"] == {"top_p": 0.9, "reasoning_effort": "low", "service_tier": "flex"}
 
@@ -119,7 +120,7 @@ def test_the_report_shows_endpoint_and_settings(run: Path) -> None:
 def test_prompts_and_answers_are_in_the_page(run: Path) -> None:
     page = (run / "report.html").read_text(encoding="utf-8")
     data = json.loads(re.search(r'id="exchanges">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
-    steps = [step for record in read_records(run) for step in record["steps"]]
+    steps = [step for record in read_records(run) for step in record.steps]
     assert set(data["found"]) == {link for step in steps for link in links_of(step)}
     assert HURT not in page and len(data["texts"]) == len(set(data["texts"]))
 
@@ -139,7 +140,7 @@ def test_prompts_and_answers_are_shown_as_text(run: Path, context: BrowserContex
 
 def test_a_page_has_room_for_so_many_exchanges(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record, _ = read_records(run)
-    displayed = [{"steps": record["steps"]}]
+    displayed = [{"steps": to_builtins(record.steps)}]
     everything = exchanges.exchange_data(run, displayed)
     monkeypatch.setattr(exchanges, "MAX_CHARACTERS", sum(map(len, everything["texts"])) - 1)
     data = exchanges.exchange_data(run, displayed)

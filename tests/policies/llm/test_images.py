@@ -18,6 +18,7 @@ from PIL import Image
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.seen import MIN_SIDE
+from collab_overcooked.policies.llm.chat import chat_arguments
 from collab_overcooked.policies.llm.client import ChatMessage, Request
 from collab_overcooked.policies.llm.dialects import Dialect
 from collab_overcooked.policies.llm.images import INSTEAD, Picture
@@ -62,7 +63,7 @@ def test_every_kind_of_agent_sees(play_team, kind, see):
     answer = {"analysis": "", "plan": "wait(1)", "say": "[NOTHING]", "action": 1}
     spec = f"llm:m?agent={kind},see={see}"
     record, client = play_team(spec, lambda request: answer, env_id, max_cycles=2, **options)
-    assert record["timesteps"] == 2 and all(len(request.pictures) == 1 for request in client.asked)
+    assert record.timesteps == 2 and all(len(request.pictures) == 1 for request in client.asked)
     _, plain = play_team(f"llm:m?agent={kind}", lambda request: answer, env_id, max_cycles=2, **options)
     described, text = plain.asked[0].turns[-1].content, client.asked[0].turns[-1].content
     assert (INSTEAD in text) == (see == "picture") and (text == described) == (see == "both")
@@ -76,14 +77,14 @@ def test_every_kind_of_agent_sees(play_team, kind, see):
 def test_requests_have_the_picture_with_the_state():
     turns = [ChatMessage(role, role) for role in ("system", "user", "assistant", "user")]
     request = Request("m", tuple(turns), pictures=(Picture(PIXELS),))
-    _, first, _, last = Dialect().arguments(request)["messages"]
+    _, first, _, last = chat_arguments(request, Dialect())["messages"]
     assert first["content"][0] == {"type": "text", "text": "user"} and last["content"] == "user"
     _, data = first["content"][1]["image_url"]["url"].split("base64,")
     assert (np.asarray(Image.open(io.BytesIO(base64.b64decode(data)))) == PIXELS).all()
     _, first, _, _ = response_arguments(request, Dialect())["input"]
     assert [part["type"] for part in first["content"]] == ["input_text", "input_image"]
     assert first["content"][1]["image_url"].startswith("data:image/png;base64,")
-    merged = Dialect(system=False).arguments(request)["messages"][0]["content"]
+    merged = chat_arguments(request, Dialect(system=False))["messages"][0]["content"]
     assert merged[0]["text"] == "system\n\nuser" and merged[1]["type"] == "image_url"
 
 
@@ -116,7 +117,7 @@ def test_pictures_of_questions_are_stored_once_and_replayed(tmp_path: Path, monk
     assert {path.stem for path in (tmp_path / "a" / "pictures").iterdir()} == named
     again = [*texts[:-1], str(tmp_path / "b"), "--replay", str(tmp_path / "a" / "exchanges.jsonl"), "--no-report"]
     assert CliRunner().invoke(app, again).exit_code == 0
-    letters = [[record["answer"]["letter"] for record in read_records(tmp_path / name)] for name in "ab"]
+    letters = [[record.answer.letter for record in read_records(tmp_path / name)] for name in "ab"]
     assert letters[0] == letters[1] == ["A"] * 18
 
 

@@ -53,7 +53,7 @@ def test_lists_are_drawn_and_reproducible(play_team: Any, agent: str, env_id: st
     record, client = play_team(spec, answer, env_id, max_cycles=4)
     again, same = play_team(spec, answer, env_id, max_cycles=4)
     assert lists(client) == lists(same)
-    assert [step["actions"] for step in record["steps"]] == [step["actions"] for step in again["steps"]]
+    assert [step.actions for step in record.steps] == [step.actions for step in again.steps]
     _, plain = play_team(f"{spec},order=game", answer, env_id, max_cycles=4)
     assert sorted(lists(client)[0]) == sorted(lists(plain)[0]) and lists(client) != lists(plain)
     for request, texts in zip(client.asked, lists(client), strict=True):
@@ -79,9 +79,9 @@ def test_position_policies_play_as_a_model_with_that_answer(
     play_team: Any, env_id: str, position: str, answer: Any
 ) -> None:
     record, _ = play_team("llm:m?agent=choose", lambda request: {"action": answer}, env_id, max_cycles=25)
-    mates = {seat: make_policy(f"always:{position}") for seat in range(len(record["team"]))}
+    mates = {seat: make_policy(f"always:{position}") for seat in range(len(record.team))}
     other, client = play_team("llm:m?agent=choose", lambda request: "", env_id, mates=mates, max_cycles=25)
-    assert [step["actions"] for step in record["steps"]] == [step["actions"] for step in other["steps"]]
+    assert [step.actions for step in record.steps] == [step.actions for step in other.steps]
     assert not client.asked
 
 
@@ -93,7 +93,7 @@ def test_blind_rules_read_nothing_but_the_texts(play_team: Any, env_id: str, rul
     env = co.make(env_id)
     record, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
     again, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
-    assert [step["actions"] for step in record["steps"]] == [step["actions"] for step in again["steps"]]
+    assert [step.actions for step in record.steps] == [step.actions for step in again.steps]
     policy, env = make_policy(spec), co.make(env_id)
     env.reset(seed=0)
     policy.reset(0, EnvInfo(env.game.id, env.game, "", (spec,) * env.game.n_agents), 0)

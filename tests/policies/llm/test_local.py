@@ -88,11 +88,11 @@ def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
     (connection, store), (env_id, options) = served, game
     spec = f"llm:smollm2?agent=choose,tokens=48,prompts={prompts}"
     record = episode(connection, env_id, spec, **options)
-    assert record["timesteps"] == STEPS
-    for account in record["accounts"].values():
-        assert account["calls"] >= 1 and account["trouble"] == {}  # the grammar leaves nothing to misread
-        assert account["prompt_tokens"] > 20 and account["seconds"] > 0
-    assert not any(step["errors"] for step in record["steps"])
+    assert record.timesteps == STEPS
+    for account in record.accounts.values():
+        assert account.calls >= 1 and account.trouble == {}  # the grammar leaves nothing to misread
+        assert account.prompt_tokens > 20 and account.seconds > 0
+    assert not any(step.errors for step in record.steps)
     with connect(replay=store) as replaying:
         assert episode(replaying, env_id, spec, **options) == record
 
@@ -104,8 +104,8 @@ def test_the_papers_agents_survive_it(served, prompts, game):
     switches = "demo=off" if env_id == "CuisineWorld-v0" else "repairs=0,analysis=off"
     spec = f"llm:smollm2?tokens=20,prompts={prompts},{switches}"
     record = episode(connection, env_id, spec, **options)
-    assert record["timesteps"] == STEPS
-    assert sum(account["calls"] for account in record["accounts"].values()) >= STEPS
+    assert record.timesteps == STEPS
+    assert sum(account.calls for account in record.accounts.values()) >= STEPS
     with connect(replay=store) as replaying:
         assert episode(replaying, env_id, spec, **options) == record
 
@@ -114,7 +114,7 @@ def test_free_text_is_recovered_from_or_waited_out(served, prompts):
     connection, store = served
     spec = f"llm:smollm2?agent=choose,answer=text,tokens=8,repairs=1,prompts={prompts}"
     record = episode(connection, "CollabOvercooked-v0", spec, task="boiled_egg")
-    assert record["timesteps"] == STEPS and not any(step["errors"] for step in record["steps"])
+    assert record.timesteps == STEPS and not any(step.errors for step in record.steps)
     asked = [json.loads(line)["request"] for line in store.read_text(encoding="utf-8").splitlines()]
     assert any(request["schema"] is None for request in asked)
     with connect(replay=store) as replaying:
@@ -179,9 +179,9 @@ def test_it_plays_beside_a_hosted_model(gguf, prompts, monkeypatch):
         specs = [f"llm:smollm2?local={gguf},tokens=16,prompts={prompts}", f"llm:hosted?prompts={prompts}"]
         env = co.make("Overcooked-v0", layout="cramped_room", max_cycles=1)
         record = play_episode(env, make_team(specs, policy_maker(connection)), 1)
-    assert [account["model"] for account in record["accounts"].values()] == ["smollm2", "hosted"]
+    assert [account.model for account in record.accounts.values()] == ["smollm2", "hosted"]
     assert [asked["model"] for asked in server.asked] == ["hosted"]
-    assert record["accounts"]["agent_0"]["trouble"] == {} and record["accounts"]["agent_0"]["prompt_tokens"] > 20
+    assert record.accounts["agent_0"].trouble == {} and record.accounts["agent_0"].prompt_tokens > 20
 
 
 def test_files_that_are_no_models_are_refused(tmp_path):

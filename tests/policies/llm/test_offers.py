@@ -144,7 +144,7 @@ def test_a_long_wait_asks_again_when_something_has_changed(play_team):
     steps = [int(re.search(r"Step (\d+) of", prompt)[1]) for prompt in bob]
     assert steps[0] == 0 and "Alice holds an onion" in bob[1] and 0 < steps[1] < 10
     assert steps[2] - steps[1] == 20 and len(steps) == 4
-    assert {step["action_texts"][1] for step in record["steps"]} == {"wait"}
+    assert {step.action_texts[1] for step in record.steps} == {"wait"}
 
 
 def test_games_that_do_not_say_what_changes_offer_no_long_wait(play_team):

@@ -37,13 +37,13 @@ def cooks(request):
 
 def test_a_pair_that_talks_delivers_and_is_scored(play_team):
     record, client = play_team("llm:m", cooks)
-    assert record["success"]
-    texts = [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]]
+    assert record.success
+    texts = [(m.agent, m.say) for m in record.steps[0].messages]
     assert texts == [(0, "Please bring an egg."), (1, "On my way")]
     scores = score_record(record)
     assert (scores["tes"], scores["ic"], scores["rc"]) == ([1.0, 1.0], 1.0, 1.0)
-    assert sum(account["calls"] for account in record["accounts"].values()) == len(client.asked)
-    tokens = sum(tokens or 0 for step in record["steps"] for tokens in step["tokens"])
+    assert sum(account.calls for account in record.accounts.values()) == len(client.asked)
+    tokens = sum(tokens or 0 for step in record.steps for tokens in step.tokens)
     assert tokens == 110 * len(client.asked)  # replies count too
 
 
@@ -78,7 +78,7 @@ def speak(reply):
 )
 def test_conversations_end_from_either_side_and_at_the_limit(play_team, reply, received):
     record, _ = play_team("llm:m", speak(reply), limits=Limits(max_messages=4), max_cycles=1)
-    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == received
+    assert [(m.agent, m.say) for m in record.steps[0].messages if m.conversation == 0] == received
 
 
 def test_a_refused_plan_is_corrected_with_the_validators_message_and_a_lesson(play_team):
@@ -89,12 +89,12 @@ def test_a_refused_plan_is_corrected_with_the_validators_message_and_a_lesson(pl
         return {"plan": "wait(5)" if "was refused" in message or "Look into" in message else "cook(pot0)", "say": ""}
 
     record, client = play_team(["llm:m?analysis=off,talk=off", "greedy"], answer, max_cycles=7)
-    (error,) = record["steps"][0]["errors"]
+    (error,) = record.steps[0].errors
     again, lesson, later = client.last[1:4]
-    assert f"Your action cook(pot0) was refused: {error['message']}" in again
+    assert f"Your action cook(pot0) was refused: {error.message}" in again
     assert "cook(pot0)" in lesson and "wait(5)" in lesson
     assert "What you have learned:\n- Look into the pot before cooking." in later
-    assert record["steps"][0]["action_texts"][0] == "wait(1)"
+    assert record.steps[0].action_texts[0] == "wait(1)"
 
 
 def test_a_repeated_error_brings_its_lesson_back_without_a_call_and_the_window_is_bounded(play_team):
@@ -133,7 +133,7 @@ def test_a_missing_plan_is_asked_for_again(play_team):
 )
 def test_no_plan_breaks_the_game(play_team, reply):
     record, _ = play_team("llm:m", lambda request: reply, max_cycles=4)
-    assert {text for step in record["steps"] for text in step["action_texts"]} == {"wait(1)"}
+    assert {text for step in record.steps for text in step.action_texts} == {"wait(1)"}
 
 
 def test_plain_text_answers_are_understood(play_team):
@@ -141,14 +141,14 @@ def test_plain_text_answers_are_understood(play_team):
         "llm:m?answer=text", lambda request: "Analysis: fine.\nPlan: wait(3)\nSay: [NOTHING]", max_cycles=3
     )
     assert all(request.schema is None for request in client.asked) and len(client.asked) == 2
-    assert record["accounts"]["agent_0"]["trouble"] == {}
+    assert record.accounts["agent_0"].trouble == {}
 
 
 def test_three_cooks_talk(play_team):
     record, _ = play_team(
         "llm:m", speak(["a", "b [END]", "c [END]"]), limits=Limits(max_messages=9), kitchen="three_agents", max_cycles=1
     )
-    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == [
+    assert [(m.agent, m.say) for m in record.steps[0].messages if m.conversation == 0] == [
         (0, "a"),
         (1, "b"),
         (2, "c"),
@@ -158,7 +158,7 @@ def test_three_cooks_talk(play_team):
 
 def test_primitive_actions_are_chosen_instead(play_team):
     record, _ = play_team("llm:m", lambda request: {"action": 1}, action_level="primitive", max_cycles=2)
-    assert record["accounts"]["agent_0"]["agent"] == "choose"
+    assert record.accounts["agent_0"].agent == "choose"
 
 
 def test_agents_made_for_a_game_do_not_play_others(play_team):

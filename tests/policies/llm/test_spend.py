@@ -21,6 +21,7 @@ from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
 from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.llm.store import read_exchanges
+from collab_overcooked.runner.records import read_records
 
 pytest.importorskip("openai", reason="needs the extra llm")
 SMALL = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--episodes", "1", "--no-report", "--set"]
@@ -79,8 +80,8 @@ def test_cached_tokens_are_paid_at_their_price_and_told(tmp_path: Path) -> None:
         f"{asked} questions asked, {asked}000 tokens in ({asked * 800} of them cached), {asked}00 out, {dollars:.4f}"
     )
     assert message in done.output
-    (record,) = map(json.loads, (tmp_path / "a" / "records.jsonl").read_text().splitlines())
-    assert sum(account["dollars"] for account in record["accounts"].values()) == pytest.approx(dollars)
+    (record,) = read_records(tmp_path / "a")
+    assert sum(account.dollars for account in record.accounts.values()) == pytest.approx(dollars)
 
 
 def test_a_comparison_ends_at_its_total(tmp_path: Path) -> None:
@@ -101,8 +102,8 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
             assert done.exit_code == 0, done.output
     assert run("--runs", 1, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "replayed").exit_code == 0
     for name in (*ways, "replayed"):
-        (record,) = map(json.loads, (tmp_path / name / "records.jsonl").read_text().splitlines())
-        links = [link for step in record["steps"] for exchange in step["exchanges"] for link in exchange]
+        (record,) = read_records(tmp_path / name)
+        links = [link for step in record.steps for exchange in step.exchanges for link in exchange]
         kept = read_exchanges(tmp_path / name / "exchanges.jsonl", links)
         assert len(links) == len(set(links)) == 4 and set(kept) == set(links)
         assert {reply.text for _, reply in kept.values()} == {'{"action": 1}'}

@@ -32,7 +32,7 @@ def is_choice(request):
 
 
 def spoken(record):
-    return [(m["agent"], m["say"]) for step in record["steps"] for m in step["messages"]]
+    return [(m.agent, m.say) for step in record.steps for m in step.messages]
 
 
 def plain(request, plans=None, message="", okay=True):
@@ -57,25 +57,25 @@ def test_they_play_every_game(play_team, env_id, kind):
         return plain(request)
 
     record, client = play_team(f"llm:m?agent={kind}", answer, env_id, max_cycles=4)
-    assert 1 <= record["timesteps"] <= 4 and client.asked
-    assert not any(step["errors"] for step in record["steps"])
-    assert {account["agent"] for account in record["accounts"].values()} == {kind}
+    assert 1 <= record.timesteps <= 4 and client.asked
+    assert not any(step.errors for step in record.steps)
+    assert {account.agent for account in record.accounts.values()} == {kind}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("reply", ["", "no idea", '{"action": 9999}', '{"message": ', "x" * 50_000])
 def test_no_answer_breaks_the_game(play_team, kind, reply):
     record, _ = play_team(f"llm:m?agent={kind},fallback=idle", lambda request: reply, **HOME, max_cycles=3)
-    assert record["timesteps"] == 3
-    assert {text for step in record["steps"] for text in step["action_texts"]} <= {"wait", "say", "say 2"}
+    assert record.timesteps == 3
+    assert {text for step in record.steps for text in step.action_texts} <= {"wait", "say", "say 2"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_an_answer_a_random_action_is_taken(play_team, kind):
     record, _ = play_team(f"llm:m?agent={kind}", lambda request: "", **HOME, max_cycles=8)
-    assert len({text for step in record["steps"] for text in step["action_texts"]}) > 2
+    assert len({text for step in record.steps for text in step.action_texts}) > 2
     again, _ = play_team(f"llm:m?agent={kind}", lambda request: "", **HOME, max_cycles=8)
-    assert again["steps"] == record["steps"]
+    assert again.steps == record.steps
 
 
 @pytest.mark.parametrize("kind", ("choose", *KINDS))
@@ -93,7 +93,7 @@ def test_a_draft_is_sent_by_choice_and_costs_an_action(play_team):
         return plain(request, message="I look in the kitchen.")
 
     record, client = play_team("llm:m?agent=coela,order=game", answer, **HOME, max_cycles=3)
-    texts = [text for step in record["steps"] for text in step["action_texts"]]
+    texts = [text for step in record.steps for text in step.action_texts]
     assert texts == ["say", "say", "wait", "wait", "say", "say"]
     assert spoken(record)[:2] == [(0, "I look in the kitchen."), (1, "I look in the kitchen.")]
     assert any("Alice: I look in the kitchen." in phrase for phrase in client.last)
@@ -114,7 +114,7 @@ def test_where_words_are_free_they_go_along_with_an_action(play_team):
     assert before and all("A message does not take your turn" in prompt for prompt in before)
     assert after and all("You have just sent this message" in p and "not take your turn: Hello." in p for p in after)
     assert spoken(record) == [(0, "Hello."), (1, "Hello.")]
-    assert all(text.startswith("go to") for text in record["steps"][0]["action_texts"])
+    assert all(text.startswith("go to") for text in record.steps[0].action_texts)
 
 
 @pytest.mark.parametrize("kind", ["roco", "capo"])
@@ -211,8 +211,8 @@ def test_consent_is_silent_and_everybody_does_its_part(play_team):
     record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=3)
     message = "Let us share. Plan: Alice: go to kitchen; check fridge. Bob: go to bathroom; go to bedroom."
     assert spoken(record)[0] == (0, message)
-    assert len([m for m in record["steps"][0]["messages"]]) == 1
-    texts = [step["action_texts"] for step in record["steps"]]
+    assert len([m for m in record.steps[0].messages]) == 1
+    texts = [step.action_texts for step in record.steps]
     assert texts[0] == ["say", "go to bathroom"] or texts[0] == ["say", "go to bedroom"]
 
 
@@ -226,10 +226,10 @@ def test_roco_answers_by_a_proposal_of_its_own_which_counts_in_the_end(play_team
         return plain(request, PLANS)
 
     record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=2)
-    first = [m for m in record["steps"][0]["messages"] if m["conversation"] == 0]
-    assert [m["agent"] for m in first] == [0, 1]
-    assert "Alice: go to bedroom" in first[1]["say"]
-    texts = [text for step in record["steps"] for text in step["action_texts"]]
+    first = [m for m in record.steps[0].messages if m.conversation == 0]
+    assert [m.agent for m in first] == [0, 1]
+    assert "Alice: go to bedroom" in first[1].say
+    texts = [text for step in record.steps for text in step.action_texts]
     assert texts[1] == "say" and not {"go to bathroom", "check fridge"} & set(texts)
 
 
@@ -255,7 +255,7 @@ def test_news_open_a_discussion_again(play_team):
         return plain(request, PLANS)
 
     record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=30)
-    assert sum(bool(step["messages"]) for step in record["steps"]) > 2
+    assert sum(bool(step.messages) for step in record.steps) > 2
 
 
 def test_off_means_no_discussion(play_team):

@@ -11,10 +11,11 @@ from endpoints import Says, serving
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.answers import TOOL, Unreadable
+from collab_overcooked.policies.llm.chat import ChatTransport
 from collab_overcooked.policies.llm.client import ChatMessage, Request
-from collab_overcooked.policies.llm.endpoint import Endpoint, RetryPolicy
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.llm.tools import act_tool, calls_text, read_act, read_parts, talk_tools
+from collab_overcooked.policies.llm.transport import RetryPolicy
 
 TOOLS = [act_tool(["wait(1)", "deliver()"], "Act."), *talk_tools(())]
 
@@ -36,7 +37,7 @@ def test_a_request_has_the_tools_and_no_form_of_text(monkeypatch):
     body = json.dumps({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]})
     complaint = Says("tool_choice 'required' is not supported", 400)
     with serving(lambda asked: complaint if "tool_choice" in asked else Says(body=body)) as server:
-        endpoint = Endpoint(server.url, patience=RetryPolicy(attempts=1))
+        endpoint = ChatTransport(server.url, patience=RetryPolicy(attempts=1))
         reply = endpoint.complete(Request("m", (ChatMessage("user", "now?"),), tools=tuple(TOOLS)))
         endpoint.close()
     assert read_act(reply.text, TOOLS, ["wait(1)", "deliver()"]) == (1, TOOL) and reply.finish == "stop"
@@ -90,7 +91,7 @@ def test_an_agent_of_every_game_chooses_among_the_legal_actions(play_team):
         assert all(f". {action}" in request.turns[-1].content for action in enum_of(request, "act"))
         assert "calling the tool act" in request.turns[-1].content and "JSON" not in request.turns[-1].content
     first = enum_of(client.asked[0], "act")[-1]
-    assert record["steps"][0]["action_texts"][0] == first
+    assert record.steps[0].action_texts[0] == first
 
 
 def test_an_action_that_is_not_offered_is_asked_for_again(play_team):
@@ -117,8 +118,8 @@ def test_partners_plan_ask_and_talk_by_calls(play_team):
         return calls(("act", {"action": "wait(1)"}))
 
     record, client = play_team("llm:m?channel=tools", cook, max_cycles=2)
-    (asked, *_) = record["steps"][0]["messages"]
-    assert asked["say"] == "An egg, please." and "request('pickup(egg,ingredient_dispenser)')" in asked["plan"]
+    (asked, *_) = record.steps[0].messages
+    assert asked.say == "An egg, please." and "request('pickup(egg,ingredient_dispenser)')" in asked.plan
     chef, helper = client.asked[0], client.asked[1]
     assert "pickup(egg,ingredient_dispenser)" in enum_of(chef, "request"), "the chef knows the helper's actions"
     assert enum_of(helper, "request") is None, "the helper does not know the chef's"

@@ -14,9 +14,10 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointConfig, EndpointError, Request
 from collab_overcooked.policies.llm.connection import connect, is_provided
-from collab_overcooked.policies.llm.endpoint import Endpoint, RetryPolicy
+from collab_overcooked.policies.llm.responses import ResponsesTransport
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.llm.tools import act_tool
+from collab_overcooked.policies.llm.transport import RetryPolicy
 
 TURNS = (ChatMessage("system", "rules"), ChatMessage("user", "now?"))
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
@@ -45,7 +46,7 @@ def said(**part: Any) -> dict[str, Any]:
 
 def ask(says: Any, request: Request) -> tuple[Any, list[dict[str, Any]]]:
     with serving(says) as server:
-        endpoint = Endpoint(server.url, patience=RetryPolicy(attempts=1), api="responses")
+        endpoint = ResponsesTransport(server.url, patience=RetryPolicy(attempts=1))
         try:
             return endpoint.complete(request), server.asked
         except EndpointError as error:
@@ -180,7 +181,7 @@ def test_reasoning_tokens_have_a_column_of_their_own(play_team):
 
     answer = Reply('{"action": 1}', prompt_tokens=10, completion_tokens=9, reasoning_tokens=7)
     record, _ = play_team("llm:m", lambda request: answer, "Overcooked-v0", layout="cramped_room", max_cycles=2)
-    assert record["accounts"]["agent_0"]["reasoning_tokens"] == 14
+    assert record.accounts["agent_0"].reasoning_tokens == 14
     table = cost_card([record]).tables[0]
     row = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
     assert (row["Tokens out"], row["Reasoning"]) == (36, 28)

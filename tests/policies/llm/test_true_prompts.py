@@ -301,7 +301,7 @@ def test_who_answers_with_tools_can_stay_silent(play_team):
     record, client = play_team("llm:m?agent=partner,channel=tools", answer, max_cycles=4)
     asked = [prompt for prompt in client.last if "turn to answer" in prompt]
     assert asked and all("call say with [NOTHING]" in prompt and "Leave it empty" not in prompt for prompt in asked)
-    assert set(record["accounts"]["agent_1"]["readings"]) == {"tool"} and "Alice: [NOTHING]" not in "".join(client.last)
+    assert set(record.accounts["agent_1"].readings) == {"tool"} and "Alice: [NOTHING]" not in "".join(client.last)
 
 
 @pytest.mark.parametrize("env_id", [*HOMES, "CuisineWorld-v0", "CraftKitchen-v0"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import re
@@ -12,6 +13,7 @@ import pytest
 from cli_runner import CliRunner
 from games.overcooked.world import open_world
 from hidden import hide, reach
+from records import as_json
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -26,8 +28,7 @@ from collab_overcooked.policies.search.subplans import PlanningView
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting.plan_trees import all_updates, report_section, tree_text
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.jobs import make_logger
-from collab_overcooked.runner.records import parse_record
+from collab_overcooked.runner.records import dump_line, parse_record
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
 
@@ -48,7 +49,7 @@ def test_every_game_with_sub_plans_is_tested() -> None:
 def play(env_id: str, spec: str = "cots", seed: int = 3, steps: int = 25) -> dict[str, Any]:
     env = collab_overcooked.make(env_id, **SMALL[env_id], max_cycles=steps)
     team = make_team([spec] * env.game.n_agents)
-    return play_episode(env, team, seed, task=str(SMALL[env_id].get("task", "small")), logger=make_logger(env_id))
+    return play_episode(env, team, seed, task=str(SMALL[env_id].get("task", "small")))
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +61,19 @@ def records() -> dict[str, dict[str, Any]]:
 def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, records: dict[str, Any]) -> None:
     record = records[env_id]
     assert first_difference(record) is None
-    assert json.dumps(play(env_id)) == json.dumps(record)
+    assert play(env_id) == record
     updates = all_updates(record)
-    assert updates[0]["trigger"] == "start"
-    assert any(update["searched"] for update in updates)
+    assert updates[0].trigger == "start"
+    assert any(update.searched for update in updates)
     for update in updates:
         taken = [
             part.partition(": ")[2]
-            for line in update["plan"].splitlines()
+            for line in update.plan.splitlines()
             for part in line.partition(" ")[2].split("; ")
             if re.match("fetch|pick up|bring", part)
         ]
         assert len(set(taken)) == len(taken)
-    assert not any(error["code"] == "F_NO_ACTION" for step in record["steps"] for error in step["errors"])
+    assert not any(error["code"] == "F_NO_ACTION" for step in record.steps for error in step.errors)
 
 
 def words_of(state: PlanningView) -> str:
@@ -160,16 +161,16 @@ def test_seats_of_one_spec_share_a_plan_and_others_do_not() -> None:
 def test_a_seat_beside_other_policies_plans_for_both() -> None:
     env = collab_overcooked.make("Housework-v0", **SMALL["Housework-v0"])
     record = play_episode(env, make_team(["greedy", "cots"]), 1, task="set_table")
-    assert list(record["plan_updates"]) == ["agent_1"]
-    assert any("Alice:" in update["plan"] and "Bob:" in update["plan"] for update in all_updates(record))
-    assert not any(step["messages"] for step in record["steps"])  # a program does not read
+    assert list(record.plan_updates) == ["agent_1"]
+    assert any("Alice:" in update.plan and "Bob:" in update.plan for update in all_updates(record))
+    assert not any(step.messages for step in record.steps)  # a program does not read
 
 
 def test_talk_costs_only_where_it_is_charged() -> None:
     for spec, message in (("cots", False), ("cots:charge=1", True)):
         record = play("Housework-v0", spec)
-        assert any(step["messages"] for step in record["steps"]) == message
-        replies = [text for step in record["steps"] for text in step["action_texts"] if text.startswith("say")]
+        assert any(step.messages for step in record.steps) == message
+        replies = [text for step in record.steps for text in step.action_texts if text.startswith("say")]
         assert bool(replies) == message
 
 
@@ -189,27 +190,26 @@ def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str
 
 def test_records_hold_whole_trees(records: dict[str, Any]) -> None:
     record = records["Housework-v0"]
-    full = record | {"metrics": {}}
-    parse_record(json.dumps(full), "here")
-    broken = json.loads(json.dumps(full))
+    parse_record(dump_line(record).decode(), "here")
+    broken = as_json(record)
     broken["plan_updates"]["agent_0"][0]["nodes"][0]["visits"] = -1
     with pytest.raises(ValueError, match="plan_updates"):
         parse_record(json.dumps(broken), "here")
 
 
 def test_trees_in_reports_are_escaped(records: dict[str, Any]) -> None:
-    update = next(u for u in all_updates(records["Housework-v0"]) if u["searched"] and len(u["nodes"]) > 1)
+    update = next(u for u in all_updates(records["Housework-v0"]) if u.searched and len(u.nodes) > 1)
     assert "<- chosen" in tree_text(update)
-    bad = json.loads(json.dumps(update))
-    bad["nodes"][0]["plan"] = bad["nodes"][0]["messages"][0] = "<script>alert(1)</script>\x1b[31m"
-    record = records["Housework-v0"] | {"plan_updates": {"agent_0": [bad]}}
+    bad = copy.deepcopy(update)
+    bad.nodes[0].plan = bad.nodes[0].messages[0] = "<script>alert(1)</script>\x1b[31m"
+    record = records["Housework-v0"].replace(plan_updates={"agent_0": [bad]})
     text = report_section([record])
     assert "&lt;script&gt;" in text and "<script" not in text and "\x1b" not in text
 
 
 def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
     file = tmp_path / "records.jsonl"
-    file.write_text("".join(json.dumps(records[g] | {"metrics": {}}) + "\n" for g in ("Housework-v0", "Overcooked-v0")))
+    file.write_bytes(b"".join(dump_line(records[g]) for g in ("Housework-v0", "Overcooked-v0")))
 
     def run(*text: Any) -> Any:
         return CliRunner().invoke(app, ["show-plan", *map(str, (file, *text))])
@@ -218,8 +218,7 @@ def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
     assert done.exit_code == 0 and "Plan that is carried out" in done.stdout
     done = run("--episode", 7)
     assert done.exit_code == 2 and done.stderr.startswith("error: ")
-    none = records["Housework-v0"] | {"metrics": {}, "plan_updates": {}}
-    file.write_text(json.dumps(none) + "\n")
+    file.write_bytes(dump_line(records["Housework-v0"].replace(plan_updates={})))
     assert "no plan was searched" in run().stderr
 
 

@@ -6,13 +6,13 @@ import dataclasses
 from typing import Any
 
 import pytest
+from records import as_json
 
 import collab_overcooked
 from collab_overcooked.policies.api import Message, Seen
 from collab_overcooked.policies.search.partners import QUESTION, Partner, read_answer
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.jobs import make_logger
 from collab_overcooked.runner.teams import make_team
 
 
@@ -41,11 +41,11 @@ def play(critic: Critic | None, spec: str = "cots", steps: int = 6) -> dict[str,
     team = make_team([spec, "greedy"])
     if critic is not None:
         team = dataclasses.replace(team, specs=(spec, critic.name), policies=(team.policies[0], critic))
-    return play_episode(env, team, 3, task="set_table", logger=make_logger("Housework-v0"))
+    return play_episode(env, team, 3, task="set_table")
 
 
-def first_update(record: dict[str, Any]) -> dict[str, Any]:
-    return record["plan_updates"]["agent_0"][0]
+def first_update(record: Any) -> dict[str, Any]:
+    return as_json(record)["plan_updates"]["agent_0"][0]
 
 
 def test_a_plan_for_both_seats_is_sent_and_consent_ends_the_search() -> None:
@@ -54,7 +54,7 @@ def test_a_plan_for_both_seats_is_sent_and_consent_ends_the_search() -> None:
     update = first_update(record)
     assert "Alice: " in update["plan"] and "Bob: " in update["plan"]
     assert critic.asked[0].startswith("Plan: 1. Alice: ") and critic.asked[0].endswith(QUESTION)
-    assert [message["agent"] for message in record["steps"][0]["messages"]] == [0, 1]
+    assert [message.agent for message in record.steps[0].messages] == [0, 1]
     assert [answer["score"] for answer in update["answers"]] == [1.0]
     assert len(update["nodes"]) == 1 and update["nodes"][0]["reward"] == 1.0
 
@@ -68,7 +68,7 @@ def test_an_objection_is_followed_by_another_plan_within_the_budget() -> None:
     assert plans[0] != plans[1] != plans[2]
     assert "Bob: search bedroom" in plans[1]  # the change that it asked for
     assert update["depth"] == 2
-    sent = [message["say"] for message in record["steps"][0]["messages"] if message["agent"] == 0]
+    sent = [message.say for message in record.steps[0].messages if message.agent == 0]
     assert [text.endswith(QUESTION) for text in sent] == [True, True, False]  # the budget is used up
 
 
@@ -79,7 +79,7 @@ def test_without_expansions_there_is_one_question_fewer() -> None:
 
 def test_a_silent_program_gets_no_message_and_is_rated_as_greedy() -> None:
     record = play(None)
-    assert not any(step["messages"] for step in record["steps"])
+    assert not any(step.messages for step in record.steps)
     update = first_update(record)
     assert "Bob: " in update["plan"] and len(update["nodes"]) > 0 and "answers" not in update
 

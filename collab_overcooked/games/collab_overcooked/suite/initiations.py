@@ -19,7 +19,7 @@ from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.games.collab_overcooked.engine.constants import Task
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
-from collab_overcooked.games.collab_overcooked.suite.scoring import ENV_ID
+from collab_overcooked.games.collab_overcooked.suite.scoring import ENV_ID, CollabRecord
 from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions
 from collab_overcooked.games.collab_overcooked.suite.tables import REFERENCE
 from collab_overcooked.io.options import option
@@ -135,17 +135,15 @@ class Sample(EpisodeJob):
     longest = 1  # step in which the chef is asked
     stage: int  # Number of the state among those of its task
 
-    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
+    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> CollabRecord:
         game: Any = env.game
         stage = stages(game)[self.stage]
         staged = tuple(
             Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)
         )
-        record = super().record(env, Team(team.specs, staged), len(stage.before) + 1)
-        if "accounts" in record:
-            record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
-        return record | {"due": stage.action, "due_number": self.stage + 1}
+        record: Any = super().record(env, Team(team.specs, staged), len(stage.before) + 1)
+        return record.replace(due=stage.action, due_number=self.stage + 1)
 
 
 class InitiationPlan(EpisodePlan):

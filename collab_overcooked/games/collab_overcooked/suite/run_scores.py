@@ -6,10 +6,10 @@ over its tasks. Works for any number of agents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from collab_overcooked.core.record import Record, Step
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
     Conversation,
@@ -165,22 +165,22 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
     )
 
 
-def run_from_record(record: Mapping[str, Any]) -> Run:
+def run_from_record(record: Record) -> Run:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 
     Messages are grouped into conversations by their step and conversation number.
     """
-    history = tuple(tuple((entry["timestamp"], entry["action"]) for entry in actions) for actions in record["history"])
-    conversations = [talk for t, step in enumerate(record["steps"]) for talk in _conversations(step, t)]
-    return Run(history, tuple(conversations), record["success"], record["timesteps"])
+    history = tuple(tuple((entry.timestamp, entry.action) for entry in actions) for actions in record.history)
+    conversations = [talk for t, step in enumerate(record.steps) for talk in _conversations(step, t)]
+    return Run(history, tuple(conversations), record.success, record.timesteps)
 
 
-def _conversations(step: Mapping[str, Any], t: int) -> list[Conversation]:
+def _conversations(step: Step, t: int) -> list[Conversation]:
     groups: dict[int, list[Message]] = {}
-    for entry in step["messages"]:
-        if entry["agent"] is not None:  # a voice without a seat
-            message = Message(entry["agent"], entry["say"], entry["plan"])
-            groups.setdefault(entry.get("conversation", 0), []).append(message)
+    for entry in step.messages:
+        if entry.agent is not None:  # a voice without a seat
+            message = Message(entry.agent, entry.say, entry.plan)
+            groups.setdefault(entry.conversation or 0, []).append(message)
     return [Conversation(t, tuple(messages)) for messages in groups.values()]
 
 

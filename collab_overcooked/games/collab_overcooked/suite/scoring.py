@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA, steps_allowed
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
@@ -38,12 +39,11 @@ from collab_overcooked.games.collab_overcooked.suite.run_scores import (
     score_runs,
     success_rate,
 )
-from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import option
+from collab_overcooked.io.structs import Positive, Text
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
-from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.records import RECORDS, without_lexicon
 
 ENV_ID = "CollabOvercooked-v0"
@@ -92,7 +92,7 @@ class TaskReferences:
     display_names: tuple[str, ...]  # Names of the seats in texts
 
 
-def variant_title(record: Mapping[str, Any]) -> str:
+def variant_title(record: CollabRecord) -> str:
     """Return id, kitchen, time limit, and all other options that differ from the default."""
     always = axis_values(record, ("kitchen", "gamma"))
     changed = {name: value for name, value in variant_of(record).changed.items() if name not in always}
@@ -182,10 +182,13 @@ def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequen
 
 
 NAME = "collab-overcooked"  # of the suite
-RECORD_FIELDS = RecordFields(
-    event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),
-    optional={"due": schema.text, "due_number": schema.integer(1)},
-)
+
+
+class CollabRecord(Record, kw_only=True):
+    """Record of an episode; those of ``initiations`` say which action was due, and its number from 1."""
+
+    due: Text = ""
+    due_number: Positive | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +258,7 @@ class TeamScore:
     levels: tuple[LevelScore, ...]  # One row per level, and the total
     tasks: tuple[LevelScore, ...]  # One row per task
     notes: tuple[str, ...] = ()  # Notes below the tables
-    # Scored conversations by kind of initiation, see ``metrics.Initiation``; may be empty
+    # Scored conversations by kind of initiation, see ``collaboration.Initiation``; may be empty
     initiations: Mapping[str, int] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)  # Steps allowed, means by level
     # Published times of reference plays, means by level
@@ -268,7 +271,7 @@ class TeamScore:
         return len(tes) if tes is not None else len(self.team)
 
 
-def score_record(record: Mapping[str, Any], options: CollaborationOptions | None = None) -> dict[str, Any]:
+def score_record(record: CollabRecord, options: CollaborationOptions | None = None) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
     Returns:
@@ -279,10 +282,10 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     Raises:
         ValueError: For an unknown task, or a field that metrics cannot read.
     """
-    known = task_references(record["env_kwargs"])
-    task = task_of(known, record["task"])
+    known = task_references(record.env_kwargs)
+    task = task_of(known, record.task)
     run = run_from_record(without_lexicon(record))
-    rewards = [step["rewards"] for step in record["steps"]]
+    rewards = [step.rewards for step in record.steps]
     metrics: dict[str, Any] = {
         "success": run.success,
         "timesteps": run.timesteps,
@@ -318,11 +321,11 @@ METRICS = MetricSet(
         Metric("conversations", "Scored conversations.", "conversations"),
     ),
     score_record,
-    progress=lambda record: record["metrics"]["pc"],
+    progress=lambda record: record.metrics["pc"],
 )
 
 
-def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[TeamScore]:
+def score_records(records: Sequence[CollabRecord], options: CollaborationOptions | None = None) -> list[TeamScore]:
     """Score records, one result for every team, variant of a game, and gamma of ``CollabScoring``.
 
     Raises:
@@ -332,21 +335,21 @@ def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOp
     return [table_of(group, options) for gamma in gammas for group in group_records(records, gamma)]
 
 
-def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
+def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
     """Return a record's run and its time limit, optionally as if played with another gamma."""
-    run, played = run_from_record(without_lexicon(record)), record["max_cycles"]
+    run, played = run_from_record(without_lexicon(record)), record.max_cycles
     if gamma is None:
         return run, played
-    limit = steps_allowed(known.tasks[record["task"]].reference_time, gamma)
-    if limit + 1 > record.get("ends_after", played) and not run.success:
+    limit = steps_allowed(known.tasks[record.task].reference_time, gamma)
+    if limit + 1 > (record.ends_after or played) and not run.success:
         raise ValueError(
-            f"gamma {gamma:g}: {record['task']} was played for at most {played} timesteps, too few for {limit + 1}; "
+            f"gamma {gamma:g}: {record.task} was played for at most {played} timesteps, too few for {limit + 1}; "
             "play with a larger --gamma"
         )
     return apply_time_limit(run, limit), limit
 
 
-def group_records(records: Sequence[Mapping[str, Any]], gamma: float | None = None) -> list[Group]:
+def group_records(records: Sequence[CollabRecord], gamma: float | None = None) -> list[Group]:
     """Sort records by game, options and team, in the order in which these first appear.
 
     Args:
@@ -354,12 +357,12 @@ def group_records(records: Sequence[Mapping[str, Any]], gamma: float | None = No
         gamma: Judges all of them by this time limit; None for the one that each was played with.
     """
     groups = []
-    for members in by_variant(records, lambda record: tuple(sorted(record["team"].items()))):
+    for members in by_variant(records, lambda record: tuple(sorted(record.team.items()))):
         judged = "" if gamma is None else f", judged by gamma {gamma:g}"
-        group = Group(variant_title(members[0]) + judged, members[0]["team"], task_references(members[0]["env_kwargs"]))
+        group = Group(variant_title(members[0]) + judged, members[0].team, task_references(members[0].env_kwargs))
         for record in members:
-            task_of(group.known, record["task"])
-            group.add(record["task"], *judged_run(record, group.known, gamma))
+            task_of(group.known, record.task)
+            group.add(record.task, *judged_run(record, group.known, gamma))
         groups.append(group)
     return groups
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record, Suite, load_checked
+from collab_overcooked.evaluation.suites import Suite, load_checked
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
 from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
 from collab_overcooked.games.collab_overcooked.suite import tables
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
     ENV_ID,
-    RECORD_FIELDS,
+    CollabRecord,
     CollabScoring,
     LogOptions,
     TaskInfo,
@@ -79,7 +79,7 @@ class CollabOvercookedSuite(Suite):
 
     suite_options: ClassVar[type] = TaskOptions
     scoring_options = CollabScoring
-    record_fields = RECORD_FIELDS
+    record_class = CollabRecord
     log_options = LogOptions
     show_options = ("more", "by_task")
     has_success = True
@@ -133,12 +133,12 @@ class CollabOvercookedSuite(Suite):
             kwargs, level = {**options, "task": task}, known.tasks[task].level
             yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
         gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
 
-    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         return tables.sheet(played)
 
     def find_logs(self, path: Path) -> list[Path]:
@@ -149,30 +149,30 @@ class CollabOvercookedSuite(Suite):
     ) -> Scorecard:
         return scorecard(score_logs(logs, scoring, log_options, note))
 
-    def outcome(self, record: Record) -> str:
-        return "delivered" if record["success"] else "not delivered"
+    def outcome(self, record: Any) -> str:
+        return "delivered" if record.success else "not delivered"
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
-        options = record["env_kwargs"]
+    def derived(self, record: Any) -> Mapping[str, Any]:
+        options = record.env_kwargs
         task, known = (
-            (record.get("options") or options).get("task", options.get("task")),
+            (record.options or options).get("task", options.get("task")),
             task_references(options).tasks,
         )
-        if record["task"] not in known or task not in list(known):
+        if record.task not in known or task not in list(known):
             return {}
         config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
         limit = steps_allowed(known[task].reference_time, config.gamma, config.time_limit)
-        limits = {} if record.get("max_cycles_given") else {"max_cycles": limit}
+        limits = {} if record.max_cycles_given else {"max_cycles": limit}
         return {"task": task, "level": known[task].level, **limits}
 
-    def episode_name(self, record: Record) -> str:
-        return f"Level {record['level']}, {record['task']}"
+    def episode_name(self, record: Any) -> str:
+        return f"Level {record.level}, {record.task}"
 
     def setting(self, name: str) -> Setting:
         level = name.removeprefix("level ")
         return Setting(name, {"levels": level}, {"level": int(level), "task": None})
 
-    def summary(self, records: Sequence[Record]) -> Summary:
+    def summary(self, records: Sequence[Any]) -> Summary:
         table = only(score_records(records))
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
@@ -19,6 +18,7 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
 )
 from collab_overcooked.games.collab_overcooked.suite.run_scores import LevelScore, run_from_record
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
+    CollabRecord,
     TeamScore,
     group_records,
     table_of,
@@ -32,7 +32,6 @@ from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.teams import team_text
 
-Record = Mapping[str, Any]
 SINGLE = ("success_rate", "pc", "ic", "rc", "timesteps")
 BY_SEAT = ("tes", "efficiency", "redundancy", "rouge_l")
 _DETAILS = "Efficiency, redundancy and ROUGE-L"
@@ -153,7 +152,7 @@ GAMMAS = (1.0, 1.2, 1.5, 2.0)  # of sheets, as far as they were played; those of
 Rates = Mapping[float, Estimate | None]
 
 
-def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict[str, Rates]:
+def success_by_gamma(records: Sequence[CollabRecord], gammas: Sequence[float]) -> dict[str, Rates]:
     """Return the success rates of each team and variant, unweighted means over tasks, by gamma."""
     rates_by_team: dict[str, dict[float, Estimate | None]] = {}
     for gamma in gammas:
@@ -184,10 +183,10 @@ def rate_tables(title: str, axis: str, rates_by_name: Mapping[str, Rates]) -> tu
 GAMMA_TITLE = "Success rate by time limit, as a multiple of the reference time"
 
 
-def gamma_card(records: Sequence[Record], gammas: Sequence[float]) -> Scorecard:
+def gamma_card(records: Sequence[CollabRecord], gammas: Sequence[float]) -> Scorecard:
     """Return success rates by gamma of all teams in records."""
     table, chart = rate_tables(GAMMA_TITLE, "gamma", success_by_gamma(records, gammas))
-    shows_limit = any(record["env_kwargs"].get("show_limit", True) for record in records)
+    shows_limit = any(record.env_kwargs.get("show_limit", True) for record in records)
     notes = (LIMIT_NOTE,) if shows_limit else ()
     return Scorecard("gamma", "One run judged by several time limits", (table,), notes=notes, charts=(chart,))
 
@@ -200,7 +199,7 @@ LEVEL_CURVES = {
 }
 
 
-def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
+def sheet(played: Mapping[str, Sequence[CollabRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return the paper's measures by level and success by gamma, up to the gamma that each run was played with.
 
     Runs of ``initiations`` have shares of right initiations by the action that was due instead.
@@ -209,7 +208,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     asked: dict[str, Rates] = {}
     by_level: dict[str, dict[str, Rates]] = {title: {} for title in LEVEL_CURVES}
     for run, records in played.items():
-        episodes = [record for record in records if "due" not in record]
+        episodes = [record for record in records if not record.due]
         by_gamma |= {
             f"{run}: {name}": rates for name, rates in success_by_gamma(episodes, played_gammas(episodes)).items()
         }
@@ -218,15 +217,15 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
             rows = [row for row in table_of(group).levels if row.name != "total"]
             for title, measure in LEVEL_CURVES.items():
                 by_level[title][name] = {float(row.name): getattr(row, measure) for row in rows}
-        for members in by_variant(record for record in records if "due" in record):
-            asked[f"{run}: {team_text(members[0]['team'].values())}"] = _right_by_number(members)
+        for members in by_variant(record for record in records if record.due):
+            asked[f"{run}: {team_text(members[0].team.values())}"] = _right_by_number(members)
     curves = [(title, "level", rates) for title, rates in by_level.items()]
     curves += [(GAMMA_TITLE, "gamma", by_gamma), ("Right initiations by due action", "action", asked)]
     drawn = [rate_tables(*curve) for curve in curves if any(curve[2].values())]
     return [table for table, _ in drawn], [chart for _, chart in drawn]
 
 
-def _right_by_number(records: Sequence[Record]) -> Rates:
+def _right_by_number(records: Sequence[CollabRecord]) -> Rates:
     by_number: dict[float, list[bool]] = {}
     for answer in map(answer_of, records):
         by_number.setdefault(answer.number, []).append(answer.kind == Initiation.RIGHT)
@@ -236,7 +235,7 @@ def _right_by_number(records: Sequence[Record]) -> Rates:
 LIMIT_NOTE = "The agents saw the time limit of the games played; --set show_limit=false hides it."
 
 
-def played_gammas(records: Sequence[Record]) -> list[float]:
+def played_gammas(records: Sequence[CollabRecord]) -> list[float]:
     """Return the members of ``GAMMAS`` for which all records were played long enough."""
     gammas = []
     for gamma in GAMMAS:
@@ -263,27 +262,27 @@ class Answer:
     followed: bool | None  # Whether the response would have helped; None if no responder was asked
 
 
-def answer_of(record: Record, options: CollaborationOptions | None = None) -> Answer:
+def answer_of(record: CollabRecord, options: CollaborationOptions | None = None) -> Answer:
     """Return the outcome of a record's question."""
-    known = task_references(record["env_kwargs"])
-    references = task_of(known, record["task"]).references
+    known = task_references(record.env_kwargs)
+    references = task_of(known, record.task).references
     assert references is not None  # the suite asks in states of reference plays only
     run = run_from_record(without_lexicon(record))
     events = collaboration_events(run, references, known.vocabularies, options)
     kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
-    asked = bool(events) and record["team"][f"agent_{events[0].responder}"] != REFERENCE
+    asked = bool(events) and record.team[f"agent_{events[0].responder}"] != REFERENCE
     followed = events[0].responded if asked else None
-    return Answer(record["due"], record["due_number"], record["task"], kind, followed)
+    return Answer(record.due, record.due_number or 0, record.task, kind, followed)
 
 
-def due_cards(records: Iterable[Record], options: CollaborationOptions | None = None) -> list[Scorecard]:
+def due_cards(records: Iterable[CollabRecord], options: CollaborationOptions | None = None) -> list[Scorecard]:
     """Return a card for each team that was asked when actions were due; nothing for other records."""
-    groups = by_variant(record for record in records if "due" in record)
+    groups = by_variant(record for record in records if record.due)
     return [_due_card(group, [answer_of(record, options) for record in group]) for group in groups]
 
 
-def _due_card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
-    team, variant = team_text(records[0]["team"].values()), variant_of(records[0]).label
+def _due_card(records: Sequence[CollabRecord], answers: Sequence[Answer]) -> Scorecard:
+    team, variant = team_text(records[0].team.values()), variant_of(records[0]).label
     by_due = _answer_table("Due action", answers, lambda answer: answer.due)
     tables = [by_due, _answer_table("Task", answers, lambda answer: answer.task)]
     if len(tables[1].rows) > 2:  # more than one task, and all

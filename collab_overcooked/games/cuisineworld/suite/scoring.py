@@ -9,15 +9,16 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
+from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.order_suite import OrderResult, score_orders
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels
-from collab_overcooked.io import schema
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import (
-    ORDERS,
     CosTable,
     Counting,
+    OrderRecord,
+    StepOrders,
     mean_known,
     parse_cell,
     served_share,
@@ -25,7 +26,6 @@ from collab_overcooked.metrics.orders import (
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
-from collab_overcooked.runner.record_schema import RecordFields, event_of
 
 SHARED = ("storage", "servingtable")  # tools at which agents do not get in each other's way
 
@@ -44,39 +44,39 @@ class FailureModes:
         return FailureModes(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
-def failure_modes(record: Mapping[str, Any]) -> FailureModes:
+def failure_modes(record: OrderRecord) -> FailureModes:
     """Count the failure modes of one episode."""
-    steps = record["steps"]
-    errors = [error["code"] for step in steps for error in step["errors"]]
+    steps = record.steps
+    errors = [error.code for step in steps for error in step.errors]
     return FailureModes(
-        _passed_over(step["orders"] for step in steps),
+        _passed_over(step.orders for step in steps),
         sum("OCCUPIED" in code for code in errors),
-        sum(_crowded(step["events"]) for step in steps),
+        sum(_crowded(step.events) for step in steps),
     )
 
 
-def _crowded(events: Sequence[Mapping[str, Any] | None]) -> int:
-    goals = Counter(event["place"] for event in events if event is not None and event["event"] == "GOTO")
+def _crowded(events: Sequence[Event | None]) -> int:
+    goals = Counter(event.place or "" for event in events if event is not None and event.event == "GOTO")
     return sum(count - 1 for place, count in goals.items() if not place.startswith(SHARED))
 
 
-def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
+def _passed_over(steps: Iterable[StepOrders]) -> int:
     lost = 0
     waiting: list[tuple[str, int, bool]] = []  # name, remaining steps, passed over
     for step in steps:
-        for name in step["completed"]:
+        for name in step.completed:
             served = next((order for order in waiting if order[0] == name), None)
             if served is not None:
                 waiting.remove(served)
                 waiting = [(n, left, passed or left < served[1]) for n, left, passed in waiting]
-        for name in step["expired"]:
+        for name in step.expired:
             gone = next((order for order in waiting if order[0] == name and order[1] == 0), None)
             if gone is not None:
                 waiting.remove(gone)
                 lost += gone[2]
         before = [(name, left - 1, passed) for name, left, passed in waiting]
         waiting = []
-        for name, left in step["open"]:
+        for name, left in step.open:
             if left is None:
                 continue
             known = next((order for order in before if order[:2] == (name, left)), (name, left, False))
@@ -87,10 +87,6 @@ def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
 
 
 AXES = ("level", "agents", "alpha")
-RECORD_FIELDS = RecordFields(
-    event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),
-    step={"orders": ORDERS},
-)
 
 
 ABLATIONS = {"hints": True, "feedback": True, "demo": "full", "demo_agents": 0}
@@ -187,13 +183,13 @@ class CosResult(OrderResult):
     def is_language(self) -> bool:
         """True if the first seat is played by a language model."""
         record = next(iter(self.episodes.values()))[0]
-        return settings_of(next(iter(record["team"].values()))) is not None
+        return settings_of(next(iter(record.team.values()))) is not None
 
     @cached_property
     def switches(self) -> dict[str, Any]:
         """Values of ``ABLATIONS`` in the team's prompts that differ from the default."""
         record = next(iter(self.episodes.values()))[0]
-        settings = settings_of(next(iter(record["team"].values())))
+        settings = settings_of(next(iter(record.team.values())))
         written = {} if settings is None else settings.switches
         return {name: written[name] for name, default in ABLATIONS.items() if written.get(name, default) != default}
 
@@ -217,7 +213,7 @@ class OrderScoring:
     )
 
 
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def score_record(record: OrderRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
     tally = tally_record(record)
     return {
@@ -226,7 +222,7 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "failing_steps": tally.failing_steps,
         "open": tally.open,
         "share": tally.cell().ratio,
-        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+        "return": float(sum(step.rewards[0] for step in record.steps)),
     }
 
 
@@ -243,7 +239,7 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
+def score_records(records: Iterable[OrderRecord], counting: Counting = "orders") -> list[CosResult]:
     """Score records of this game, one result for every team and variant.
 
     Args:

@@ -16,7 +16,6 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference,
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.evaluation.suites import Record
 from collab_overcooked.games.cuisineworld.engine.generate import LevelWish, generate_level
 from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
 from collab_overcooked.games.cuisineworld.engine.spec import (
@@ -32,7 +31,6 @@ from collab_overcooked.games.cuisineworld.policies.planner import GAME
 from collab_overcooked.games.cuisineworld.suite import tables
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     AXES,
-    RECORD_FIELDS,
     CosResult,
     OrderScoring,
     level_number,
@@ -42,7 +40,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path, write_generated
 from collab_overcooked.io.options import NAMES, option
-from collab_overcooked.metrics.orders import cos
+from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
@@ -150,7 +148,7 @@ class CuisineWorldSuite(OrderSuite):
     suite_options = OrderOptions
     scoring_options = OrderScoring
     show_options = ("more",)
-    record_fields = RECORD_FIELDS
+    record_class = OrderRecord
     axes = AXES
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
@@ -188,10 +186,10 @@ class CuisineWorldSuite(OrderSuite):
             raise ValueError("agents and alphas need at least one number each")
         return self.order_groups(team, parse_level_names(suite_options.levels), agents, alphas, options)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
-    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         return tables.sheet(played)
 
     def setting(self, name: str) -> Setting:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
-from typing import Any, Literal
+from typing import Literal
 
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
 from collab_overcooked.games.cuisineworld.suite.scoring import (
@@ -22,11 +22,10 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
 )
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import CosTable, cos, ordered
+from collab_overcooked.metrics.orders import CosTable, OrderRecord, cos, ordered
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
-Record = Mapping[str, Any]
 Scores = Mapping[int, float | None]
 
 
@@ -35,7 +34,7 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
     return {agents: table.average(levels) for agents, table in result.tables.items()}
 
 
-def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
+def sheet(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return what the paper's figures 3, 21 and 23 show of several runs.
 
     Scores by number of agents stand beside the published ones of the same levels and paces.

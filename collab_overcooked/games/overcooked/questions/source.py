@@ -263,7 +263,7 @@ class Situation(NamedTuple):
     layout: str  # Layout of the scene
     seat: int  # Seat that is asked
     hands: Mapping[int, str]  # Seat -> held item
-    pot: str  # Contents of the pots, see ``scenes.POT_WEIGHTS``; drawn if empty
+    pot: str  # Contents of the pots, see ``POT_WEIGHTS``; drawn if empty
     goal: Goal  # Goal of the team
     answer: str  # Common beginning of all best choices
 

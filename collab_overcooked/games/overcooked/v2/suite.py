@@ -92,7 +92,7 @@ def published() -> Mapping[str, Mapping[str, Sequence[float]]]:
 
 
 def _printed(method: str, row: Any) -> str | None:
-    numbers, played = published()[method].get(row.setting), row.records[0]["env_kwargs"]
+    numbers, played = published()[method].get(row.setting), row.records[0].env_kwargs
     if numbers is None or played != {**paper_options(row.setting), "layout": row.setting, "max_cycles": HORIZON}:
         return None
     return "{:g} ± {:g}".format(*numbers)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.games.rush.engine.constants import Reason
+from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.policies.api import Lesson, Policy
 from collab_overcooked.policies.specs import refuse_text
 
 UNEQUAL = 0.75  # balance below which work counts as unequal
-Event = Mapping[str, Any]
 
 
 class ScriptedTeacher:
@@ -45,42 +45,42 @@ def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
 class Notes:
     """Feedback on an episode of Rush."""
 
-    def __init__(self, record: Mapping[str, Any]) -> None:
-        if "orders" not in record or "positive" not in record.get("metrics", {}):
-            raise ValueError(f"the scripted teacher teaches Rush, not {record['env_id']}")
-        self.orders, self.metrics = record["orders"], record["metrics"]
-        self.seats = range(len(record["team"]))
-        self.events: list[tuple[int, Event]] = [
-            (seat, event) for step in record["steps"] for seat, event in enumerate(step["events"])
+    def __init__(self, record: Record) -> None:
+        if not isinstance(record, RushRecord) or "positive" not in record.metrics:
+            raise ValueError(f"the scripted teacher teaches Rush, not {record.env_id}")
+        self.orders, self.metrics = record.orders, record.metrics
+        self.seats = range(len(record.team))
+        self.events: list[tuple[int, RushEvent]] = [
+            (seat, event) for step in record.steps for seat, event in enumerate(step.events)
         ]
-        attempts = ((error["agent"], error["code"]) for step in record["steps"] for error in step["errors"])
-        self.refused = [(seat, event["reason"]) for seat, event in self.events if event["reason"] != "OK"]
+        attempts = ((error.agent, error.code) for step in record.steps for error in step.errors)
+        self.refused = [(seat, event.reason) for seat, event in self.events if event.reason != "OK"]
         self.refused += [(seat, code) for seat, code in attempts if code in Reason.__members__]  # before the step
 
     def summary(self) -> str:
         """Return a sentence on the outcome."""
         finished, ruined, turns = (self.metrics[name] for name in ("completed", "ruined", "turns"))
-        left = [order["name"] for order in self.orders if not order["finished"] and not order["ruined"]]
+        left = [order.name for order in self.orders if not order.finished and not order.ruined]
         rest = f" Not finished: {', '.join(left)}." if left else ""
         return f"{finished} of {len(self.orders)} orders were finished and {ruined} ruined in {turns} turns.{rest}"
 
     def mistakes(self, seat: int | None = None) -> Iterator[str]:
         """Yield sentences on ruined orders and refused actions, of all seats or of one."""
-        collected: set[str] = set()
+        collected: set[str | None] = set()
         for who, event in self.events:
-            if event["event"] == "TAKE_INGREDIENTS" and event["advanced"]:
-                collected.add(event["order"])
-            if event["ruined"] and seat in (None, who):
-                known = event["order"] in collected
+            if event.event == "TAKE_INGREDIENTS" and event.advanced:
+                collected.add(event.order)
+            if event.ruined and seat in (None, who):
+                known = event.order in collected
                 why = "more often than its recipe says" if known else "before its ingredients were collected"
-                yield f"agent_{who} ruined {event['order']} in turn {event['turn'] + 1}: it was cooked {why}."
+                yield f"agent_{who} ruined {event.order} in turn {event.turn + 1}: it was cooked {why}."
         for (who, reason), times in sorted(Counter(self.refused).items()):
             if seat in (None, who):
                 yield f"agent_{who} was refused {_times(times)}: {reason.replace('_', ' ').lower()}."
 
     def idleness(self, seat: int | None = None) -> Iterator[str]:
         """Yield sentences on workers that did nothing in some turns, of all seats or of one."""
-        idle = Counter((who, event["worker"]) for who, event in self.events if event["event"] == "NO_ACTION")
+        idle = Counter((who, event.worker) for who, event in self.events if event.event == "NO_ACTION")
         for (who, worker), times in sorted(idle.items()):
             if seat in (None, who):
                 yield f"Worker {worker} of agent_{who} did nothing in {times} of {self.metrics['turns']} turns."

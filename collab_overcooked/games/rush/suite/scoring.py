@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from collab_overcooked.games.rush.engine.spec import scenarios
-from collab_overcooked.io import schema
+from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
@@ -24,24 +24,10 @@ from collab_overcooked.policies.registry import is_language
 from collab_overcooked.policies.specs import split_wrapper
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
-from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_text
 
 AXES = ("scenario", "agents")
-_ORDER = schema.object_of({"name": schema.text, "finished": schema.boolean, "ruined": schema.boolean})
-RECORD_FIELDS = RecordFields(
-    event=schema.object_of(
-        {
-            **dict.fromkeys(("event", "label", "reason"), schema.text),
-            "order": schema.optional(schema.text),
-            **dict.fromkeys(("worker", "turn"), schema.integer()),
-            **dict.fromkeys(("advanced", "finished", "ruined"), schema.boolean),
-        }
-    ),
-    record={"scenario": schema.name, "max_turns": schema.integer(), "orders": schema.list_of(_ORDER)},
-    optional={"round": schema.integer(), "teacher": schema.name},
-)
 
 
 Attribution = Literal["final", "immediate"]
@@ -94,29 +80,29 @@ def balance(contributions: Sequence[float]) -> float | None:
     return sum(pairs) / len(pairs) if pairs else None
 
 
-def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -> RoundScore:
-    """Score one episode from its ``max_turns`` and the events of ``RECORD_FIELDS``."""
+def score_round(record: RushRecord, attribution: Attribution = "final") -> RoundScore:
+    """Score one episode from its ``max_turns`` and the its events."""
     if attribution not in get_args(Attribution):
         raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
-    seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
+    seats = [[step.events[seat] for step in record.steps] for seat in range(len(record.team))]
     every = [event for events in seats for event in events]
-    finished = {event["order"] for event in every if event["finished"]}
-    turns = max((event["turn"] + 1 for event in every), default=0)
+    finished = {event.order for event in every if event.finished}
+    turns = max((event.turn + 1 for event in every), default=0)
     return RoundScore(
         completed=len(finished),
-        ruined=len({event["order"] for event in every if event["ruined"]}),
+        ruined=len({event.order for event in every if event.ruined}),
         turns=turns,
-        early=turns < record["max_turns"],
+        early=turns < record.max_turns,
         actions=tuple(_count(events, finished, attribution) for events in seats),
     )
 
 
-def _count(events: Iterable[Mapping[str, Any]], finished: set[str], attribution: Attribution) -> ActionCounts:
+def _count(events: Iterable[RushEvent], finished: set[str | None], attribution: Attribution) -> ActionCounts:
     positive = negative = neutral = 0
     for event in events:
-        if event["ruined"]:
+        if event.ruined:
             negative += 1
-        elif event["advanced"] and (attribution == "immediate" or event["order"] in finished):
+        elif event.advanced and (attribution == "immediate" or event.order in finished):
             positive += 1
         else:
             neutral += 1
@@ -210,7 +196,7 @@ class RushScoring:
     attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=get_args(Attribution))
 
 
-def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def score_record(record: RushRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
     score, at_once = score_round(record), score_round(record, "immediate")
     return {
@@ -223,7 +209,7 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "neutral": [counts.neutral for counts in score.actions],
         "advanced": [counts.positive for counts in at_once.actions],
         "balance": score.balance,
-        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+        "return": float(sum(step.rewards[0] for step in record.steps)),
     }
 
 
@@ -240,16 +226,16 @@ METRICS = MetricSet(
         Metric("balance", "Balance of the agents' A+, from 0 to 1.", better="higher"),
     ),
     score_record,
-    outcome=lambda record: record["metrics"]["completed"] / max(1, len(record["orders"])),
+    outcome=lambda record: record.metrics["completed"] / max(1, len(record.orders)),
 )
 
 
-def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
+def score_records(records: Iterable[RushRecord], attribution: Attribution = "final") -> list[RushResult]:
     """Score records of this game, one result for every team and variant; those of one setting and seed form a run."""
     return [_result(group, attribution) for group in by_variant(records, variant=rush_variant)]
 
 
-def rush_variant(record: Mapping[str, Any]) -> Variant:
+def rush_variant(record: RushRecord) -> Variant:
     """Return the variant of a record; Kitchen Rush and Alien Rush are one game with separate rows per language."""
     return variant_of(record, (*AXES, LEXICON), "Rush")
 
@@ -269,29 +255,29 @@ def _reads_manual(spec: str) -> bool:
     return is_language(spec) and (settings is None or settings.switches.get("manual", True) is True)
 
 
-def settings_of(records: Sequence[Mapping[str, Any]]) -> list[Setting]:
+def settings_of(records: Sequence[RushRecord]) -> list[Setting]:
     """Return the setting of each of some records."""
-    names = setting_names(records, ("scenario",), lambda record: str(record["scenario"]), scenarios())
+    names = setting_names(records, ("scenario",), lambda record: str(record.scenario), scenarios())
     return [
         Setting(
             name,
             axis_values(record, (LEXICON,))[LEXICON],
-            len(record["team"]),
-            teacher_text(record.get("teacher", NONE), record["team"].values()),
+            len(record.team),
+            teacher_text(record.teacher, record.team.values()),
         )
         for name, record in zip(names, records, strict=True)
     ]
 
 
-def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> RushResult:
+def _result(records: Sequence[RushRecord], attribution: Attribution) -> RushResult:
     runs: dict[Setting, dict[int, list[RoundScore]]] = {}
     orders: dict[Setting, int] = {}
     settings = settings_of(records)
-    for setting, record in sorted(zip(settings, records, strict=True), key=lambda pair: pair[1]["episode"]):
-        runs.setdefault(setting, {}).setdefault(record["seed"], []).append(score_round(record, attribution))
-        orders[setting] = max(orders.get(setting, 0), len(record["orders"]))
+    for setting, record in sorted(zip(settings, records, strict=True), key=lambda pair: pair[1].episode):
+        runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution))
+        orders[setting] = max(orders.get(setting, 0), len(record.orders))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
-    team = records[0]["team"].values()
+    team = records[0].team.values()
     return RushResult(
         variant.title,
         team_text(team),

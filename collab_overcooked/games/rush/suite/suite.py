@@ -17,17 +17,17 @@ from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
-from collab_overcooked.evaluation.suites import Record, Suite, check_names, load_checked
+from collab_overcooked.evaluation.suites import Suite, check_names, load_checked
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
 from collab_overcooked.games.rush.suite import tables
 from collab_overcooked.games.rush.suite.scoring import (
     AXES,
-    RECORD_FIELDS,
     RoundScore,
     RushScoring,
     score_records,
     teacher_text,
 )
+from collab_overcooked.games.rush.text.episode_record import RushRecord
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
@@ -148,8 +148,8 @@ class ScenarioRun(Series):
 
     teacher: str  # Who speaks between the episodes, see ``make_teaching``
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        return [record | {"teacher": self.teacher} for record in super().run(make)]
+    def run(self, make: MakePolicy | None = None) -> list[Any]:
+        return [record.replace(teacher=self.teacher) for record in super().run(make)]
 
     def teachers(self) -> list[str]:
         spec = language_teacher(self.teacher)
@@ -193,7 +193,7 @@ class RushSuite(Suite):
     scoring_options = RushScoring
     score_metric = "completed"
     axes = AXES
-    record_fields = RECORD_FIELDS
+    record_class = RushRecord
     plan_class = RushPlan
     set_elsewhere: ClassVar = {
         "scenario": "--scenario",
@@ -212,13 +212,13 @@ class RushSuite(Suite):
     leaderboard_notes = ("CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over both agents' A+.",)
     listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
-        options, domains = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
-        if "scenario" not in options or record["task"].count(", ") < 2:
+    def derived(self, record: Any) -> Mapping[str, Any]:
+        options, domains = record.env_kwargs, {env_id: domain for domain, env_id in DOMAINS.items()}
+        if "scenario" not in options or record.task.count(", ") < 2:
             return {}
-        domain = options.get("lexicon", domains.get(record["env_id"], PLAIN))
-        scenario, team = load_scenario(options["scenario"]).name, record["team"].values()
-        teacher = teacher_text(record.get("teacher", NONE), team)
+        domain = options.get("lexicon", domains.get(record.env_id, PLAIN))
+        scenario, team = load_scenario(options["scenario"]).name, record.team.values()
+        teacher = teacher_text(record.teacher, team)
         return {"scenario": scenario, "task": task_name(scenario, domain, len(team), teacher)}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
@@ -252,17 +252,17 @@ class RushSuite(Suite):
                     fields = {"teacher": teacher, "episodes": suite_options.episodes or len(loaded.episodes)}
                     yield JobGroup(env_id=env_id, env_kwargs=kwargs, team=specs[size], task=task, fields=fields)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
 
-    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         return tables.sheet(played)
 
     def setting(self, name: str) -> Setting:
         scenario, domain = name.split(", ")
         return Setting(name, {"scenario": [scenario], "domain": [domain]}, {"scenario": scenario})
 
-    def summary(self, records: Sequence[Record]) -> Summary:
+    def summary(self, records: Sequence[Any]) -> Summary:
         groups = list(only(score_records(records)).runs.values())
         by_setting = [[score for run in runs for score in run] for runs in groups]
 
@@ -278,8 +278,8 @@ class RushSuite(Suite):
             process[Column("balance", "estimate")] = mean(attrgetter("balance"))
         return Summary(completed, process)
 
-    def fully_succeeded(self, record: Record) -> bool:
-        return all(order["finished"] for order in record["orders"])
+    def fully_succeeded(self, record: Any) -> bool:
+        return all(order.finished for order in record.orders)
 
     def description(self, name: str) -> str:
         return scenario_text(load_scenario(name))

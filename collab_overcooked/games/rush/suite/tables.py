@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
 from functools import cache
 from operator import itemgetter
-from typing import Any
 
 from collab_overcooked.games.rush.suite.scoring import (
     RoundScore,
@@ -20,6 +19,7 @@ from collab_overcooked.games.rush.suite.scoring import (
     settings_of,
     termination,
 )
+from collab_overcooked.games.rush.text.episode_record import RushRecord
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
@@ -189,11 +189,10 @@ def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
                     yield {**line, "agent": seat, **asdict(counts)}
 
 
-Record = Mapping[str, Any]
 Pair = tuple[str, str]
 
 
-def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
+def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return a map of CR for each setting that pairs of different policies played, and actions by kind and player."""
     scores: dict[tuple[str, Setting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
     every = [record for records in played.values() for record in records]
@@ -201,8 +200,8 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     for run, records in played.items():
         for record in records:
             by_team = scores.setdefault((rush_variant(record).label, next(settings)), {})
-            runs = by_team.setdefault(tuple(record["team"].values()), {})
-            runs.setdefault((run, record["seed"]), []).append(score_round(record))
+            runs = by_team.setdefault(tuple(record.team.values()), {})
+            runs.setdefault((run, record.seed), []).append(score_round(record))
     tables: list[ResultTable] = []
     charts: list[Chart] = []
     for (variant, setting), by_team in scores.items():

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
@@ -30,6 +31,7 @@ from collab_overcooked.games.rush.engine.constants import (
 from collab_overcooked.games.rush.engine.observe import mask_actions
 from collab_overcooked.games.rush.engine.spec import Area, EpisodeSpec, Recipe, Scenario
 from collab_overcooked.games.rush.engine.state import Out, State
+from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import in_drawn_order, join_and, plural
 
@@ -205,18 +207,18 @@ def scenario_text(scenario: Scenario) -> str:
     return "\n".join(lines)
 
 
-def recap(game: Any, record: Mapping[str, Any]) -> list[str]:
+def recap(game: Any, record: RushRecord) -> list[str]:
     """Return the lines of a recap of a record; without recipes, areas and orders if it has no orders."""
     lines, places = [], {}
-    if "orders" in record:
-        episode = game.scenario.episodes[record["round"]]
+    if record.orders:
+        episode = game.scenario.episodes[record.round]
         places = {area.id: area.name for area in episode.areas}
         lines += ["Recipes:", *(f"- {recipe_text(recipe)}" for recipe in episode.recipes.values())]
         lines += ["Areas at the start:", *(f"- {_stocked(area)}" for area in episode.areas)]
     lines += ["Actions:", *_past_actions(record, places)]
-    if "orders" in record:
+    if record.orders:
         lines += ["Orders at the end:"]
-        lines += [f"- {order_text(episode.recipes[order['name']], order)}" for order in record["orders"]]
+        lines += [f"- {order_text(episode.recipes[order.name], to_builtins(order))}" for order in record.orders]
     return lines
 
 
@@ -225,22 +227,22 @@ def _stocked(area: Area) -> str:
     return f"{area.name}: {plural(area.spaces, 'action space')} a turn{stock}"
 
 
-def _past_actions(record: Mapping[str, Any], places: Mapping[int, str]) -> Iterator[str]:
-    turns = f" of {record['max_turns']}" if "max_turns" in record else ""
-    for step in record["steps"]:
-        first = step["events"][0]
-        done = "; ".join(f"agent_{seat} {_outcome(event, places)}" for seat, event in enumerate(step["events"]))
-        yield f"- turn {first['turn'] + 1}{turns}, worker {first['worker']}: {done}"
+def _past_actions(record: RushRecord, places: Mapping[int, str]) -> Iterator[str]:
+    turns = f" of {record.max_turns}" if record.max_turns else ""
+    for step in record.steps:
+        first = step.events[0]
+        done = "; ".join(f"agent_{seat} {_outcome(event, places)}" for seat, event in enumerate(step.events))
+        yield f"- turn {first.turn + 1}{turns}, worker {first.worker}: {done}"
 
 
-def _outcome(event: Mapping[str, Any], places: Mapping[int, str]) -> str:
-    if event["order"] is None:
-        action = str(event["event"])
+def _outcome(event: RushEvent, places: Mapping[int, str]) -> str:
+    if event.order is None or event.area is None:
+        action = event.event
     else:
-        action = f"{event['event']} of {event['order']} at {places.get(event['area'], event['area'])}"
-    if event["reason"] != "OK":
-        return f"{action}, refused: {event['reason'].replace('_', ' ').lower()}"
-    ends = [end for end in ("finished", "ruined") if event[end]]
+        action = f"{event.event} of {event.order} at {places.get(event.area, event.area)}"
+    if event.reason != "OK":
+        return f"{action}, refused: {event.reason.replace('_', ' ').lower()}"
+    ends = [end for end, ended in (("finished", event.finished), ("ruined", event.ruined)) if ended]
     return f"{action}, which {ends[0]} it" if ends else action
 
 

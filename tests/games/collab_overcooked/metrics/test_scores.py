@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import record_of
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
@@ -23,21 +24,23 @@ from collab_overcooked.metrics import Estimate, mean_of_ratios, mean_of_shares
 from parity.original_evaluation import references_by_agent
 
 REFERENCES = ([["a()", "b()"]], [["c()", "d()"]])
-RECORD: dict[str, Any] = {
-    "steps": [
-        {
-            "messages": [
-                {"agent": 0, "conversation": 0, "say": "hi", "plan": "request('c()'); wait(1)"},
-                {"agent": 1, "conversation": 1, "say": "hey", "plan": "wait(1)"},
-                {"agent": 1, "conversation": 0, "say": "ok", "plan": "c()"},
-            ]
-        },
-        {"messages": []},
-    ],
-    "history": [[{"timestamp": 1, "action": "a()"}], [{"timestamp": 2, "action": "c()"}]],
-    "success": True,
-    "timesteps": 2,
-}
+RECORD: Any = record_of(
+    **{
+        "steps": [
+            {
+                "messages": [
+                    {"agent": 0, "conversation": 0, "say": "hi", "plan": "request('c()'); wait(1)"},
+                    {"agent": 1, "conversation": 1, "say": "hey", "plan": "wait(1)"},
+                    {"agent": 1, "conversation": 0, "say": "ok", "plan": "c()"},
+                ]
+            },
+            {"messages": []},
+        ],
+        "history": [[{"timestamp": 1, "action": "a()"}], [{"timestamp": 2, "action": "c()"}]],
+        "success": True,
+        "timesteps": 2,
+    }
+)
 
 
 def played(chef: str, helper: str, success: bool = True, timesteps: int = 10) -> Run:

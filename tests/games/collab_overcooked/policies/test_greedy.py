@@ -54,22 +54,22 @@ def play_from(start: Any, see: Any) -> Any:
 def test_it_solves_every_task_of_the_paper_in_time(play: Any, task: str) -> None:
     record = play("greedy", task=task)
     expected = STEPS.get(TASKS[task].level, 17 if task.startswith("baked") else 16)
-    assert record["success"] and record["timesteps"] == expected
-    assert not any(step["errors"] for step in record["steps"])
+    assert record.success and record.timesteps == expected
+    assert not any(step.errors for step in record.steps)
 
 
 @pytest.mark.parametrize("task", ONE_A_LEVEL)
 @pytest.mark.parametrize("seed", range(2))
 def test_agents_on_one_floor_get_past_each_other(play: Any, task: str, seed: int) -> None:
     record = play("greedy", seed, task=task, kitchen="shared_floor", gamma=3)
-    assert record["success"] and not any(step["errors"] for step in record["steps"])
+    assert record.success and not any(step.errors for step in record.steps)
 
 
 @pytest.mark.parametrize("task", ONE_A_LEVEL)
 @pytest.mark.parametrize("seed", range(2))
 def test_three_agents_share_the_work(play: Any, task: str, seed: int) -> None:
     record = play("greedy", seed, task=task, kitchen="three_agents")
-    assert record["success"] and not any(step["errors"] for step in record["steps"])
+    assert record.success and not any(step.errors for step in record.steps)
 
 
 @pytest.mark.parametrize("kitchen", ["paper", "shared_floor", "three_agents"])
@@ -78,14 +78,14 @@ def test_it_plays_beside_anybody_and_from_its_seed_alone(play: Any, kitchen: str
     for seat in range(seats):
         team = tuple("greedy" if i == seat else "random" for i in range(seats))
         record = play(team, 1, task=ONE_A_LEVEL[5], kitchen=kitchen)
-        assert not any(step["errors"] for step in record["steps"])
+        assert not any(step.errors for step in record.steps)
         assert record == play(team, 1, task=ONE_A_LEVEL[5], kitchen=kitchen)
 
 
 @pytest.mark.parametrize("kitchen", ["paper", "shared_floor", "three_agents"])
 def test_it_serves_one_order_after_the_other(play: Any, kitchen: str) -> None:
     record = play("greedy", kitchen=kitchen, orders=True)
-    assert sum(step["rewards"][0] > 0 for step in record["steps"]) >= 5
+    assert sum(step.rewards[0] > 0 for step in record.steps) >= 5
 
 
 def test_it_needs_medium_level_actions(play: Any) -> None:

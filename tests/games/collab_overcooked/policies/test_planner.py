@@ -80,14 +80,14 @@ def test_bad_widths_are_refused(start: Any) -> None:
 @pytest.mark.parametrize("task", first(ONE_A_LEVEL, 3))
 def test_two_planners_follow_one_plan(play: Any, task: str) -> None:
     record = play("planner:width=1000", task=task)
-    assert record["timesteps"] == best_of(task)
+    assert record.timesteps == best_of(task)
     assert record == play("planner:width=1000", task=task)
 
 
 @pytest.mark.parametrize(("team", "task"), cover([("planner", "greedy"), ("greedy", "planner")], ONE_A_LEVEL))
 def test_it_plans_anew_beside_a_teammate_of_another_kind(play: Any, team: tuple[str, str], task: str) -> None:
     record = play(team, task=task)
-    assert record["success"] and not any(step["errors"] for step in record["steps"])
+    assert record.success and not any(step.errors for step in record.steps)
 
 
 # Without three_agents at level 5: where three agents block each other's ways, chance breaks the plans of long tasks.
@@ -97,19 +97,19 @@ def test_it_plans_anew_beside_a_teammate_of_another_kind(play: Any, team: tuple[
 )
 def test_it_plays_the_other_kitchens(play: Any, kitchen: str, task: str) -> None:
     record = play("planner:width=300", task=task, kitchen=kitchen, gamma=3)
-    assert record["success"] and not any(step["errors"] for step in record["steps"])
+    assert record.success and not any(step.errors for step in record.steps)
 
 
 def test_it_goes_on_with_the_next_order(play: Any) -> None:
     record = play("planner:width=100", orders={"boiled_egg": 1.0, "baked_potato_slices": 1.0})
-    assert sum(step["rewards"][0] > 0 for step in record["steps"]) >= 18
+    assert sum(step.rewards[0] > 0 for step in record.steps) >= 18
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_it_bears_a_random_teammate(play: Any, seat: int) -> None:
     team = ("planner", "random") if seat == 0 else ("random", "planner")
     record = play(team, 3, task="baked_carrot_soup")
-    assert not any(step["errors"] for step in record["steps"])
+    assert not any(step.errors for step in record.steps)
 
 
 def everything(game: Any, state: Any, out: Any, raw: list[str], limit: int, nodes: list[int]) -> int:

@@ -19,11 +19,11 @@ ONE_A_LEVEL = [names[0] for names in load_kitchen().levels().values()]
 
 
 def texts(record: dict[str, Any], seat: int) -> list[str]:
-    return [step["action_texts"][seat] for step in record["steps"]]
+    return [step.action_texts[seat] for step in record.steps]
 
 
 def score(record: dict[str, Any]) -> RunScore:
-    references = TASKS[record["task"]].references
+    references = TASKS[record.task].references
     by_agent = tuple(tuple(reference[seat] for reference in references) for seat in range(2))
     return score_run(run_from_record(record), by_agent)
 
@@ -42,40 +42,40 @@ def test_references_score_one_in_everything(play: Any, task: str) -> None:
         record = play(f"reference:{number}", task=task)
         result = score(record)
         assert (result.success, result.pc, result.codes) == (True, 1.0, (0,))
-        assert record["timesteps"] == reference_steps(load_game("CollabOvercooked-v0", task=task), number)
-        assert not any(step["errors"] for step in record["steps"])
+        assert record.timesteps == reference_steps(load_game("CollabOvercooked-v0", task=task), number)
+        assert not any(step.errors for step in record.steps)
 
 
 def test_the_chef_asks_for_everything_in_one_conversation(play: Any) -> None:
     record = play("reference", task="boiled_egg")
-    talks = [step["messages"] for step in record["steps"]]
+    talks = [step.messages for step in record.steps]
     assert talks[0] and not any(talks[1:])
     opening, answer = talks[0][:2]
-    assert opening["agent"] == 0 and answer["agent"] == 1
-    assert opening["plan"].startswith(
+    assert opening.agent == 0 and answer.agent == 1
+    assert opening.plan.startswith(
         "request('pickup(egg,ingredient_dispenser)'); request('place_obj_on_counter()'); pickup(egg,counter); "
     )
-    assert answer["plan"] == "pickup(egg,ingredient_dispenser); place_obj_on_counter()"
+    assert answer.plan == "pickup(egg,ingredient_dispenser); place_obj_on_counter()"
 
 
 @pytest.mark.parametrize("max_turns", [1, 2, 3])
 def test_a_conversation_cut_short_costs_no_time(play: Any, max_turns: int) -> None:
     """Where the helper's whole plan is queued, refused actions tell it where it is."""
     record = play("reference", task=ONE_A_LEVEL[5], limits=Limits(max_messages=max_turns))
-    assert record["timesteps"] == STEPS[6][0] and score(record).pc == 1.0
+    assert record.timesteps == STEPS[6][0] and score(record).pc == 1.0
 
 
 def test_a_reference_helps_a_silent_chef(play: Any) -> None:
     record = play(("greedy", "reference"), task="boiled_egg")
-    assert record["success"] and not any(step["messages"] for step in record["steps"])
+    assert record.success and not any(step.messages for step in record.steps)
 
 
 def test_orders_in_turn_are_each_followed(play: Any) -> None:
     weights = {"boiled_egg": 1.0, "baked_carrot_soup": 1.0}
     record = play("reference", orders=weights)
-    served = [event for step in record["steps"] for event in step["events"] if event and event["event"] == "DELIVER"]
-    assert {event["item"] for event in served} == set(weights)
-    talks = [step["messages"] for step in record["steps"] if step["messages"]]
+    served = [event for step in record.steps for event in step.events if event and event.event == "DELIVER"]
+    assert {event.item for event in served} == set(weights)
+    talks = [step.messages for step in record.steps if step.messages]
     assert len(talks) in (len(served), len(served) + 1)
 
 
@@ -101,7 +101,7 @@ def test_without_mistakes_noisy_is_the_reference(play: Any, task: str) -> None:
 def test_mistakes_come_from_the_seed(play: Any) -> None:
     first = play("noisy:0.3", 4, task="baked_carrot_soup")
     assert first == play("noisy:0.3", 4, task="baked_carrot_soup")
-    assert first["steps"] != play("noisy:0.3", 5, task="baked_carrot_soup")["steps"]
+    assert first.steps != play("noisy:0.3", 5, task="baked_carrot_soup").steps
 
 
 def test_metrics_fall_with_the_number_of_mistakes(play: Any) -> None:
@@ -115,6 +115,6 @@ def test_metrics_fall_with_the_number_of_mistakes(play: Any) -> None:
 
 
 def test_requests_are_mistaken_too(play: Any) -> None:
-    exact = play("noisy:0", task="baked_carrot_soup")["steps"][0]["messages"][0]["plan"]
-    noisy = play("noisy:0.5", task="baked_carrot_soup")["steps"][0]["messages"][0]["plan"]
+    exact = play("noisy:0", task="baked_carrot_soup").steps[0].messages[0].plan
+    noisy = play("noisy:0.5", task="baked_carrot_soup").steps[0].messages[0].plan
     assert exact.count("request(") == noisy.count("request(") and exact != noisy

@@ -41,29 +41,29 @@ def test_every_level_has_a_bound() -> None:
 @pytest.mark.parametrize("level", LEAST)
 def test_it_completes_orders_on_every_level_without_a_refused_command(play: Any, level: str) -> None:
     record = play("greedy", level=level, agents=2, alpha=2.0)
-    assert record["metrics"]["completed"] >= LEAST[level]
-    assert record["refused"] == 0 and not any(step["errors"] for step in record["steps"])
-    assert play("greedy", level=level, agents=2, alpha=2.0)["steps"] == record["steps"]
+    assert record.metrics["completed"] >= LEAST[level]
+    assert record.metrics["refused"] == 0 and not any(step.errors for step in record.steps)
+    assert play("greedy", level=level, agents=2, alpha=2.0).steps == record.steps
 
 
 @pytest.mark.parametrize(("agents", "least"), [(1, 1), (3, 7), (5, 9)])
 def test_it_plays_with_any_number_of_agents(play: Any, agents: int, least: int) -> None:
     record = play("greedy", level="level_3", agents=agents, alpha=1.0)
-    assert record["metrics"]["completed"] >= least and record["refused"] == 0
+    assert record.metrics["completed"] >= least and record.metrics["refused"] == 0
 
 
 def test_four_agents_fail_nothing_where_time_is_ample(play: Any) -> None:
     for level in ("level_0", "level_4", "level_9", "level_11"):
-        assert play("greedy", level=level, agents=4, alpha=3.0)["metrics"]["failed"] == 0
+        assert play("greedy", level=level, agents=4, alpha=3.0).metrics["failed"] == 0
 
 
 def test_turns_may_be_taken_in_another_order(play: Any) -> None:
     record = play("greedy", level="level_9", agents=3, alpha=1.5, turn_order=(2, 0, 1))
-    assert record["metrics"]["completed"] >= 3 and record["refused"] == 0
+    assert record.metrics["completed"] >= 3 and record.metrics["refused"] == 0
 
 
 def test_times_of_the_level_file_are_played_too(play: Any) -> None:
-    assert play("greedy", level="level_7", agents=4, alpha=None)["refused"] == 0
+    assert play("greedy", level="level_7", agents=4, alpha=None).metrics["refused"] == 0
 
 
 @pytest.mark.parametrize(("level", "partner"), cover(["level_0", "level_5", "level_9", "level_12"], ["random", "idle"]))
@@ -71,7 +71,7 @@ def test_it_serves_beside_a_teammate_who_does_not_help(play: Any, level: str, pa
     """Random teammates may take the very tool that a seat goes to, so refusals are part of it."""
     if partner == "random":
         record = play(("greedy", "random"), level=level, agents=2, alpha=3.0)
-        assert record["metrics"]["completed"] >= 2
+        assert record.metrics["completed"] >= 2
         return
     env = co.make("CuisineWorld-v0", level=level, agents=2, alpha=3.0)
     env.reset(seed=0)
@@ -96,8 +96,8 @@ def test_a_strangers_item_counts_for_a_while_only() -> None:
 
 def test_a_tool_is_activated_in_the_step_in_which_a_teammate_fills_it(play: Any) -> None:
     """The evaluation judges commands in their turn, so such pairs are not refused."""
-    steps = play("greedy", level="level_0", agents=2, alpha=2.0)["steps"]
-    pairs = [step["action_texts"] for step in steps]
+    steps = play("greedy", level="level_0", agents=2, alpha=2.0).steps
+    pairs = [step.action_texts for step in steps]
     assert ["put blender0", "activate blender0"] in pairs
 
 
@@ -115,4 +115,4 @@ def test_one_name_plays_both_games() -> None:
 
 @pytest.mark.parametrize("spec", ["planner", "scheduler", "solver"])
 def test_the_planner_has_three_names(spec: str, play: Any) -> None:
-    assert play(spec, level="level_0", agents=2)["metrics"] == play("planner", level="level_0", agents=2)["metrics"]
+    assert play(spec, level="level_0", agents=2).metrics == play("planner", level="level_0", agents=2).metrics

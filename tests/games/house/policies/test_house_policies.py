@@ -22,35 +22,34 @@ KEYS = ("rate", "ticks")
 HOUSE = {"task": "food", "rooms": 4, "targets": 4, "containers": 2, "max_ticks": 1000}
 
 
-def played(env_id: str, spec: str, seed: int = 0, **options: Any) -> dict[str, Any]:
+def played(env_id: str, spec: str, seed: int = 0, **options: Any) -> Any:
     env = collab_overcooked.make(env_id, **options)
     team = make_team([spec] * env.game.n_agents)
     record = play_episode(env, team, seed)
-    logged = {"wanted": sum(goal["need"] for goal in env.scene()["goals"])}
-    return record | score_record(record | logged)
+    return record.replace(metrics=score_record(record))
 
 
-def errors(record: dict[str, Any]) -> list[Any]:
-    return [error for step in record["steps"] for error in step["errors"]]
+def errors(record: Any) -> list[Any]:
+    return [error for step in record.steps for error in step.errors]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["greedy", "planner", "mhp"])
 def test_tables_are_laid_in_time(spec):
     record = played("Housework-v0", spec, task="set_table")
-    assert record["success"] and record["rate"] == 1.0 and not errors(record)
+    assert record.success and record.metrics["rate"] == 1.0 and not errors(record)
 
 
 @pytest.mark.parametrize("spec", ["greedy", "planner", "mhp", "rhp"])
 def test_things_come_to_the_bed(spec):
     record = played("Transport-v0", spec, **HOUSE)
-    assert record["rate"] >= 0.25 and not errors(record)
+    assert record.metrics["rate"] >= 0.25 and not errors(record)
 
 
 def test_two_are_faster_than_one_and_knowing_all_is_faster_still():
     seeds = range(4)
     ticks = {
-        (spec, agents): np.mean([played("Housework-v0", spec, seed, agents=agents)["ticks"] for seed in seeds])
+        (spec, agents): np.mean([played("Housework-v0", spec, seed, agents=agents).metrics["ticks"] for seed in seeds])
         for spec, agents in (("greedy", 1), ("greedy", 2), ("planner", 2))
     }
     assert ticks["greedy", 1] > ticks["greedy", 2] > ticks["planner", 2]
@@ -67,7 +66,8 @@ def test_trained_policies_beat_chance(name):
     env_id, options = ("Housework-v0", {"task": "set_table"}) if name.startswith("house") else ("Transport-v0", HOUSE)
     means = {
         spec: [
-            np.mean([entry[k] for entry in (played(env_id, spec, seed, **options) for seed in range(5))]) for k in KEYS
+            np.mean([entry.metrics[k] for entry in (played(env_id, spec, seed, **options) for seed in range(5))])
+            for k in KEYS
         ]
         for spec in (f"ppo:{name}", "random")
     }
@@ -105,7 +105,7 @@ def test_tree_search_knows_no_more_than_its_seat():
 def test_tree_search_plays_on(env_id, options):
     env = collab_overcooked.make(env_id, max_cycles=6, **options)
     record = play_episode(env, make_team([FAST] * 2), 1)
-    assert record["timesteps"] == 6 and not errors(record)
+    assert record.timesteps == 6 and not errors(record)
 
 
 def test_the_outcome_of_housework_pays_time_left_as_even_random_agents_bring_nearly_everything():

@@ -36,11 +36,11 @@ def test_a_proxy_plays_its_layout_beside_another_policy(tmp_path: Path) -> None:
         "overcooked", ["agent_0=proxy:ppo_bc", "agent_1=proxy:bc"], layouts="cramped_room", max_cycles=200
     )
     records = evaluate(plan, tmp_path, workers=1, note=lambda _: None)
-    assert [list(record["team"].values()) for record in records] == [
+    assert [list(record.team.values()) for record in records] == [
         ["proxy:ppo_bc", "proxy:bc"],
         ["proxy:bc", "proxy:ppo_bc"],
     ]
-    assert sum(record["metrics"]["soups"] for record in records) >= 4
+    assert sum(record.metrics["soups"] for record in records) >= 4
 
 
 def test_layouts_without_a_proxy_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_noisy_play_is_greedy_play_with_mistakes(tmp_path: Path) -> None:
     for policy in ("noisy:0", "greedy", "noisy:0.5"):
         plan = plan_evaluation("overcooked", [f"all={policy}"], layouts="cramped_room", max_cycles=200)
         (record,) = evaluate(plan, tmp_path / policy.replace(":", "-"), workers=1, note=lambda _: None)
-        soups[policy] = record["metrics"]["soups"]
+        soups[policy] = record.metrics["soups"]
     assert soups["noisy:0"] == soups["greedy"] > soups["noisy:0.5"]
     with pytest.raises(ValueError, match="probability must be a number from 0 to 1"):
         make_policy("noisy:2")

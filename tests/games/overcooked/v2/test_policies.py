@@ -103,12 +103,12 @@ def test_suite_scores_layouts_and_views(tmp_path):
     options = {"layouts": "test_time_simple,grounded_coord_simple", "views": "paper,all", "max_cycles": 60}
     plan = plan_evaluation("overcooked-v2", ["all=greedy"], episodes=1, **options)
     records = evaluate(plan, tmp_path, make=make_policy)
-    assert [record["task"] for record in records] == [
+    assert [record.task for record in records] == [
         "test_time_simple",
         "test_time_simple, all in view",
         "grounded_coord_simple",
         "grounded_coord_simple, all in view",
     ]
-    assert {record["env_kwargs"].get("view_radius") for record in records} == {2, None}
-    labels = {event["label"] for record in records for step in record["steps"] for event in step["events"] if event}
+    assert {record.env_kwargs.get("view_radius") for record in records} == {2, None}
+    labels = {event.label for record in records for step in record.steps for event in step.events if event}
     assert {"press button", "put ingredient in pot"} <= labels <= set(LABELS.values())

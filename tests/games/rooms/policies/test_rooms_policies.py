@@ -17,26 +17,26 @@ def play(env_id, team, seed=0, **options):
 
 @pytest.mark.slow
 def test_planners_catch_the_thief_in_three_turns_and_greedy_hunters_too():
-    assert play("CollabCapture-v0", ["planner", "planner"])["timesteps"] == 3
-    assert play("CollabCapture-v0", ["greedy", "greedy"])["timesteps"] == 3
+    assert play("CollabCapture-v0", ["planner", "planner"]).timesteps == 3
+    assert play("CollabCapture-v0", ["greedy", "greedy"]).timesteps == 3
 
 
 def test_planners_escape_in_eight_turns_at_most():
     records = [play("CollabEscape-v0", ["planner", "planner"], seed) for seed in range(8)]
-    assert all(record["success"] and 6 <= record["timesteps"] <= 8 for record in records)
+    assert all(record.success and 6 <= record.timesteps <= 8 for record in records)
     assert first_difference(records[0]) is None
 
 
 def test_a_lost_game_ends_without_success():
     records = [play("CollabEscape-v0", ["random", "random"], seed) for seed in range(5)]
-    assert not any(record["success"] for record in records if record["timesteps"] < 6)
+    assert not any(record.success for record in records if record.timesteps < 6)
     assert all(first_difference(record) is None for record in records)
 
 
 def test_planner_beside_others_and_against_the_worst_thief():
-    assert play("CollabCapture-v0", ["planner:partner=uniform", "noisy:0.3"], 3)["success"]
-    assert play("CollabCapture-v0", ["planner", "planner"], adversary="worst")["timesteps"] == 3
-    assert play("CollabCapture-v0", ["planner:adversary=worst", "greedy"], 1)["timesteps"] <= 30
+    assert play("CollabCapture-v0", ["planner:partner=uniform", "noisy:0.3"], 3).success
+    assert play("CollabCapture-v0", ["planner", "planner"], adversary="worst").timesteps == 3
+    assert play("CollabCapture-v0", ["planner:adversary=worst", "greedy"], 1).timesteps <= 30
 
 
 def test_planners_play_by_beliefs_where_sight_ends():

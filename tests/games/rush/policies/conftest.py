@@ -22,16 +22,14 @@ def play() -> Play:
         env = co.make(env_id, **options)
         team = make_team([specs] * env.game.n_agents if isinstance(specs, str) else list(specs))
         record = play_episode(env, team, seed)
-        events = [event for step in record["steps"] for event in step["events"]]
+        events = [event for step in record.steps for event in step.events]
         return {
-            "finished": sum(event["finished"] for event in events),
-            "ruined": sum(event["ruined"] for event in events),
-            "refused": sum(event["reason"] != "OK" for event in events),
-            "turns": events[-1]["turn"] + 1,
-            "advanced": [
-                sum(step["events"][seat]["advanced"] for step in record["steps"]) for seat in range(env.game.n_agents)
-            ],
-            "actions": [step["actions"] for step in record["steps"]],
+            "finished": sum(event.finished for event in events),
+            "ruined": sum(event.ruined for event in events),
+            "refused": sum(event.reason != "OK" for event in events),
+            "turns": events[-1].turn + 1,
+            "advanced": [sum(step.events[seat].advanced for step in record.steps) for seat in range(env.game.n_agents)],
+            "actions": [step.actions for step in record.steps],
         }
 
     return run

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from records import record_of
 
 import collab_overcooked
 from collab_overcooked.games.rush.policies.teacher import ScriptedTeacher
 from collab_overcooked.games.rush.suite.scoring import score_record
-from collab_overcooked.games.rush.suite.suite import RushLogger
 from collab_overcooked.policies.api import Learner, Lesson
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.random import RandomPolicy
@@ -77,7 +77,6 @@ def play(teacher: str | Teaching, *policies: Any, env_id: str = "KitchenRush-v0"
         Team(tuple(policy.name for policy in policies), policies),
         0,
         [("cafe", 0), ("cafe", 1)],
-        logger=RushLogger,
         score=score_record,
         teaching=teacher if isinstance(teacher, Teaching) else make_teaching(teacher),
     )
@@ -89,9 +88,9 @@ def scripts(say=lambda text: text) -> tuple[Pupil, Pupil]:
 
 def test_the_group_is_told_what_went_wrong():
     first, second = play("teacher_group", *scripts())
-    assert "feedback" not in first
-    assert second["feedback"] == [second["feedback"][0]] * 2
-    assert second["feedback"][0].splitlines() == [
+    assert not first.feedback
+    assert second.feedback == [second.feedback[0]] * 2
+    assert second.feedback[0].splitlines() == [
         "2 of 3 orders were finished and 1 ruined in 3 turns.",
         "agent_1 ruined Carrot Soup in turn 2: it was cooked before its ingredients were collected.",
         "Worker 0 of agent_1 did nothing in 2 of 3 turns.",
@@ -104,7 +103,7 @@ def test_the_group_is_told_what_went_wrong():
 
 def test_each_agent_is_told_its_own_part():
     _, second = play("teacher_individual", *scripts())
-    one, two = second["feedback"]
+    one, two = second.feedback
     assert one.splitlines() == [
         "2 of 3 orders were finished and 1 ruined in 3 turns.",
         "The work was unequal: of 3 useful actions agent_0 did 3.",
@@ -118,19 +117,19 @@ def test_unfinished_orders_and_refusals_are_named():
     again = Pupil(TAKE_TOAST, COOK_TOAST.replace("Toast", "Salad"), IDLE, IDLE)
     late = Pupil(TAKE_SALAD)  # agent_0 has taken the one action space
     first, second = play("teacher_group", again, late)
-    assert [(e["agent"], e["code"]) for e in first["steps"][0]["errors"]] == [(1, "NO_SPACE")]
-    assert "Not finished: Toast, Carrot Soup." in second["feedback"][0]
-    assert "agent_1 was refused once: no space." in second["feedback"][0]
+    assert [(e.agent, e.code) for e in first.steps[0].errors] == [(1, "NO_SPACE")]
+    assert "Not finished: Toast, Carrot Soup." in second.feedback[0]
+    assert "agent_1 was refused once: no space." in second.feedback[0]
 
 
 def test_cooking_once_too_often_is_told_apart():
     record = play("none", *scripts())[0]
-    steps = record["steps"]
-    steps[1]["events"][1] |= {"order": "Toast"}
+    steps = record.steps
+    steps[1].events[1].order = "Toast"
     text = ScriptedTeacher().teach_group(Lesson(collab_overcooked.make("KitchenRush-v0").game, record))
     assert "agent_1 ruined Toast in turn 2: it was cooked more often than its recipe says." in text
-    steps[2]["events"][1] |= {"reason": "OUT_OF_STOCK"}
-    steps[0]["events"][1] |= {"reason": "OUT_OF_STOCK"}
+    steps[2].events[1].reason = "OUT_OF_STOCK"
+    steps[0].events[1].reason = "OUT_OF_STOCK"
     text = ScriptedTeacher().teach_group(Lesson(collab_overcooked.make("KitchenRush-v0").game, record))
     assert "agent_1 was refused 2 times: out of stock." in text
 
@@ -138,8 +137,8 @@ def test_cooking_once_too_often_is_told_apart():
 def test_teachers_speak_the_language_of_the_game():
     env = collab_overcooked.make("AlienRush-v0", scenario=CAFE)
     _, second = play("teacher_group", *scripts(env.game.translate), env_id="AlienRush-v0")
-    plain = play("teacher_group", *scripts())[1]["feedback"][0]
-    assert second["feedback"][0] == env.game.translate(plain) != plain
+    plain = play("teacher_group", *scripts())[1].feedback[0]
+    assert second.feedback[0] == env.game.translate(plain) != plain
 
 
 @pytest.mark.parametrize("teacher", ["teacher_group", "teacher_individual:scripted"])
@@ -150,7 +149,7 @@ def test_feedback_is_in_the_record_and_in_every_view_of_the_next_episode(teacher
         begun = pupil.begun  # of the first episode; a seat that can only wait is not asked
         assert all(message == "" for message in pupil.seen[:begun])
         assert len(pupil.seen) > begun
-        assert all(notice == second["feedback"][seat] for notice in pupil.seen[begun:])
+        assert all(notice == second.feedback[seat] for notice in pupil.seen[begun:])
 
 
 def test_learners_hear_of_the_episode_between_two_resets():
@@ -158,22 +157,22 @@ def test_learners_hear_of_the_episode_between_two_resets():
     first, second = play("teacher_individual", pupil, other)
     assert pupil.calls == ["reset", "between", "reset"]
     (lesson,) = pupil.lessons
-    assert lesson.record == first and lesson.results == first["metrics"]
+    assert lesson.record == first and lesson.results == first.metrics
     assert lesson.manual.startswith("Kitchen Rush: manual") and lesson.game.id == "KitchenRush-v0"
-    assert lesson.feedback == second["feedback"][0] != other.lessons[0].feedback
+    assert lesson.feedback == second.feedback[0] != other.lessons[0].feedback
 
 
 def test_learners_hear_of_the_episode_without_a_teacher():
     pupils = scripts()
     _, second = play("none", *pupils)
     assert [pupil.lessons[0].feedback for pupil in pupils] == ["", ""]
-    assert "feedback" not in second and pupils[0].seen[-1] == ""
+    assert not second.feedback and pupils[0].seen[-1] == ""
 
 
 def test_policies_that_do_not_learn_still_play():
     assert not isinstance(RandomPolicy(), Learner)
     _, second = play("teacher_group", RandomPolicy(), RandomPolicy())
-    assert len(second["feedback"]) == 2
+    assert len(second.feedback) == 2
 
 
 def test_what_one_learns_from_feedback_changes_the_next_episode():
@@ -184,8 +183,8 @@ def test_what_one_learns_from_feedback_changes_the_next_episode():
             return next((text for text in seen.legal_actions if "COOK" in text), IDLE)
 
     first, second = play("teacher_group", Obedient(), Obedient())
-    assert (first["metrics"]["completed"], first["metrics"]["ruined"]) == (0, 3)
-    assert (second["metrics"]["completed"], second["metrics"]["ruined"]) == (1, 0)
+    assert (first.metrics["completed"], first.metrics["ruined"]) == (0, 3)
+    assert (second.metrics["completed"], second.metrics["ruined"]) == (1, 0)
 
 
 def test_a_policy_by_game_hands_lessons_on():
@@ -228,6 +227,6 @@ def test_unknown_teachers_are_refused(spec, message):
 
 
 def test_the_scripted_teacher_teaches_rush_only():
-    record = {"env_id": "CuisineWorld-v0", "metrics": {}}
+    record = record_of(env_id="CuisineWorld-v0")
     with pytest.raises(ValueError, match="the scripted teacher teaches Rush, not CuisineWorld-v0"):
         ScriptedTeacher().teach_group(Lesson(None, record))  # type: ignore[arg-type]

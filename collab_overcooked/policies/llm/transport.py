@@ -1,4 +1,4 @@
-"""Endpoints of language models: retries, backoff, rate limit, and detection of the supported dialect."""
+"""Transports to language models: retries, backoff, rate limit, and detection of the supported dialect."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import random
 import re
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
 from json import JSONDecodeError
@@ -30,14 +30,6 @@ from collab_overcooked.policies.llm.dialects import (
     is_streamed,
     sanitize,
 )
-from collab_overcooked.policies.llm.transports import (
-    CHAT,
-    PROVIDERS,
-    RESPONSES,
-    ChatTransport,
-    ResponsesTransport,
-    Transport,
-)
 from collab_overcooked.policies.llm.unusable import TOO_LONG
 
 OPENAI = "https://api.openai.com/v1"
@@ -56,6 +48,7 @@ _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", r
 _FILTERED = re.compile(r"content[ _-]?(?:filter|management|policy)|responsible.?ai|safety", re.IGNORECASE)
 _REFUSED = re.compile(r"refused|Errno (?:61|111)\b", re.IGNORECASE)  # by the system: no process listens at the address
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
+_DEFAULT = Dialect()
 MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not fix a faulty server
 
 
@@ -104,8 +97,8 @@ class RateLimit:
             self._free = max(self._free, self._clock() + seconds)
 
 
-class Endpoint:
-    """Client of a server over HTTP. Thread-safe.
+class Transport(ABC):
+    """Connection to one endpoint; a subclass for each API writes requests and reads answers. Thread-safe.
 
     Args:
         base_url: URL of the server; by default ``OPENAI_BASE_URL`` from the environment, or OpenAI's.
@@ -116,8 +109,12 @@ class Endpoint:
         sleep: Function that waits for a number of seconds; by default it returns early when ``stopped`` is set.
         notify: Called with a message while a request waits.
         headers: Further headers of every request, which are never displayed.
-        api: One of ``transports.APIS``.
+
+    Attributes:
+        address: Where the models are, for messages.
     """
+
+    default_url = OPENAI  # if the environment has none; empty if models have no address
 
     def __init__(
         self,
@@ -129,25 +126,21 @@ class Endpoint:
         sleep: Callable[[float], object] | None = None,
         headers: Mapping[str, str] | None = None,
         notify: Callable[[str], None] = lambda message: None,
-        api: str = CHAT,
     ) -> None:
         try:
             import openai
         except ImportError:
             raise ValueError("language models need the extra llm: pip install 'collab-overcooked[llm]'") from None
-        url = "" if api == PROVIDERS else os.environ.get("OPENAI_BASE_URL") or OPENAI
-        url = check_address(base_url or url) if base_url or url else ""
+        url = base_url or (self.default_url and (os.environ.get("OPENAI_BASE_URL") or self.default_url))
+        url = url and check_address(url)
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or pass --base-url of another endpoint")
-        self.patience = patience or RetryPolicy()
-        headers = dict(headers or {})
+        self.patience, self.headers, self.address = patience or RetryPolicy(), dict(headers or {}), url
         self._openai: Any = openai
-        secrets = [value for name, value in headers.items() if _SECRET_HEADER.search(name)]
+        secrets = [value for name, value in self.headers.items() if _SECRET_HEADER.search(name)]
         for secret in filter(None, (key, *secrets)):
             remember(secret)
-        self._transport = _open_transport(api, url, key, headers, self.patience.timeout)
-        self.address = self._transport.address
         self._stopped = stopped or threading.Event()
         self._sleep = sleep or self._stopped.wait
         self._rate = RateLimit(per_minute, sleep=self._sleep)
@@ -158,11 +151,31 @@ class Endpoint:
         self._waiting: Counter[str] = Counter()  # requests in flight by model
         self._answered: set[str] = set()  # models that have replied at least once
         self._lost: dict[str, str] = {}  # model that never replied -> reason why it is no longer used
+        self._open(url, key)
+
+    @abstractmethod
+    def _open(self, url: str, key: str) -> None:
+        """Open a client of the API, without sending a request."""
+
+    @abstractmethod
+    def send(self, request: Request, dialect: Dialect) -> Any:
+        """Send a request and return the answer in the form of the API.
+
+        Raises:
+            openai.APIError: If there is none.
+        """
+
+    @abstractmethod
+    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+        """Return the reply in an answer.
+
+        Raises:
+            ValueError: If it is no answer of the API.
+        """
 
     def close(self) -> None:
         """Close the connections; requests in flight end without further attempts."""
         self._stopped.set()
-        self._transport.close()
 
     def complete(self, request: Request) -> Reply:
         """Send a request with retries."""
@@ -170,12 +183,12 @@ class Endpoint:
         while attempt < self.patience.attempts:
             attempt += 1
             self._take_turn(request)
-            dialect = self._dialect(request.model)
+            dialect = self._dialects.get(request.model, _DEFAULT)
             pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
             try:
-                reply = self._ask(request, dialect)
+                reply = self._ask(request, dialect, attempt)
                 self._answered.add(request.model)
-                return replace(reply, attempts=attempt + reply.attempts - 1)
+                return reply
             except self._openai.APIStatusError as error:
                 trouble = self._describe_error(error)
                 if error.status_code in TOO_STRICT or (dialect.system and is_about_system_role(trouble)):
@@ -209,33 +222,32 @@ class Endpoint:
         if self._stopped.is_set():
             raise self._give_up(request, "stopped")
 
-    def _ask(self, request: Request, dialect: Dialect) -> Reply:
-        for left in reversed(range(MALFORMED_ATTEMPTS)):
+    def _ask(self, request: Request, dialect: Dialect, attempt: int) -> Reply:
+        for attempts in range(attempt, attempt + MALFORMED_ATTEMPTS):
+            begin = time.perf_counter()
+            answer = self._answer_in_time(request, dialect)
             try:
-                return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
+                reply = self.parse(answer, request, round(time.perf_counter() - begin, 3))
+                return replace(reply, attempts=attempts)
             except MalformedAnswer as error:
-                if not left:
-                    detail = f"malformed answer: {self._describe_error(error)}"
-                    return Reply("", "rejected", attempts=MALFORMED_ATTEMPTS, detail=detail)
-        raise AssertionError("unreachable")
-
-    def _reply(self, request: Request, dialect: Dialect) -> Reply:
-        begin = time.perf_counter()
-        answer = self._answer_in_time(request, dialect)
-        return self._transport.parse(answer, request, round(time.perf_counter() - begin, 3))
+                detail = f"malformed answer: {self._describe_error(error)}"
+        return Reply("", "rejected", attempts=attempts, detail=detail)
 
     def _answer_in_time(self, request: Request, dialect: Dialect) -> Any:
         reply: Future[Any] = Future()
 
         def ask() -> None:
             try:
-                reply.set_result(self._transport.send(request, dialect))
+                reply.set_result(self.send(request, dialect))
             except Exception as error:  # raised again in the waiting thread
                 reply.set_exception(error)
 
+        model = request.model
+        with self._lock:
+            self._waiting[model] += 1
         threading.Thread(target=ask, daemon=True).start()
         begin, silence, timeout = time.monotonic(), SILENCE, self.patience.timeout
-        with self._waiting_for(request.model):
+        try:
             while not reply.done():
                 waited = time.monotonic() - begin
                 if waited >= timeout:
@@ -244,19 +256,12 @@ class Endpoint:
                     self._notify_silence(request, silence)
                     silence *= 2
                 wait([reply], min(silence, timeout) - waited)
-        return reply.result()
-
-    @contextmanager
-    def _waiting_for(self, model: str) -> Iterator[None]:
-        with self._lock:
-            self._waiting[model] += 1
-        try:
-            yield
         finally:
             with self._lock:
                 self._waiting[model] -= 1
                 if not self._waiting[model]:
                     self._silences.pop(model, None)
+        return reply.result()
 
     def _notify_silence(self, request: Request, seconds: float) -> None:
         with self._lock:
@@ -265,12 +270,9 @@ class Endpoint:
             self._silences[request.model] = seconds
             self._notify(f"{self._name(request)}: no answer for {seconds:g} s; waiting")  # inside, to keep their order
 
-    def _dialect(self, model: str) -> Dialect:
-        return self._dialects.get(model, Dialect())
-
     def _simplified(self, request: Request, dialect: Dialect, complaint: str) -> bool:
         with self._lock:
-            if self._dialect(request.model) != dialect:
+            if self._dialects.get(request.model, _DEFAULT) != dialect:
                 return True
             simpler = dialect.after(complaint, request.schema is not None)
             if simpler is not None:
@@ -302,14 +304,6 @@ class Endpoint:
         if not status and _REFUSED.search(text):
             text += f"; does the server run at {self.address}?"
         return f"status {status}: {text}" if status else text
-
-
-def _open_transport(api: str, url: str, key: str, headers: Mapping[str, str], timeout: float) -> Transport:
-    if api == PROVIDERS:
-        from collab_overcooked.policies.llm.providers import ProvidersTransport
-
-        return ProvidersTransport(url, key, headers, timeout)
-    return (ResponsesTransport if api == RESPONSES else ChatTransport)(url, key, headers, timeout)
 
 
 def _retry_after(error: Any) -> float:

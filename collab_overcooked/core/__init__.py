@@ -1,0 +1,1 @@
+"""The units of evaluation: records, specs and matches."""

@@ -1,0 +1,163 @@
+"""OpenAI's Chat Completions API, which most servers speak."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from collab_overcooked.policies.llm.client import Reply, Request
+from collab_overcooked.policies.llm.dialects import (
+    MAX_ANSWER,
+    Dialect,
+    MalformedAnswer,
+    StreamedAnswer,
+    check_not_streamed,
+    sanitize,
+    thoughts_apart,
+    token_count,
+)
+from collab_overcooked.policies.llm.tools import calls_text
+from collab_overcooked.policies.llm.transport import Transport
+from collab_overcooked.policies.llm.unusable import UNASKED_CALLS
+
+MAX_BODY = 10_000_000  # bytes of a reply; a hundredth of it if compressed
+
+
+class ChatTransport(Transport):
+    """Chat completions over HTTP."""
+
+    def _open(self, url: str, key: str) -> None:
+        timeout = self.patience.timeout
+        web = self._openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
+        self._client: Any = self._openai.OpenAI(
+            base_url=url,
+            api_key=key or "none",
+            timeout=timeout,
+            max_retries=0,
+            http_client=web,
+            default_headers={"Accept-Encoding": "identity", **self.headers},  # compressed bodies have an unknown size
+        )
+
+    def send(self, request: Request, dialect: Dialect) -> Any:
+        return self._client.chat.completions.create(**chat_arguments(request, dialect))
+
+    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+        return parse_completion(answer, request, seconds)
+
+    def close(self) -> None:
+        super().close()
+        self._client.close()
+
+
+def _hasten(seconds: float, response: Any) -> None:
+    if "text/event-stream" in response.headers.get("content-type", ""):
+        raise StreamedAnswer("an answer of the type text/event-stream")
+    stream, end = response.stream, time.monotonic() + seconds
+    packed = response.headers.get("content-encoding", "identity") != "identity"
+    kind: Any = type(stream)  # defined in different packages by versions of the client
+
+    class InTime(kind):
+        def __init__(self) -> None:
+            """Skip the parent's initialisation; all state is in the closure."""
+
+        def __iter__(self) -> Iterator[bytes]:
+            left = MAX_BODY // 100 if packed else MAX_BODY
+            for piece in stream:
+                left -= len(piece)
+                if left < 0:
+                    raise ValueError("the answer is too long")
+                if time.monotonic() > end:
+                    raise TimeoutError("the answer takes too long")
+                yield piece
+
+        def close(self) -> None:
+            stream.close()
+
+    response.stream = InTime()
+
+
+def chat_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
+    """Return a request as arguments of ``chat.completions.create``."""
+    messages = dialect.messages(request, url=lambda url: {"url": url})
+    arguments: dict[str, Any] = {"model": request.model, "messages": messages}
+    if request.max_tokens:
+        arguments[dialect.limit] = request.max_tokens
+    if dialect.temperature:
+        arguments["temperature"] = request.temperature
+    if dialect.seed:
+        arguments["seed"] = request.seed
+    if request.schema is not None and dialect.structure == "schema":
+        form = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": form}
+    elif request.schema is not None and dialect.structure == "object":
+        arguments["response_format"] = {"type": "json_object"}
+    if request.tools:
+        arguments["tools"] = [{"type": "function", "function": dict(tool)} for tool in request.tools]
+        arguments |= {"tool_choice": "required"} if dialect.required else {}
+    if request.body:
+        arguments["extra_body"] = dict(request.body)
+    return arguments
+
+
+def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
+    """Return the reply in a chat completion."""
+    choice = _choice_of(answer)
+    calls = _calls_of(choice.message) if request.tools else []
+    text = sanitize(calls_text(calls) if calls else _text_of(choice.message))[-MAX_ANSWER:]
+    refusal = getattr(choice.message, "refusal", None) or ""
+    refused = bool(refusal) or choice.finish_reason == "content_filter"
+    usage = getattr(answer, "usage", None)
+    apart = thoughts_apart(usage)
+    return Reply(
+        text="" if refused else text,
+        finish="refused" if refused else "length" if choice.finish_reason == "length" else "stop",
+        prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
+        completion_tokens=token_count(usage, "completion_tokens", len(text)) + apart,
+        seconds=seconds,
+        detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
+        reasoning=sanitize(_thoughts_of(choice.message))[-MAX_ANSWER:],
+        cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
+        or token_count(usage, "prompt_cache_hit_tokens", 0),
+        reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0) or apart,
+    )
+
+
+def _choice_of(answer: Any) -> Any:
+    if isinstance(answer, str):  # a page from a proxy
+        check_not_streamed(answer)
+        raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
+    choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
+    if error and not choices:
+        message = error.get("message", error) if isinstance(error, dict) else error
+        raise ValueError(f"an error instead of an answer: {message}")
+    if hasattr(choices[0] if isinstance(choices, list) and choices else None, "delta"):
+        raise StreamedAnswer("an answer in chunks")
+    if not choices:
+        raise MalformedAnswer("an answer without choices")
+    if not isinstance(choices, list):
+        raise MalformedAnswer(f"choices must be a list, not {type(choices).__name__}")
+    if not hasattr(getattr(choices[0], "message", None), "content"):
+        raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
+    return choices[0]
+
+
+def _text_of(message: Any) -> str:
+    content = message.content
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        content = [part.get("text") for part in content if part.get("type") == "text"]
+        content = "".join(content) if all(isinstance(text, str) for text in content) else content
+    if not isinstance(content, (str, type(None))):
+        raise MalformedAnswer(f"choices[0].message.content must be a text, not {content!r:.80}")
+    return content or ""
+
+
+def _calls_of(message: Any) -> list[tuple[str, str]]:
+    functions = [getattr(call, "function", None) for call in getattr(message, "tool_calls", None) or ()]
+    return [(str(function.name), str(function.arguments)) for function in functions if function is not None]
+
+
+def _thoughts_of(message: Any) -> str:
+    texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in texts if isinstance(text, str)), "")

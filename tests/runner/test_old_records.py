@@ -1,0 +1,45 @@
+"""Records that were written before records had types are read, scored and replayed to the same numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from collab_overcooked.reporting.results import score_records
+from collab_overcooked.runner.records import dump_line, parse_record, read_records
+from collab_overcooked.runner.replay import first_difference
+
+FOLDER = Path(__file__).parent / "old_records"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_old_records_have_the_same_scores_and_replay(name: str) -> None:
+    records = read_records(FOLDER / f"{name}.jsonl")
+    cards = [card.to_dict() for card in score_records(records)]
+    assert json.loads(json.dumps(cards)) == json.loads((FOLDER / f"{name}.json").read_text())
+    for record in records:
+        assert parse_record(dump_line(record).decode(), name) == record
+        assert record.suite or first_difference(record) is None
+
+
+def test_a_rewritten_record_loses_nothing() -> None:
+    """Empty values and defaults are left out; every other value stays."""
+    for name in NAMES:
+        for line in (FOLDER / f"{name}.jsonl").read_text().splitlines():
+            assert _lost(json.loads(line), json.loads(dump_line(parse_record(line, name)))) == []
+
+
+def _lost(before: object, after: object, place: str = "") -> list[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        absent = [f"{place}.{key}" for key, value in before.items() if key not in after and value and value != "none"]
+        return absent + [
+            text for key in before.keys() & after.keys() for text in _lost(before[key], after[key], f"{place}.{key}")
+        ]
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [
+            text for k, pair in enumerate(zip(before, after, strict=True)) for text in _lost(*pair, f"{place}[{k}]")
+        ]
+    return [] if before == after else [place]

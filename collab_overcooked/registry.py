@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.core.record import Record
 from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
 from collab_overcooked.games.collab_overcooked import record as collab
 from collab_overcooked.games.craft import record as craft
@@ -21,6 +20,9 @@ from collab_overcooked.games.rush import record as rush
 from collab_overcooked.io.checks import check_options, near_matches, quote_value
 from collab_overcooked.plugins import GAMES as GAME_PLUGINS
 from collab_overcooked.plugins import NAMESPACE, load
+
+if TYPE_CHECKING:
+    from collab_overcooked.core.record import Record
 
 EnvMaker = Callable[..., Any]
 LEXICON = "lexicon"  # option of every game: the language of its texts, see ``envs.lexicon``

@@ -118,16 +118,22 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
     Raises:
         ValueError: If a game, task or option is unknown, or a metric cannot read a field.
     """
-    every, record_scoring = records, _suite_options(RecordScoring, scoring or {})
+    every, scoring = records, scoring or {}
+    by_suite: dict[str, list[Record]] = {name: [] for name in (*registry.first_suites(), *registry.COMMON_SUITES)}
+    record_scoring = _suite_options(RecordScoring, scoring)
     records = counted(every, record_scoring)
-    suites = [registry.suite_of(record) for record in records]  # raises for unknown games
+    for record in records:
+        by_suite[registry.suite_of(record).name].append(record)  # raises for unknown games
+    suites = [registry.load_suite(name) for name, played in by_suite.items() if played]
+    known = {
+        field.name for kind in (RecordScoring, *(suite.scoring_options for suite in suites)) for field in fields(kind)
+    }
+    if not scoring.keys() <= known:  # of a suite without records, or misspelt
+        check_options(scoring, scoring_fields())
     cards: list[Scorecard] = []
-    for name in (*registry.first_suites(), *registry.COMMON_SUITES):
-        suite = registry.load_suite(name)
-        suite_records = [record for record, its in zip(records, suites, strict=True) if its is suite]
-        suite_scoring = _suite_options(suite.scoring_options, scoring or {})
-        if suite_records:
-            cards += blame(suite_records, partial(suite.score, scoring=suite_scoring))
+    for suite in suites:
+        suite_scoring = _suite_options(suite.scoring_options, scoring)
+        cards += blame(by_suite[suite.name], partial(suite.score, scoring=suite_scoring))
     cards += filter(None, (sample_card(every, record_scoring), cost_card(every)))
     return cards
 
@@ -159,6 +165,7 @@ def score_paths(
     """
     records: list[Record] = []
     logs: dict[str, list[Path]] = {}
+    check_options(scoring or {}, scoring_fields())
     for path in paths:
         logs_by_suite = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
         records += [] if any(logs_by_suite.values()) else read_records(path)
@@ -184,5 +191,4 @@ def _refuse_log_options(scoring: Mapping[str, Any], suites: Iterable[str]) -> No
 
 
 def _suite_options(kind: type, scoring: Mapping[str, Any]) -> Any:
-    check_options(scoring, scoring_fields())
     return make_options(kind, {field.name: scoring[field.name] for field in fields(kind) if field.name in scoring})

@@ -130,11 +130,14 @@ CHOOSERS["evaluate"] = partial(
 
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
     """Return the presets named by a team's language agents that belong to the suite's game."""
-    from collab_overcooked.policies.llm.connection import KIND
-    from collab_overcooked.policies.llm.settings import parse_settings
+    from collab_overcooked.policies.registry import is_language
 
-    texts = [word.partition("=")[2].partition(":") for word in team]
-    names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
+    specs = [spec for word in team if is_language(spec := word.partition("=")[2].strip())]
+    if not specs:
+        return []
+    from collab_overcooked.policies.llm.settings import parse_settings  # loads clients of endpoints
+
+    names = {parse_settings(spec.partition(":")[2]).preset for spec in specs}
     game_presets = {name for record in registry.games() if suite in record.suites for name in record.presets}
     return [preset for name, preset in registry.presets().items() if name in names & game_presets]
 

@@ -20,7 +20,6 @@ def write_results(
 ) -> None:
     """Score records, print the tables, and write tables and report into the run folder."""
     from collab_overcooked.io.files import write_atomic
-    from collab_overcooked.reporting import report as pages
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_records
 
@@ -32,6 +31,8 @@ def write_results(
     ):
         write_atomic(folder / name, text_of(cards).encode())
     if report_file:
+        from collab_overcooked.reporting import report as pages
+
         write_atomic(folder / "report.html", pages.build_report(records, cards, folder).encode())
     for card in cards:  # after the files, which also hold characters that the terminal cannot show
         card.show(OUT, show.more, show.by_task)

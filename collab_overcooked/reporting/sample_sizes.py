@@ -6,20 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import to_builtins
 
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import encode
-from collab_overcooked.policies.llm.settings import settings_of
-from collab_overcooked.policies.llm.unusable import commonest
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.teams import team_text
+
+if TYPE_CHECKING:
+    from collab_overcooked.policies.llm.settings import AgentSettings
 
 CUT = "length"  # key of truncated answers in accounts
 _COLUMNS = (
@@ -112,9 +113,15 @@ def _played(record: Record) -> bytes:
 
 
 @cache
+def _settings_of(spec: str) -> AgentSettings | None:
+    from collab_overcooked.policies.llm.settings import settings_of  # loads clients of endpoints
+
+    return settings_of(spec)
+
+
 def is_steady(spec: str) -> bool:
     """Return whether a language model answers deterministically (temperature 0 or a fixed seed)."""
-    settings = settings_of(spec)
+    settings = _settings_of(spec)
     return settings is not None and (settings.temperature == 0 or settings.seed is not None)
 
 
@@ -127,6 +134,8 @@ def without_use(records: Sequence[Record]) -> str:
         return f"all {len(records)} episodes were cut short"
     if not 0 < calls <= unusable:
         return ""
+    from collab_overcooked.policies.llm.unusable import commonest
+
     kinds = Counter(kind for account in accounts for kind in Counter(account.trouble).elements())
     reason = commonest(to_builtins(account.unusable) for account in accounts)
     reason = reason or ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
@@ -142,7 +151,7 @@ def cut_answers(records: Sequence[Record]) -> str:
         return ""
     models = {account.model for account in accounts if account.trouble.get(CUT)}
     specs = {spec for record in records for spec in record.team.values() if is_language(spec)}
-    limits = {settings.tokens for spec in specs if (settings := settings_of(spec)) and settings.model in models}
+    limits = {settings.tokens for spec in specs if (settings := _settings_of(spec)) and settings.model in models}
     current = ", ".join(f"tokens={limit}" for limit in sorted(limits) if limit)
     how = (
         f"raise {current} or write tokens=0 for no limit" if current else "set tokens=N above the endpoint's own limit"

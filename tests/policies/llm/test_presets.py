@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cli_runner import CliRunner
 from endpoints import serving
+from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
@@ -77,19 +78,13 @@ def test_rules_say_who_sees_plans(play_team, talk: str) -> None:
 
 
 def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:
-    step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
+    step = {"events": [{"label": "", "event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
     kwargs = {"layout": "cramped_room", "action_level": "medium", "text_rules": "original"}
     results = []
     for spec in ("llm:m", "greedy"):
         team = {"agent_0": spec, "agent_1": spec}
-        record = {
-            "env_id": "Overcooked-v0",
-            "task": "cramped_room",
-            "max_cycles": 400,
-            "steps": [step],
-            "team": team,
-            "env_kwargs": kwargs,
-        }
+        options = {"env_kwargs": kwargs, "max_cycles": 400}
+        record = record_of(env_id="Overcooked-v0", task="cramped_room", steps=[step], team=team, **options)
         results.append(bool(suite.KitchenRow("", "cramped_room", [record]).published))
     assert results == [True, False]
 

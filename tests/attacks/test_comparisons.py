@@ -96,7 +96,7 @@ def test_episodes_cut_short_are_left_out_and_told(folder):
     path = folder / "own" / "greedy" / "records.jsonl"
     full = path.read_text()
     record = json.loads(full)
-    record.accounts["agent_0"]["exhausted"] = "calls"
+    record["accounts"]["agent_0"]["exhausted"] = "calls"
     try:
         path.write_text(full + json.dumps(record | {"episode": 1}) + "\n")
         assert "greedy, easy, kitchen: 1 of 2 episodes were cut short by their budget and are left out." in told(folder)

@@ -16,10 +16,13 @@ from typing import Any
 
 import pytest
 from attacks.records import PLANS, SHORT, write_records
+from msgspec import to_builtins
+from records import from_json
 from rich.console import Console
 
 from collab_overcooked.cli.app import TextConsole, fail, say
 from collab_overcooked.cli.episodes import check_records, show_episode
+from collab_overcooked.core.record import history_of
 from collab_overcooked.evaluation.compare import page as comparison_page
 from collab_overcooked.evaluation.compare.leaderboard import read_comparison
 from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, read_plan
@@ -28,7 +31,6 @@ from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_trees import report_section, tree_text, update_at
 from collab_overcooked.reporting.results import score_records
-from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.records import derived_fields, read_records
 
 pytestmark = pytest.mark.attacks
@@ -116,21 +118,22 @@ def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
     free = {
         name: poisoned(record[name], number) for name in ("team", "version", "feedback", "accounts", "plan_updates")
     }
-    steps = [step | {"action_texts": poisoned(step.action_texts, t)} for t, step in enumerate(record.steps)]
+    steps = [step | {"action_texts": poisoned(step["action_texts"], t)} for t, step in enumerate(record["steps"])]
     for t, step in enumerate(steps):
-        step.events = poisoned(step.events, number + t)
+        step["events"] = poisoned(step["events"], number + t)
         payload = PAYLOADS[(number + t) % len(PAYLOADS)]
-        step.messages = [{"agent": None if t % 2 else 0, "conversation": 0, "say": payload, "plan": payload}]
-        step.errors = [{"agent": 0, "action": payload, "code": payload, "message": payload}]
+        step["messages"] = [{"agent": None if t % 2 else 0, "conversation": 0, "say": payload, "plan": payload}]
+        step["errors"] = [{"agent": 0, "action": payload, "code": payload, "message": payload}]
     for account in free["accounts"].values():
         account["trouble"] = {PAYLOADS[number % len(PAYLOADS)]: 1}
     payload = PAYLOADS[number % len(PAYLOADS)]
-    known = {} if "Collab" in record.env_id or "item" in record else {"task": poisoned(record.task, number)}
+    known = {} if "Collab" in record["env_id"] or "item" in record else {"task": poisoned(record["task"], number)}
     known |= {name: payload for name in ("teacher", "scenario") if name in record}
-    known = {name: value for name, value in known.items() if name not in derived_fields(record)}
+    known = {name: value for name, value in known.items() if name not in derived_fields(from_json(record))}
     if "teacher" in known:  # is a part of the task's name, which is checked
-        known |= {"task": derived_fields(record | known)["task"]}
-    return record | free | known | {"steps": steps, "history": history_of(steps, len(record.team))}
+        known |= {"task": derived_fields(from_json(record | known))["task"]}
+    values = record | free | known | {"steps": steps}
+    return values | {"history": to_builtins(history_of(from_json(values).steps, len(record["team"])))}
 
 
 CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.nightly) for suite in PLANS]

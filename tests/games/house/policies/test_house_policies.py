@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from games.house.world import Home
+from records import record_of
 
 import collab_overcooked
 from collab_overcooked.adapters.results import outcome_of
@@ -110,9 +111,9 @@ def test_tree_search_plays_on(env_id, options):
 
 def test_the_outcome_of_housework_pays_time_left_as_even_random_agents_bring_nearly_everything():
     for rate, ticks, outcome in ((1.0, 50, 0.9), (1.0, 250, 0.5), (0.5, 250, 0.25), (0.5, 20, 0.25)):
-        record = {"env_id": "Housework-v0", "env_kwargs": {}, "metrics": {"rate": rate, "ticks": ticks}}
-        assert outcome_of(record) == pytest.approx(outcome)
-        assert outcome_of(record | {"env_id": "Transport-v0"}) == rate
+        further = {"metrics": {"rate": rate, "ticks": ticks}, "family": "", "wanted": 1, "goal": {}}
+        assert outcome_of(record_of(env_id="Housework-v0", **further)) == pytest.approx(outcome)
+        assert outcome_of(record_of(env_id="Transport-v0", **further)) == rate
     records = {spec: played("Housework-v0", spec) for spec in ("planner", "random")}
-    paid = {spec: housework_outcome(record | {"metrics": record}) for spec, record in records.items()}
-    assert records["planner"]["rate"] == records["random"]["rate"] and paid["planner"] > paid["random"]
+    paid = {spec: housework_outcome(record) for spec, record in records.items()}
+    assert records["planner"].metrics["rate"] == records["random"].metrics["rate"] and paid["planner"] > paid["random"]

@@ -22,6 +22,7 @@ from typing import Any
 from rich.console import Console
 
 from collab_overcooked import __version__, registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
@@ -166,26 +167,26 @@ def varied(study: Study) -> list[str]:
     return sorted({name for _, entry in study.scenes for name in entry if entry[name] != study.scenes[0][1].get(name)})
 
 
-def variant_title(study: Study, records: Sequence[Mapping[str, Any]]) -> str:
+def variant_title(study: Study, records: Sequence[Record]) -> str:
     """Return the game that was played with every option that differs from its default and is equal in all scenes."""
     return "; ".join(dict.fromkeys(variant_of(record, varied(study)).title for record in records))
 
 
-def compare_ways(study: Study, records: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def compare_ways(study: Study, records: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     """Return scores, costs, and differences to the first way on the same scenes."""
     rows = {}
     for way, played in records.items():
         updates = [u for record in played for u in all_updates(record)]
-        searched = [u for u in updates if u["searched"]]
+        searched = [u for u in updates if u.searched]
         rows[way] = {
             "variant": variant_title(study, played),
             "values": [round(float(measure(record, [study.metric])[study.metric]), 4) for record in played],
             "searches": len(searched) / len(played),
             "looks": len(updates) / len(played),
-            **{name: _mean([u[name] for u in searched]) for name in ("calls", "characters", "depth")},
-            "plans": _mean([len(u["nodes"]) for u in searched]),
-            "first_draft": _mean([float(u["chosen"] == 0) for u in searched]),
-            "solved": _mean([float(u["nodes"][0]["solved"]) for u in searched]),
+            **{name: _mean([getattr(u, name) for u in searched]) for name in ("calls", "characters", "depth")},
+            "plans": _mean([len(u.nodes) for u in searched]),
+            "first_draft": _mean([float(u.chosen == 0) for u in searched]),
+            "solved": _mean([float(u.nodes[0].solved) for u in searched]),
         }
     return {
         "metric": study.metric,

@@ -10,8 +10,11 @@ from urllib.parse import quote
 
 import pytest
 from endpoints import Says, serving
+from msgspec import structs
+from records import from_json
 
 from collab_overcooked.cli.app import TextConsole
+from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.io import redaction
 from collab_overcooked.policies.llm.answers import read_object
 from collab_overcooked.policies.llm.chat import ChatTransport
@@ -63,8 +66,8 @@ def test_nothing_that_is_read_or_written_holds_the_key(key, spell, monkeypatch, 
         endpoint.close()
     out = io.StringIO()
     TextConsole(file=out, soft_wrap=True).print(f"error: {key} {echo}")
-    played, message = donors["collab-overcooked"], {"agent": 0, "say": key, "plan": echo}
-    line = dump_line(played | {"steps": [step | {"messages": [message]} for step in played.steps]})
+    played, message = from_json(donors["collab-overcooked"]), MessageEntry(agent=0, say=key, plan=echo)
+    line = dump_line(played.replace(steps=[structs.replace(step, messages=[message]) for step in played.steps]))
     written = [reply.text, str(refused.value), out.getvalue(), line.decode(), caplog.text]
     written += [
         (tmp_path / "store.jsonl").read_text(),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from cli_runner import CliRunner
 from endpoints import serving
+from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
@@ -32,9 +33,9 @@ def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
 
 
 def test_published_numbers_stand_beside_language_teams() -> None:
-    step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
-    record = {"env_id": "Overcooked-v0", "task": "cramped_room", "max_cycles": 400, "steps": [step], "success": True}
-    record.team = {"agent_0": LLM, "agent_1": LLM}
+    step = {"events": [{"label": "", "event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
+    team = {"agent_0": LLM, "agent_1": LLM}
+    record = record_of(env_id="Overcooked-v0", task="cramped_room", max_cycles=400, steps=[step], team=team)
     tables = {}
     for level in ("medium", "primitive"):
         record.env_kwargs = {"layout": "cramped_room", "action_level": level}

@@ -327,7 +327,7 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     ]
     command("evaluate", "relay", *texts, folder=desk, paths=[desk])
     records = [json.loads(line) for line in (desk / "run" / "records.jsonl").read_text("utf-8").splitlines()]
-    assert len(records) == 3 and {tuple(record.team.values()) for record in records} == {
+    assert len(records) == 3 and {tuple(record["team"].values()) for record in records} == {
         ("relay_pack.py:Taker", "package.policies:Taker:every=2")
     }
     assert set(config_of(desk / "run")["plugins"]) == {"relay", "relay_pack", "package.policies"}

@@ -111,6 +111,6 @@ def test_every_class_of_models_plays_every_suite(suite, name, tmp_path):
         if name == "silent" and kind in ("choose", "dispatch"):
             assert unusable
         if name == "reasoning":
-            assert sum(account.get("reasoning_tokens", 0) for account in accounts) == 450 * model.calls
+            assert sum(account.reasoning_tokens for account in accounts) == 450 * model.calls
         if name == "slow" and suite not in ("questions", "initiations", "rush") and kind != "dispatch":
             assert any(account.exhausted for account in accounts)

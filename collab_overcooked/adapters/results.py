@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.runner.episode import Record
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RunFolder, key_of
 

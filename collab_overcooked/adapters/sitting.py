@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from collab_overcooked.adapters.bridge import Bridge, OpenSeat, Waiting, Worker
 from collab_overcooked.adapters.results import SharedFolder, outcome_of, shared_folder
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
@@ -30,7 +31,7 @@ from collab_overcooked.policies.llm.budget import Budget
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.registry import make_policy
-from collab_overcooked.runner.episode import Event, Record, Started, Stepped, watching
+from collab_overcooked.runner.episode import Event, Started, Stepped, watching
 from collab_overcooked.runner.jobs import Job
 
 RewardKind = Literal["outcome", "progress", "return"]

@@ -64,7 +64,7 @@ class SettingRow:
     @property
     def team(self) -> tuple[str, ...]:
         """Policy texts in seat order."""
-        return tuple(self.records[0].team.values())
+        return self.records[0].specs
 
     @property
     def seats(self) -> dict[str, str]:

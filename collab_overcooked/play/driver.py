@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from collab_overcooked.core.record import Step
+from collab_overcooked.core.record import Record, Step
 from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
@@ -30,7 +30,7 @@ from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Sile
 from collab_overcooked.policies.registry import PERSON, make_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.decisions import Answer, Ask
-from collab_overcooked.runner.episode import Episode, Event, Record, Started, Stepped
+from collab_overcooked.runner.episode import Episode, Event, Started, Stepped
 from collab_overcooked.runner.teams import Team
 
 POLL = 0.2  # seconds between looks at time limits and lost connections

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import PersonEntry
+from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
@@ -29,7 +29,7 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON, is_known, kind_of, make_policy, reads_messages
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import picture_of
-from collab_overcooked.runner.episode import Record, accounts_of, episode
+from collab_overcooked.runner.episode import accounts_of, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series
 from collab_overcooked.runner.teams import MakePolicy, make_team

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import Account, Record, Tokens
+from collab_overcooked.core.record import SCHEMA, Account, Record, Tokens
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.structs import Name, Text, convert
@@ -29,7 +29,7 @@ from collab_overcooked.questions.items import (
     QuestionError,
 )
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
-from collab_overcooked.runner.episode import SCHEMA, Stepped, answer_for, derive_seed, episode, policy_seed
+from collab_overcooked.runner.episode import Stepped, answer_for, derive_seed, episode, policy_seed
 from collab_overcooked.runner.jobs import Job, cached_env, cached_team
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, Team

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -54,18 +54,35 @@ def variant_of(record: Record, axes: Collection[str] | None = None, game: str = 
         axes: Options that are not part of the variant; those of the game's suite if None.
         game: Name of the game; the id of the environment if empty.
     """
-    suite = registry.load_suite(record.env_id)
-    changed = changed_options(
-        record.env_id,
-        record.env_kwargs,
-        suite.axes if axes is None else axes,
-        suite.default_options(record.specs),
-    )
-    if not record.suite and record.max_cycles != step_limit(record.env_id, record.env_kwargs):
-        changed["max_cycles"] = record.max_cycles
-    for name, value in record.limits.items():
-        changed[f"limits.{name}"] = value
-    return Variant(game or record.env_id, changed)
+    length = None if record.suite else record.max_cycles
+    variant = variant_of_play(record.env_id, record.env_kwargs, record.specs, length, record.limits, axes)
+    return replace(variant, game=game or record.env_id)
+
+
+def variant_of_play(
+    env_id: str,
+    env_kwargs: Mapping[str, Any],
+    team: tuple[str, ...],
+    max_cycles: int | None,
+    limits: Mapping[str, int],
+    axes: Collection[str] | None = None,
+) -> Variant:
+    """Return the variant of episodes, which need not have been played.
+
+    Args:
+        env_id: Registered id.
+        env_kwargs: Options of the game.
+        team: Policy specs in seat order.
+        max_cycles: Maximum number of steps; None for the game's.
+        limits: Limits of conversations and corrections that differ from their defaults.
+        axes: Options that are not part of the variant; those of the game's suite if None.
+    """
+    suite = registry.load_suite(env_id)
+    defaults = suite.default_options(team)
+    changed = changed_options(env_id, env_kwargs, suite.axes if axes is None else axes, defaults)
+    if max_cycles not in (None, step_limit(env_id, env_kwargs)):
+        changed["max_cycles"] = max_cycles
+    return Variant(env_id, changed | {f"limits.{name}": value for name, value in limits.items()})
 
 
 def changed_options(

@@ -68,8 +68,7 @@ def read_records(path: str | Path) -> list[Any]:
         The records in the order of the file, each of its game's subclass of ``Record``.
     """
     path = Path(path)
-    with _without_collections():
-        return [record for record, _ in _read_lines(path / RECORDS if path.is_dir() else path)]
+    return [record for record, _ in _read_lines(path / RECORDS if path.is_dir() else path)]
 
 
 @contextmanager
@@ -84,6 +83,7 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
+@_without_collections()
 def _read_lines(path: Path) -> list[tuple[Any, bytes]]:
     lines: dict[Any, tuple[Record, bytes]] = {}
     identity = key_of if (path.parent / CONFIG).exists() else _identity
@@ -160,12 +160,11 @@ def check_record(record: Record) -> None:
     _check_options(record.env_id, encode(record.env_kwargs))
     for name in ("env_kwargs", "options", "metrics"):
         schema.read(unchecked, getattr(record, name), name)
-    seats = [f"agent_{i}" for i in range(len(record.team))]
     schema.read(_check_team, record.team, "team")
-    _check_seats(record, len(seats))
+    _check_seats(record, len(record.team))
     if len(record.steps) != record.timesteps:
         raise SchemaError(f"timesteps: says {record.timesteps}, but there are {len(record.steps)} steps")
-    if record.history != history_of(record.steps, len(seats)):
+    if record.history != history_of(record.steps, len(record.team)):
         raise SchemaError("history: differs from the labels of the events in the steps")
     for name, value in derived_fields(record).items():
         if name in ("task", "level") and getattr(record, name) not in (value, None):
@@ -258,12 +257,11 @@ def key_of(record: Record) -> Key:
 def dump_line(record: Record) -> bytes:
     """Return a record as one line of UTF-8 JSON, with access keys redacted."""
     try:
-        for name in ("env_kwargs", "options", "metrics"):
-            schema.read(unchecked, getattr(record, name), name)
         line = encode(record)
         if is_key_known():
             line = encode(redact_values(decode(line, dict)))
-        _decode(line)
+        decode(line, record_class(record.suite_name))
+        check_record(record)  # not what was decoded: numbers that are not finite are written as null
     except SchemaError as error:
         where = f"{record.task or record.env_id}, episode {record.episode}"
         raise RecordError(f"{where}: its record cannot be written: {error}") from None

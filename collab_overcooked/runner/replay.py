@@ -104,7 +104,7 @@ def first_difference(record: Record) -> str | None:
     derived |= {} if last is None else {name: convert(value, types[name]) for name, value in last.result.items()}
     for name, replayed in to_builtins(derived).items():
         recorded = to_builtins(getattr(record, name))
-        if recorded != replayed and (name, recorded) not in (("level", None), ("options", None)):
+        if recorded is not None and recorded != replayed:
             return f"{name}: recorded {recorded!r:.200}, replayed {replayed!r:.200}"
     if last is None or not (last.over or record.ends_after == record.timesteps):
         return f"timesteps: the record ends after {record.timesteps} steps, but the game goes on"

@@ -128,7 +128,7 @@ def both_orders(task: str, specs: tuple[str, ...]) -> list[tuple[str, tuple[str,
 
 def specs_as_given(record: Record) -> tuple[str, ...]:
     """Return the policy specs of a record in the original order of the team."""
-    specs = tuple(record.team.values())
+    specs = record.specs
     return specs[::-1] if record.task.endswith(SWAPPED) else specs
 
 

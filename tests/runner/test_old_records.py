@@ -7,12 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from collab_overcooked import registry
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.records import dump_line, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
 
 FOLDER = Path(__file__).parent / "old_records"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
+
+
+def test_every_suite_has_old_records() -> None:
+    read = [read_records(FOLDER / f"{name}.jsonl")[0] for name in NAMES]
+    assert {registry.suite_of(record).name for record in read} == {*registry.first_suites(), *registry.COMMON_SUITES}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import SCHEMA, Record
+from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
@@ -22,7 +22,7 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import Variant, changed_options, step_limit, variant_of
+from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_play
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_text
@@ -370,25 +370,9 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
     by_entry = {}
     for job in evaluation.jobs:
         shell, options = split_options(job.env_kwargs)
-        seats = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
-        likely = Record(
-            schema=SCHEMA,
-            env_id=job.env_id,
-            env_kwargs=options,
-            seed=job.seed,
-            episode=0,
-            team=seats,
-            version=__version__,
-            task=job.task,
-            level=job.level,
-            max_cycles=shell.get("max_cycles") or step_limit(job.env_id, options) or 1,
-            steps=[],
-            history=[],
-            success=False,
-            timesteps=0,
-            limits=job.limits.changed(),
-        )
-        by_entry[_setting(likely)] = variant_of(likely)
+        limits = job.limits.changed()
+        variant = variant_of_play(job.env_id, options, job.team, shell.get("max_cycles"), limits)
+        by_entry[job.task, variant.key] = variant
     return by_entry
 
 

@@ -62,7 +62,7 @@ class LanguageTeacher:
         game, record = lesson.game, lesson.record
         names, json = seat_names(game), self.settings.json
         self._usage = UsageMeter(prices=self.connection.prices)
-        info = EnvInfo(game.id, game, record.task, tuple(record.team.values()))
+        info = EnvInfo(game.id, game, record.task, record.specs)
         prompts = Prompts(game.id, self.settings.prompts)
         session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record.seed)
         prompt = prompts.fill(

@@ -200,7 +200,7 @@ def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable]
     for run, records in played.items():
         for record in records:
             by_team = scores.setdefault((rush_variant(record).label, next(settings)), {})
-            runs = by_team.setdefault(tuple(record.team.values()), {})
+            runs = by_team.setdefault(record.specs, {})
             runs.setdefault((run, record.seed), []).append(score_round(record))
     tables: list[ResultTable] = []
     charts: list[Chart] = []

@@ -53,5 +53,5 @@ class RushRecord(Record, kw_only=True):
     scenario: Name
     max_turns: Count
     orders: list[RushOrder]
-    round: Count = 0
+    round: Count | None = None
     teacher: Name = "none"

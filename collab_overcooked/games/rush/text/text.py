@@ -211,7 +211,7 @@ def recap(game: Any, record: RushRecord) -> list[str]:
     """Return the lines of a recap of a record; without recipes, areas and orders if it has no orders."""
     lines, places = [], {}
     if record.orders:
-        episode = game.scenario.episodes[record.round]
+        episode = game.scenario.episodes[record.round or 0]
         places = {area.id: area.name for area in episode.areas}
         lines += ["Recipes:", *(f"- {recipe_text(recipe)}" for recipe in episode.recipes.values())]
         lines += ["Areas at the start:", *(f"- {_stocked(area)}" for area in episode.areas)]

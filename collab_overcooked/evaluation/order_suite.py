@@ -8,12 +8,13 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, TypeVar
 
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import SettingRow, Suite, check_names, load_checked
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import CosTable, Counting, Tally, cos, tally_record, total
+from collab_overcooked.metrics.orders import CosTable, Counting, OrderRecord, Tally, cos, tally_record, total
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.order_logger import OrderLogger
@@ -28,7 +29,7 @@ class OrderResult:
     is_default: bool  # Whether the game was played with its default options, as in the paper
     team: str  # Policies, in a notation that does not depend on the size of the team
     counting: Counting  # Definition of a failure
-    episodes: Mapping[tuple[int, str, float], Sequence[Any]]  # (agents, level, pace) -> records
+    episodes: Mapping[tuple[int, str, float], Sequence[OrderRecord]]  # (agents, level, pace) -> records
     pace: ClassVar[str]  # Option of the environment that says how fast orders come
 
     @cached_property
@@ -55,7 +56,7 @@ class OrderResult:
         """Return the key by which paces are sorted."""
         return 0.0
 
-    def _runs(self, records: Sequence[Any]) -> tuple[Any, ...]:
+    def _runs(self, records: Sequence[OrderRecord]) -> tuple[Any, ...]:
         by_seed: dict[int, list[Tally]] = {}
         for record in records:
             by_seed.setdefault(record.seed, []).append(tally_record(record))
@@ -66,7 +67,7 @@ R = TypeVar("R", bound=OrderResult)
 
 
 def score_orders(
-    kind: type[R], records: Iterable[Any], levels: Collection[str], counting: Counting = "orders"
+    kind: type[R], records: Iterable[OrderRecord], levels: Collection[str], counting: Counting = "orders"
 ) -> list[R]:
     """Score records of a game, one result for every team and variant.
 
@@ -79,7 +80,7 @@ def score_orders(
     results = []
     for group in by_variant(records):
         names = setting_names(group, ("level",), lambda record: str(record.task).rsplit(", ", 2)[0], levels)
-        episodes: dict[tuple[int, str, float], list[Any]] = {}
+        episodes: dict[tuple[int, str, float], list[OrderRecord]] = {}
         for name, record in zip(names, group, strict=True):
             pace = axis_values(record)[kind.pace]
             key = len(record.team), name, 0.0 if pace is None else float(pace)
@@ -142,7 +143,7 @@ class OrderSuite(Suite):
         """Return the task of a level's records."""
         return f"{level}, {plural(agents, 'agent')}, {self.pace_name(pace)}"
 
-    def derived(self, record: Any) -> Mapping[str, Any]:
+    def derived(self, record: Record) -> Mapping[str, Any]:
         options = record.env_kwargs
         if not options.keys() >= set(self.named) or record.task.count(", ") < 2:
             return {}

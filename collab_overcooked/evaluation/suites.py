@@ -49,7 +49,7 @@ class SettingRow:
 
     title: str  # Game and variant
     setting: str  # Name of the setting
-    records: Sequence[Any]  # Episodes
+    records: Sequence[Record]  # Episodes
 
     @property
     def swapped(self) -> bool:
@@ -189,7 +189,7 @@ class Suite:
         game = load_checked(self.env_id, **options)
         yield JobGroup(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
 
-    def score(self, records: Sequence[Any], scoring: Any) -> Sequence[Scorecard]:
+    def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant; means of metrics if there are no columns.
 
         Raises:
@@ -199,10 +199,10 @@ class Suite:
             return [metric_card(records, self.metrics)]
         return [self.card(group) for group in by_variant(records, specs_as_given)]
 
-    def rows(self, records: Sequence[Any]) -> list[SettingRow]:
+    def rows(self, records: Sequence[Record]) -> list[SettingRow]:
         """Return the settings of one team in one variant, in the order of the records."""
         names = setting_names(records, self.axes, lambda record: str(record.task).removesuffix(SWAPPED), self.shipped())
-        by_setting: dict[tuple[str, bool], list[Any]] = {}
+        by_setting: dict[tuple[str, bool], list[Record]] = {}
         for name, record in zip(names, records, strict=True):
             by_setting.setdefault((name, record.task.endswith(SWAPPED)), []).append(record)
         title = variant_of(records[0]).title
@@ -212,7 +212,7 @@ class Suite:
         """Return the names of settings that come with the package."""
         return ()
 
-    def card(self, records: Sequence[Any]) -> Scorecard:
+    def card(self, records: Sequence[Record]) -> Scorecard:
         """Return what is shown of one team in one variant."""
         rows = self.rows(records)
         table = table_of(self.columns_of(rows), rows, self.table_title)
@@ -237,7 +237,7 @@ class Suite:
         """Return sentences that belong under the table."""
         return ()
 
-    def setting_rows(self, records: Sequence[Any]) -> list[SettingRow]:
+    def setting_rows(self, records: Sequence[Record]) -> list[SettingRow]:
         """Return the settings of records that must be of one team in one variant.
 
         Raises:
@@ -259,7 +259,7 @@ class Suite:
         """
         raise NotImplementedError
 
-    def outcome(self, record: Any) -> str:
+    def outcome(self, record: Record) -> str:
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
         if self.outcome_text:
             return self.outcome_text.format(**game_metrics(record.env_id).measure(record))
@@ -277,7 +277,7 @@ class Suite:
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
         return Benchmark(title, measured, tuple(settings), pairs, **self.benchmark_fields)
 
-    def summary(self, records: Sequence[Any]) -> Summary:
+    def summary(self, records: Sequence[Record]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
         if self.process:
             rows = self.setting_rows(records)
@@ -295,7 +295,7 @@ class Suite:
         """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
         return {name: {"measure": "return"} for name in self.trained}
 
-    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         """Return tables and curves of several runs beside each other, by the name of the run."""
         return (), ()
 
@@ -311,11 +311,11 @@ class Suite:
         """Return a new logger for an episode; None where records need nothing more."""
         return None if self.logger_class is None else self.logger_class()
 
-    def fully_succeeded(self, record: Any) -> bool:
+    def fully_succeeded(self, record: Record) -> bool:
         """Tell whether an episode reached everything that it could."""
         return bool(record.success)
 
-    def derived(self, record: Any) -> Mapping[str, Any]:
+    def derived(self, record: Record) -> Mapping[str, Any]:
         """Return what other fields of a record say about some of its fields, by their names.
 
         A record whose task is not one of the suite's own names, as in games played from Python, has none.
@@ -326,7 +326,7 @@ class Suite:
         """
         return {}
 
-    def episode_name(self, record: Any) -> str:
+    def episode_name(self, record: Record) -> str:
         """Return what a record's episode is called."""
         return str(record.task)
 

@@ -368,7 +368,7 @@ class CraftSuite(OrderSuite):
             raise ValueError("levels, agents and paces need at least one entry each")
         return self.order_groups(team, suite_options.levels, agents, paces, options)
 
-    def score(self, records: Sequence[CraftRecord], scoring: Any) -> list[Scorecard]:
+    def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]
 
     def setting(self, name: str) -> Setting:

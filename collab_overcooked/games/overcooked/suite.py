@@ -367,7 +367,7 @@ class OvercookedSuite(SoupSuite):
     leaderboard_notes = ("Return and deliveries: means over the layouts played; comparable only for the same layouts.",)
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
-    def derived(self, record: OvercookedRecord) -> Mapping[str, Any]:
+    def derived(self, record: Record) -> Mapping[str, Any]:
         task = record.task
         layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
         if "layout" not in record.env_kwargs or layout not in layouts():
@@ -441,7 +441,7 @@ class OvercookedSuite(SoupSuite):
     def default_options(self, team: tuple[str, ...]) -> dict[str, Any]:
         return {"action_level": default_level(team)}
 
-    def outcome(self, record: OvercookedRecord) -> str:
+    def outcome(self, record: Any) -> str:
         numbers = score_record(record)
         return f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
 

@@ -189,7 +189,7 @@ class RoomSuite(Suite):
         if self.failure_turns:
             yield f"The original prints a failure as {self.failure_turns} turns and averages it as the time limit."
 
-    def outcome(self, record: RoomRecord) -> str:
+    def outcome(self, record: Any) -> str:
         numbers = score_record(record)
         ended = self.won if record.success else "lost" if numbers["lost"] else "no turn left"
         return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"

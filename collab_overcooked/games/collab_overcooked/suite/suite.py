@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
+from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Suite, load_checked
@@ -149,10 +150,10 @@ class CollabOvercookedSuite(Suite):
     ) -> Scorecard:
         return scorecard(score_logs(logs, scoring, log_options, note))
 
-    def outcome(self, record: Any) -> str:
+    def outcome(self, record: Record) -> str:
         return "delivered" if record.success else "not delivered"
 
-    def derived(self, record: Any) -> Mapping[str, Any]:
+    def derived(self, record: Record) -> Mapping[str, Any]:
         options = record.env_kwargs
         task, known = (
             (record.options or options).get("task", options.get("task")),
@@ -165,7 +166,7 @@ class CollabOvercookedSuite(Suite):
         limits = {} if record.max_cycles_given else {"max_cycles": limit}
         return {"task": task, "level": known[task].level, **limits}
 
-    def episode_name(self, record: Any) -> str:
+    def episode_name(self, record: Record) -> str:
         return f"Level {record.level}, {record.task}"
 
     def setting(self, name: str) -> Setting:

@@ -18,6 +18,8 @@ GAMES = ("collab_overcooked", "cuisineworld", "overcooked", "rush")
 def test_events_of_every_game_start_with_the_same_columns(game: str) -> None:
     columns = importlib.import_module(f"collab_overcooked.games.{game}.engine.constants").EventColumn
     assert [columns[column.name] for column in events.EventField] == list(events.EventField)
+    if "ENDED" in columns.__members__:  # of a macro action
+        assert (columns.PRIMITIVE, columns.ENDED) == (2, 3)
 
 
 def test_clear_event_and_clear_events_know_counts_from_ids() -> None:

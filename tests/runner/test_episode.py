@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 from records import as_json, from_json
 
 import collab_overcooked
 from collab_overcooked.core.record import HistoryEntry
+from collab_overcooked.io.structs import encode
 from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.runner.episode import (
     Ask,
@@ -22,6 +23,7 @@ from collab_overcooked.runner.episode import (
     derive_seed,
     episode,
     episode_seed,
+    make_logger,
     play_episode,
     policy_seed,
 )
@@ -334,6 +336,36 @@ def test_an_episode_that_is_left_before_its_first_step_is_a_record(env_id):
     next(run)
     record = run.close()
     assert record.ended == "left" and parse_record(dump_line(record).decode(), env_id).steps == []
+
+
+@pytest.mark.parametrize("env_id", collab_overcooked.registered())
+def test_a_record_has_every_field_of_a_games_events_and_logger(env_id):
+    """What a class of records does not declare would be dropped without a word."""
+    env, logger = collab_overcooked.make(env_id, max_cycles=25), make_logger(env_id)
+    rng, run, answer, events = np.random.default_rng(0), episode(env, ["x"] * len(env.possible_agents), 1), None, 0
+
+    def check(kept, logged):
+        for name, value in logged.items():
+            assert json.loads(encode(getattr(kept, name))) == json.loads(encode(value)), name
+
+    while True:
+        try:
+            event = run.send(answer)
+        except StopIteration as over:
+            record = over.value
+            break
+        answer = int(rng.choice(np.flatnonzero(event.seen.mask))) if isinstance(event, Ask) else None
+        if logger is not None and isinstance(event, Started):
+            logger.begin(env)
+        if isinstance(event, Stepped):
+            check(event.step, {} if logger is None else logger.step(env))
+            for actual, expected in zip(event.step.events, env.events(), strict=True):
+                fields = () if actual is None else structs.fields(actual)
+                kept = {field.encode_name: getattr(actual, field.name) for field in fields}
+                assert {**kept, **(expected or {})} == kept
+                events += expected is not None
+    check(record, {} if logger is None else logger.end())
+    assert events
 
 
 def test_an_episode_that_was_not_begun_can_be_left(env):

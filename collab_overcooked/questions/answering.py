@@ -41,7 +41,8 @@ STATE = "state"  # what a run can withhold
 WITHHELD = "The state is not shown. Choose the answer that you think is the most likely one."
 CHANCE = "chance"  # random state of a scene, which question sets omit
 REMEDY = "ask again with 'evaluate questions'"
-Number = Annotated[int, Meta(ge=0, le=len(LETTERS) - 1)]
+ChoiceIndex = Annotated[int, Meta(ge=0, le=len(LETTERS) - 1)]
+"""Index of a choice of an item."""
 
 
 class AskedItem(Struct, kw_only=True):
@@ -53,7 +54,7 @@ class AskedItem(Struct, kw_only=True):
     skills: list[Text]
     scene: Text
     choices: list[Text]
-    correct: list[Number]
+    correct: list[ChoiceIndex]
 
     def __post_init__(self) -> None:
         old = self.set[1:].partition("-")[0] or "1"  # the first version had no name
@@ -68,7 +69,7 @@ class GivenAnswer(Struct, kw_only=True, omit_defaults=True):
 
     way: Literal["words", "play"]
     without: Literal["state"] | None = None
-    choice: Number | None
+    choice: ChoiceIndex | None
     letter: Text | None
     text: Text = field(default="", name="words")
     tokens: Tokens | None = None

@@ -81,7 +81,7 @@ def balance(contributions: Sequence[float]) -> float | None:
 
 
 def score_round(record: RushRecord, attribution: Attribution = "final") -> RoundScore:
-    """Score one episode from its ``max_turns`` and the its events."""
+    """Score one episode from its ``max_turns`` and its events."""
     if attribution not in get_args(Attribution):
         raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
     seats = [[step.events[seat] for step in record.steps] for seat in range(len(record.team))]

@@ -23,7 +23,7 @@ import numpy as np
 from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.policies.policy_file import PolicyFile, find_policy, read_policy
+from collab_overcooked.policies.policy_file import PolicyFile, policy_path, read_policy
 from collab_overcooked.registry import make
 from collab_overcooked.runner.batched import batch_jobs, play_returns
 from collab_overcooked.runner.episode import Limits, play_episode
@@ -35,7 +35,7 @@ NOISE = 0.02  # standard deviation, relative to that of a layer's weights
 
 def write_pool(layout: str, size: int, folder: Path) -> list[str]:
     """Write networks of the same shape and different weights, and return their specs."""
-    file = read_policy(find_policy(layout))
+    file = read_policy(policy_path(layout))
     for number in range(size):
         rng = np.random.default_rng(number)
         layers = tuple(

@@ -38,7 +38,7 @@ from collab_overcooked.evaluation.partner_pool import (
 from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, Line, best_responses
 from collab_overcooked.evaluation.partner_table import read_scores
 from collab_overcooked.io.files import write_atomic
-from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, find_policy, halved, read_policy
+from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, halved, policy_path, read_policy
 
 POOLS = Path(registry.__file__).parent / "layouts" / "pools"
 CONFIGS = {
@@ -213,7 +213,7 @@ class Study:
 
     def _ship(self, trained: PartnerPool, partner: Partner) -> Partner:
         """Write a partner's file into the package; its first best response is its other half, or itself."""
-        file = halved(read_policy(find_policy(trained.spec(partner).removeprefix("ppo:"))))
+        file = halved(read_policy(policy_path(trained.spec(partner).removeprefix("ppo:"))))
         name = f"{partner.family}_{partner.name.removeprefix('member_')}"
         path = SHIPPED / PARTNERS / f"{self.name}_{name}.npz"
         path.parent.mkdir(exist_ok=True)

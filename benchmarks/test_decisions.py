@@ -10,8 +10,8 @@ import pytest
 from plan_study import studied, studied_games
 
 import collab_overcooked
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search import cots
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import Team, make_team
 

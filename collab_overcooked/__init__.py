@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collab_overcooked.metrics.registry import register_metric
     from collab_overcooked.policies.api import Decision, Message, Policy, Seen
     from collab_overcooked.policies.export import export_policy
-    from collab_overcooked.policies.registry import make_policy, register_policy
+    from collab_overcooked.policies.registry import register_policy
+    from collab_overcooked.policies.specs import make_policy
     from collab_overcooked.runner.episode import play_episode
     from collab_overcooked.runner.teams import make_team
     from collab_overcooked.testing import check_game
@@ -59,7 +60,7 @@ _LAZY = {
     "cross_play": "evaluation.crossplay",
     "evaluate": "evaluation.run",
     "export_policy": "policies.export",
-    "make_policy": "policies.registry",
+    "make_policy": "policies.specs",
     "make_team": "runner.teams",
     "play_episode": "runner.episode",
     "register_metric": "metrics.registry",

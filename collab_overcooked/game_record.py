@@ -43,7 +43,7 @@ class GameRecord:
             see ``pettingzoo_module``.
         suites: Suites of the game by name; the first one scores its records and is used by 'compare'.
         policies: Factories of its policies by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or a
-            function of the text of a spec; see ``policies.specs.load_factory``.
+            function of the text of a spec; see ``policies.parameters.load_factory``.
         prompts: ``"package:folder"`` of its prompt templates; empty if it uses only the common ones.
         language_agents: ``"package.module:class"`` of the game's part of language agents by kind (``"partner"``,
             ``"dispatch"``); the first kind is the default.

@@ -154,7 +154,7 @@ def test_an_installed_package_adds_a_game_a_policy_and_a_metric(site, tmp_path):
 def test_importing_the_package_and_playing_its_games_imports_no_plug_in(site):
     code = (
         "import sys, collab_overcooked as c; c.make('KitchenRush-v0');"
-        "from collab_overcooked.policies.registry import make_policy; make_policy('random');"
+        "from collab_overcooked.policies.specs import make_policy; make_policy('random');"
         "assert not {'relay', 'relay_pack'} & set(sys.modules);"
         "assert c.make('Relay-v0').game.id == 'Relay-v0'; assert 'relay' in sys.modules"
     )
@@ -349,7 +349,7 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     ],
 )
 def test_specs_of_absent_classes_are_refused(tmp_path, monkeypatch, spec, message):
-    from collab_overcooked.policies.registry import kind_of, make_policy
+    from collab_overcooked.policies.specs import PolicySpec, make_policy
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -357,6 +357,6 @@ def test_specs_of_absent_classes_are_refused(tmp_path, monkeypatch, spec, messag
     (tmp_path / "outside_file.py").write_text(PACK + "\n\nclass Odd(Taker):\n    kind = 'language'\n", "utf-8")
     assert make_policy("outside_file.py:Taker:every=4").every == 4
     assert make_policy("outside_file.py:Taker").name == "outside_file.py:Taker"
-    assert kind_of("outside_file.py:Taker") == "scripted"
+    assert PolicySpec.parse("outside_file.py:Taker").kind == "scripted"
     with pytest.raises(ValueError, match=message):
         make_policy(spec)

@@ -30,7 +30,7 @@ from collab_overcooked.policies.api import Policy, Seen
 from collab_overcooked.policies.llm.budget import Budget
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.settings import parse_settings
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import Event, Started, Stepped, watching
 from collab_overcooked.runner.jobs import Job
 

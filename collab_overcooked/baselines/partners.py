@@ -14,7 +14,8 @@ from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.observation import observation_options
-from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, choose, find_policy, read_policy
+from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, choose, policy_path, read_policy
+from collab_overcooked.policies.specs import PolicySpec
 
 Array = np.ndarray
 COPY = "copy"  # what returns beside the slow copy are called
@@ -70,7 +71,7 @@ def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPa
 
 def read_trained(name: str) -> tuple[PolicyFile, Met]:
     """Read a policy file, and how files of policies that have met it name it."""
-    path = find_policy(name)
+    path = policy_path(name)
     file = read_policy(path)
     return file, Met(name, file_digest(path), "clone" if file.meta.get("algorithm") == "bc" else "selfplay")
 
@@ -93,14 +94,14 @@ def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[Trai
 
 def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> TrainingPartner:
     """Read a partner of a pool, of any split."""
-    kind, _, text = pool.spec(partner).partition(":")
-    name, _, mode = text.partition(",")
-    if kind != "ppo":
+    spec = PolicySpec.parse(pool.spec(partner))
+    name, _, mode = spec.parameters.partition(",")
+    if spec.name != "ppo":
         raise ValueError(
             f"partner {partner.name}: training takes policy files, such as ppo:runs/a/policy.npz, "
             f"not {quote_value(partner.policy)}"
         )
-    file = read_policy(find_policy(name.strip()))
+    file = read_policy(policy_path(name.strip()))
     if mode:
         file = replace(file, meta={**file.meta, "mode": mode})
     return TrainingPartner(file, noise, partner.met, partner.seat)

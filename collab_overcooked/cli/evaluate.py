@@ -130,14 +130,14 @@ CHOOSERS["evaluate"] = partial(
 
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
     """Return the presets named by a team's language agents that belong to the suite's game."""
-    from collab_overcooked.policies.registry import is_language
+    from collab_overcooked.policies.specs import PolicySpec
 
-    specs = [spec for word in team if is_language(spec := word.partition("=")[2].strip())]
+    specs = [spec for word in team if (spec := PolicySpec.parse(word.partition("=")[2])).is_language]
     if not specs:
         return []
     from collab_overcooked.policies.llm.settings import parse_settings  # loads clients of endpoints
 
-    names = {parse_settings(spec.partition(":")[2]).preset for spec in specs}
+    names = {parse_settings(spec.parameters).preset for spec in specs}
     game_presets = {name for record in registry.games() if suite in record.suites for name in record.presets}
     return [preset for name, preset in registry.presets().items() if name in names & game_presets]
 
@@ -170,10 +170,10 @@ def plan_suite(
 
 def warn_of_repetitions(plan: Evaluation) -> None:
     """Warn if models at temperature 0 play a task more than once, as their answers may be identical."""
-    from collab_overcooked.policies.registry import is_language
+    from collab_overcooked.policies.specs import PolicySpec
     from collab_overcooked.reporting.sample_sizes import is_steady
 
-    specs = dict.fromkeys(spec for team in plan.teams() for spec in team if is_language(spec))
+    specs = dict.fromkeys(spec for team in plan.teams() for spec in team if PolicySpec.parse(spec).is_language)
     steady = [spec for spec in specs if is_steady(spec)]
     most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
     if steady and most > 1:

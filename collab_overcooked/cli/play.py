@@ -183,14 +183,15 @@ def session_of(
 @contextmanager
 def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
     """Yield the factory of the policies that play with people: None for the registry, or one with language models."""
-    from collab_overcooked.policies.registry import PERSON, is_language, make_policy
+    from collab_overcooked.policies.registry import PERSON
+    from collab_overcooked.policies.specs import PolicySpec, make_policy
 
     def check(make: Any) -> None:
         for spec in dict.fromkeys(team):
             if spec != PERSON:
                 make(spec)
 
-    if not any(map(is_language, team)):
+    if not any(PolicySpec.parse(spec).is_language for spec in team):
         refuse_llm_options(llm_options)
         check(make_policy)
         yield None

@@ -20,6 +20,7 @@ from collab_overcooked.policies.llm.budget import Budget, Price
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.settings import DISPATCH, parse_settings
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.jobs import Evaluation, Job
@@ -65,7 +66,7 @@ def upper_bounds(plan: Evaluation, records: Iterable[Record]) -> Bounds:
         keys = [key for key in job.keys if key not in done]
         commanding: set[str] = set()  # models that were counted for all of their seats
         for spec in job.speakers() if keys else ():
-            settings = parse_settings(spec.partition(":")[2])
+            settings = parse_settings(PolicySpec.parse(spec).parameters)
             kind = agent_kind(settings, job.load_game())
             settings.for_agent(kind)  # refuses switches that the run would refuse
             if spec not in commanding:
@@ -117,7 +118,7 @@ def prompt_tokens(plan: Evaluation, records: Iterable[Record], connection: Conne
     """
     done, tokens = {key_of(record) for record in records}, dict[str, float]()
     for job in plan.jobs:
-        models = {parse_settings(spec.partition(":")[2]).model for spec in job.speakers()}
+        models = {parse_settings(PolicySpec.parse(spec).parameters).model for spec in job.speakers()}
         if models <= tokens.keys() or all(key in done for key in job.keys):
             continue
         counter = _PromptCounter()
@@ -132,7 +133,7 @@ def prompt_tokens(plan: Evaluation, records: Iterable[Record], connection: Conne
 def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Mapping[str, Price]) -> tuple[Any, ...]:
     if kind == TEACHER or prompt is None:
         return None, None, None
-    settings = parse_settings(spec.partition(":")[2])
+    settings = parse_settings(PolicySpec.parse(spec).parameters)
     answer = min(settings.tokens or ANSWER_TOKENS, ANSWER_TOKENS)
     price = settings.price or prices.get(settings.model, prices.get(""))
     reply = Reply("", prompt_tokens=round(decisions * prompt), completion_tokens=decisions * answer)
@@ -173,7 +174,7 @@ def dry_run_card(
     notes = (NOTE, ESTIMATE, *([f"Bounds of the budgets: {bounded}."] if bounded else []))
     cells = []
     for (suite, spec, kind), bounds in rows.items():
-        prompt = prompts.get((suite, parse_settings(spec.partition(":")[2]).model))
+        prompt = prompts.get((suite, parse_settings(PolicySpec.parse(spec).parameters).model))
         cells.append((suite, spec, kind, *bounds, *_cost(spec, kind, bounds[1], prompt, connection.prices)))
     table = ResultTable(_COLUMNS, tuple(cells))
     return Scorecard("dry-run", "At most", (table,), notes=notes)

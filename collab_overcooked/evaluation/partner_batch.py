@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.checks import parse_integer, quote_value
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
-from collab_overcooked.policies.registry import is_known, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 
 Array = np.ndarray
 Infos = dict[str, Any]
@@ -179,7 +179,7 @@ def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Polic
     if not isinstance(partner, str):
         raise ValueError(f"partners must be policy specs or functions that return a policy, not {quote_value(partner)}")
     source, mark, name = partner.partition("#")
-    if not mark and is_known(partner):
+    if not mark and PolicySpec.parse(partner).is_known:
         return [(partner, partial(make_policy, partner), None)]
     pool = read_partner_pool(source)
     if pool.env_id != game.id:

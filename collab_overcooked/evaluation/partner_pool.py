@@ -26,7 +26,7 @@ from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.io.files import file_digest, write_atomic
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, read_policy
-from collab_overcooked.policies.registry import find_policy, make_policy, policy_paths, resolve_paths
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import effective_options
 from collab_overcooked.runner.episode import Started
@@ -132,7 +132,7 @@ class PartnerPool:
 
     def spec(self, partner: Partner) -> str:
         """Return the partner's spec with the paths of its files resolved, for ``make_policy``."""
-        return partner.policy if self.folder is None else resolve_paths(partner.policy, self.folder)
+        return partner.policy if self.folder is None else PolicySpec.parse(partner.policy).resolve(self.folder).text
 
     def seats(self, partner: Partner) -> tuple[int, ...]:
         """Return the seats that an ego takes beside a partner: all, or all but the partner's own."""
@@ -165,7 +165,8 @@ def make_partner(name: str, policy: str, family: str, folder: Path | None = None
         folder: Folder that relative paths start from; None for the current one.
         **fields: Other fields of `Partner`.
     """
-    paths = policy_paths(policy if folder is None else resolve_paths(policy, folder))
+    spec = PolicySpec.parse(policy)
+    paths = (spec if folder is None else spec.resolve(folder)).paths
     return Partner(name, policy, family, sha256=_digest(paths), **fields)
 
 
@@ -261,8 +262,8 @@ def _check_partners(doc: Document, pool: PartnerPool) -> None:
         if partner.seat is not None and partner.seat >= seats:
             raise doc.error(f"seat must be {ANY} or an integer from 0 to {seats - 1}, not {partner.seat}", *at, "seat")
         try:
-            find_policy(partner.policy)
-            digest = _digest(policy_paths(pool.spec(partner)))
+            PolicySpec.parse(partner.policy).check()
+            digest = _digest(PolicySpec.parse(pool.spec(partner)).paths)
             _check_training(pool, partner)
         except ValueError as error:
             raise doc.error(f"partner {partner.name!r}: {error}", *at, "policy") from None
@@ -278,7 +279,7 @@ def _check_partners(doc: Document, pool: PartnerPool) -> None:
 
 def _check_training(pool: PartnerPool, partner: Partner) -> None:
     here = effective_options(pool.env_id, pool.env_kwargs)
-    for path in policy_paths(pool.spec(partner)):
+    for path in PolicySpec.parse(pool.spec(partner)).paths:
         if path.suffix != ".npz":  # files of other libraries do not say
             continue
         meta = read_policy(path).meta

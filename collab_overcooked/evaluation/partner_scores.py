@@ -15,7 +15,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, read_policy
-from collab_overcooked.policies.registry import find_policy, policy_paths, weight_files
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import plugins_of
 from collab_overcooked.runner.records import LineJournal, resumable
@@ -88,8 +88,8 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
         if not equals or not method.replace("-", "_").isidentifier():
             method = text = argument
         for spec in _specs(text):
-            paths = policy_paths(spec)  # refuses unknown policies
-            file = read_policy(paths[0]) if find_policy(spec)[0].name == "ppo" else None
+            paths = PolicySpec.parse(spec).paths  # refuses unknown policies
+            file = read_policy(paths[0]) if PolicySpec.parse(spec).name == "ppo" else None
             ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else "", file)
             same = next((one for one in egos if one.method == method and _identity(one) == _identity(ego)), None)
             if same is not None:
@@ -256,7 +256,7 @@ def score(
 
 def _config(pool: PartnerPool, cells: Sequence[Cell], episodes: int) -> dict[str, Any]:
     specs = [spec for cell in cells for spec in cell.team]
-    files = {path for spec in specs for path in weight_files(spec)}
+    files = {path for spec in specs for path in PolicySpec.parse(spec).weight_files}
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}
     config = {"pool": pool.name, "pool_sha256": pool.digest, "episodes": episodes, "version": __version__}
     return config | {"plugins": plugins}

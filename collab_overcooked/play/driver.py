@@ -27,7 +27,8 @@ from collab_overcooked.play.shown import (
 )
 from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
-from collab_overcooked.policies.registry import PERSON, make_policy
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.decisions import Answer, Ask
 from collab_overcooked.runner.episode import Episode, Event, Started, Stepped

@@ -26,7 +26,8 @@ from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROU
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.registry import PERSON, is_known, kind_of, make_policy, reads_messages
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import picture_of
 from collab_overcooked.runner.episode import accounts_of, episode
@@ -127,8 +128,8 @@ class Session:
     @property
     def talks(self) -> bool:
         """True if another person or a policy may read what a person says."""
-        others = (spec for spec in self.jobs[0].team if spec != PERSON)
-        return self.voice is not None or len(self.people) > 1 or any(map(reads_messages, others))
+        others = [PolicySpec.parse(spec) for spec in self.jobs[0].team if spec != PERSON]
+        return self.voice is not None or len(self.people) > 1 or any(spec.reads_messages for spec in others)
 
     @property
     def replayable(self) -> bool:
@@ -444,11 +445,9 @@ class Session:
             other.send({"type": "rematch", "agent": other.seat, "how": how, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
-        game, seat, settings = self._game, person.seat, self.settings
-        named = renaming(game)
-        state = self.env.clone_state().state
-        view = None if seat is None else game.seen(state, 0, seat)
-        team = [kind_of(spec) if is_known(spec) else "scripted" for spec in self.jobs[0].team]
+        game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)
+        view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
+        team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.jobs[0].team)]
         return {
             "type": "welcome",
             "id": person.id,

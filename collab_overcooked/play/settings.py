@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
-from collab_overcooked.policies.registry import kind_of
+from collab_overcooked.policies.specs import PolicySpec
 
 TURNS, TICKS = "turns", "ticks"
 BY_GAME = "game"  # the clock that suits the game
@@ -68,6 +68,6 @@ class PlaySettings:
                 raise ValueError(f"{name} must be true or false, not {quote_value(getattr(self, name))}")
         if self.on_leave not in LEAVING:
             try:
-                kind_of(parse_text(self.on_leave, "a policy"))
+                PolicySpec.parse(parse_text(self.on_leave, "a policy")).check()
             except (ValueError, TypeError) as error:
                 raise ValueError(f"on_leave must be one of {', '.join(LEAVING)}, or a policy: {error}") from None

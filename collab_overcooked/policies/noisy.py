@@ -8,7 +8,7 @@ import numpy as np
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent
-from collab_overcooked.policies.specs import read_probability
+from collab_overcooked.policies.parameters import read_probability
 
 
 class NoisyPolicy(Silent):

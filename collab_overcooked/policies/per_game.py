@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen, TeamAware
-from collab_overcooked.policies.specs import load_factory
+from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.registry import games
 
 
@@ -12,7 +12,7 @@ class PerGamePolicy:
 
     Args:
         name: Name in teams.
-        factories: Factory of the policy by game id; see ``specs.load_factory``. Imported on first use.
+        factories: Factory of the policy by game id; see ``parameters.load_factory``. Imported on first use.
         text: Text of the spec after the first colon.
     """
 

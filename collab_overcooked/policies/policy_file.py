@@ -382,7 +382,7 @@ def is_stand_in(name: str) -> bool:
     return name.startswith(tuple(f"{kind}_" for kind in STAND_INS))
 
 
-def find_policy(text: str) -> Path:
+def policy_path(text: str) -> Path:
     """Return the file of a built-in name or path."""
     if text in builtin_policies() or text in builtin_partners():
         return SHIPPED / f"{text}.npz"

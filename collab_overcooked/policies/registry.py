@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from collab_overcooked import plugins
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.specs import Factory, load_factory, split_wrapper
+
+Factory = str | Callable[..., Any]
+"""Function of the text after the name in a spec, or policy class; or its ``"package.module:name"``.
+
+A class takes the positive integers named by its ``parameters``, as in ``"width=500,replan=50"``, or a dataclass of
+options, its ``options_class``.
+"""
 
 LANGUAGE = "language"  # kind of policies with a language model
 HUMAN = "human"
@@ -25,11 +30,12 @@ class PolicyRecord:
     kind: str  # ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"``, ``"language"`` or ``"human"``
     usage: str  # Syntax of its specs
     summary: str  # One line for listings
-    factory: Factory = ""  # Factory of the policy, see ``specs.load_factory``. Empty for policies provided by games.
+    factory: Factory = ""  # See ``parameters.load_factory``; empty for policies provided by games
     role: str = ""  # Role under which games provide it, see ``registry.GameRecord.policies``
+    players: int = 0  # Number of the policies whose play it changes, see ``policies.wrappers``
+    files: str = ""  # Pattern of its parameters with the groups ``module`` and ``weights``, the user's files in them
 
 
-MAX_SPEC = 1_000  # characters of a spec, as in records
 RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="random",
@@ -132,13 +138,15 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="ppo",
         factory="collab_overcooked.policies.trained:from_text",
+        files=r"(?P<weights>[^,]*\.npz)\s*(,|$)",
         kind="RL",
         usage="ppo:name-or-file[,sample|greedy]",
-        summary="A trained network, built-in or custom; plays the game that it was trained on.",
+        summary="A trained network, built-in or custom, also named by the path of its .npz file alone; plays its game.",
     ),
     PolicyRecord(
         name="sb3",
         factory="collab_overcooked.policies.networks:sb3_from_text",
+        files=r"(?P<weights>[^,]*)",
         kind="RL",
         usage="sb3:model.zip[,sample|greedy][,obs=name]",
         summary="A model of Stable-Baselines3 or sb3-contrib that you saved; it is a pickle, so play only your own.",
@@ -146,6 +154,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="torch",
         factory="collab_overcooked.policies.networks:torch_from_text",
+        files=r"(?P<module>[^@]*):[^:@]*@(?P<weights>[^,]*)",
         kind="RL",
         usage="torch:file.py:Net@weights.pt[,sample|greedy][,obs=name]",
         summary="A torch module of yours with its weights, which maps observations to logits.",
@@ -160,6 +169,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="slow",
         factory="collab_overcooked.policies.wrappers:slow_from_text",
+        players=1,
         kind="scripted",
         usage="slow:K[:policy]",
         summary="Decides as another policy, but at every K-th step only; it idles in between.",
@@ -167,6 +177,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="late",
         factory="collab_overcooked.policies.wrappers:late_from_text",
+        players=1,
         kind="scripted",
         usage="late:T[:policy]",
         summary="Idles until timestep T, then plays as another policy.",
@@ -174,6 +185,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="switch",
         factory="collab_overcooked.policies.wrappers:switch_from_text",
+        players=2,
         kind="scripted",
         usage="switch:T:policy+policy",
         summary="Plays as the first policy before timestep T and as the second from then on.",
@@ -181,6 +193,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="forgetful",
         factory="collab_overcooked.policies.wrappers:forgetful_from_text",
+        players=1,
         kind="scripted",
         usage="forgetful:probability[:policy]",
         summary="Plays as another policy, but repeats its last action with the given probability.",
@@ -188,6 +201,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="short_sighted",
         factory="collab_overcooked.policies.wrappers:short_sighted_from_text",
+        players=1,
         kind="scripted",
         usage="short_sighted:R[:policy]",
         summary="Plays as another policy; after R steps without an event of its own it wanders for R steps.",
@@ -195,6 +209,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="role",
         factory="collab_overcooked.policies.wrappers:role_from_text",
+        players=1,
         kind="scripted",
         usage="role:event[+event...][:policy]",
         summary="Plays as another policy, restricted to actions whose events have one of these names in theirs.",
@@ -202,6 +217,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="convention",
         factory="collab_overcooked.policies.wrappers:convention_from_text",
+        players=1,
         kind="scripted",
         usage="convention:clockwise|counterclockwise|avoid=PLACE[:policy]",
         summary="Plays as another policy, in one direction round the grid only, or without using a place.",
@@ -272,26 +288,8 @@ def policy_names() -> list[str]:
     return [record.name for record in policy_records()]
 
 
-def find_policy(spec: str) -> tuple[PolicyRecord, str]:
-    """Parse a spec: return the policy's record and the text of its parameters. All specs are parsed here."""
-    if not isinstance(spec, str):
-        raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
-    if len(spec) > MAX_SPEC:
-        raise ValueError(f"policy {spec[:40]!r}... has {len(spec)} characters, allowed are {MAX_SPEC}")
-    name, _, text = (part.strip() for part in spec.strip().partition(":"))
-    for record in RECORDS:  # plug-ins are loaded for unknown names only
-        if record.name == name:
-            return record, text
-    if outside_module(spec):
-        class_name, _, parameters = (part.strip() for part in text.partition(":"))
-        return _outside_record(name, class_name), parameters
-    for record in policy_records():
-        if record.name == name:
-            return record, text
-    raise ValueError(near_matches("policy", name, policy_names()))
-
-
-def _outside_record(module: str, class_name: str) -> PolicyRecord:
+def outside_record(module: str, class_name: str) -> PolicyRecord:
+    """Return the description of a policy class in a module or file, which is loaded."""
     if not class_name:
         raise ValueError(f"policy {module!r} needs a class, as in '{module}:MyPolicy' or '{module}:MyPolicy:width=5'")
     loaded = plugins.load_module(module)
@@ -303,113 +301,3 @@ def _outside_record(module: str, class_name: str) -> PolicyRecord:
     if kind not in CUSTOM_KINDS:
         raise ValueError(f"{module}:{class_name}: {near_matches('kind of policy', kind, CUSTOM_KINDS)}")
     return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(policy_class), policy_class)
-
-
-def _declare_observation(policy: Policy, spec: str) -> None:
-    """Give a policy the ``observation`` that its module or file declares, unless it has one itself."""
-    module = outside_module(spec)
-    declared = getattr(plugins.load_module(module), "observation", None) if module else None
-    if declared is not None and not hasattr(policy, "observation"):
-        setattr(policy, "observation", declared)  # noqa: B010  (not part of the protocol)
-
-
-def outside_module(spec: str) -> str:
-    """Return the module or file in a spec; empty for a registered policy."""
-    name = spec.strip().partition(":")[0].strip()
-    return name if "." in name else ""
-
-
-def outside_modules(spec: str) -> list[str]:
-    """Return the modules and files with code that a spec names: of a policy, or of a network of torch."""
-    if (wrapper := split_wrapper(spec)) is not None:
-        return [module for player in wrapper[2] for module in outside_modules(player)]
-    name, _, text = (part.strip() for part in spec.partition(":"))
-    module = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
-    return [module] if module else []
-
-
-def weight_files(spec: str) -> list[str]:
-    """Return the user's files of weights that a spec names; the digests are part of a run's identity."""
-    if (wrapper := split_wrapper(spec)) is not None:
-        return [path for player in wrapper[2] for path in weight_files(player)]
-    name, _, text = (part.strip() for part in spec.partition(":"))
-    path = text.partition(",")[0].strip()
-    if name == "torch":
-        path = path.rpartition("@")[2]
-    return [path] if name in ("sb3", "torch") or (name == "ppo" and path.endswith(".npz")) else []
-
-
-def policy_paths(spec: str) -> list[Path]:
-    """Return all files of weights that a spec names, the user's and built-in ones."""
-    if (wrapper := split_wrapper(spec)) is not None:
-        return [path for player in wrapper[2] for path in policy_paths(player)]
-    record, text = find_policy(spec)
-    if record.name == "ppo":
-        from collab_overcooked.policies.policy_file import find_policy as find_policy_file
-
-        return [find_policy_file(text.partition(",")[0].strip())]
-    return [Path(path) for path in weight_files(spec)]
-
-
-def resolve_paths(spec: str, folder: Path) -> str:
-    """Return a spec whose relative paths of files start from a folder instead of the current one."""
-    if (wrapper := split_wrapper(spec)) is not None:
-        name, parameter, players = wrapper
-        return f"{name}:{parameter}:{'+'.join(resolve_paths(player, folder) for player in players)}"
-    for path in [*weight_files(spec), *filter(plugins.is_file, outside_modules(spec))]:
-        spec = spec.replace(path, str(folder / path), 1)
-    return spec
-
-
-def kind_of(spec: str) -> str:
-    """Return the kind of a spec's policy, see ``PolicyRecord``."""
-    return find_policy(spec)[0].kind
-
-
-def is_known(spec: str) -> bool:
-    """Return whether a spec names a registered policy; runs with a custom `make` may use others."""
-    try:
-        find_policy(spec)
-    except ValueError:
-        return False
-    return True
-
-
-def is_language(spec: str) -> bool:
-    """Return whether a spec names a registered language policy."""
-    return any(record.kind == LANGUAGE and record.name == spec.strip().partition(":")[0] for record in RECORDS)
-
-
-def reads_messages(spec: str) -> bool:
-    """Return whether a spec's policy may read messages: people, language policies and custom ones do."""
-    if (wrapper := split_wrapper(spec)) is not None:
-        return any(map(reads_messages, wrapper[2]))
-    return not is_known(spec) or bool(outside_module(spec)) or kind_of(spec) in (LANGUAGE, HUMAN)
-
-
-def make_policy(spec: str) -> Policy:
-    """Create a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
-
-    Args:
-        spec: Name of the policy, optionally followed by a colon and its parameters. A policy that is not registered is
-            named by its module or file: ``"package.module:Class"``, ``"file.py:Class"``, ``"file.py:Class:width=5"``.
-
-    Returns:
-        A policy, not yet reset, whose ``name`` is the spec.
-
-    Raises:
-        ValueError: For an unknown policy or invalid parameters.
-    """
-    record, text = find_policy(spec)
-    policy = _make(record, text)
-    policy.name = spec.strip()
-    _declare_observation(policy, spec)
-    return policy
-
-
-def _make(record: PolicyRecord, text: str) -> Policy:
-    if record.role:
-        from collab_overcooked.policies.per_game import from_role
-
-        return from_role(record.role, text)
-    return load_factory(record.factory)(text)

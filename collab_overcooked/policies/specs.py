@@ -1,110 +1,222 @@
-"""Specs of policies: factories and parameters."""
+"""Specs: texts that name a policy with its parameters, such as ``"noisy:0.2"``."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import fields
-from typing import Any, cast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
+from collab_overcooked import plugins
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.registry import load_entry
+from collab_overcooked.policies.parameters import load_factory
+from collab_overcooked.policies.registry import (
+    HUMAN,
+    LANGUAGE,
+    RECORDS,
+    PolicyRecord,
+    outside_record,
+    policy_names,
+    policy_records,
+)
 
-Factory = str | Callable[..., Any]
-"""Function of the text after the name in a spec, or policy class; or its ``"package.module:name"``.
-
-A class takes the positive integers named by its ``parameters``, as in ``"width=500,replan=50"``, or a dataclass of
-options, its ``options_class``.
-"""
-
-
-WRAPPERS = {"slow": 1, "late": 1, "switch": 2, "forgetful": 1, "short_sighted": 1, "role": 1, "convention": 1}
-"""Policies that change how others play, see ``policies.wrappers``, with the number of the others."""
+MAX_SPEC = 1_000  # characters of a spec, as in records
 DEFAULT_PLAYER = "greedy"  # the policy behind a wrapper that names none
+WEIGHT_FILES = {".npz": "ppo", ".zip": "sb3"}  # policies of files whose path alone is a spec
 
 
-def split_wrapper(spec: str) -> tuple[str, str, list[str]] | None:
-    """Split the spec of a wrapper, ``"slow:3:planner:width=50"`` or ``"switch:200:greedy+random"``.
+@dataclass(frozen=True)
+class PolicySpec:
+    """Text that names a policy, parsed; the only place where such texts are taken apart.
+
+    Nothing is imported to parse one: the module of a policy from outside is loaded for its ``record``.
+    """
+
+    text: str  # As it was typed
+    name: str  # Name of the policy; its module or file if it comes from outside
+    parameters: str  # What follows the name
+
+    @classmethod
+    def parse(cls, text: str) -> PolicySpec:
+        """Parse ``"greedy"``, ``"ppo:runs/a/policy.npz,greedy"`` or, for a file of weights, its path alone.
+
+        Raises:
+            ValueError: If it is no text, or too long a one.
+        """
+        if not isinstance(text, str):
+            raise ValueError(f"policy must be a text such as 'greedy', not {text!r}")
+        if len(text) > MAX_SPEC:
+            raise ValueError(f"policy {text[:40]!r}... has {len(text)} characters, allowed are {MAX_SPEC}")
+        text = text.strip()
+        name, colon, parameters = (part.strip() for part in text.partition(":"))
+        ending = Path(name.partition(",")[0].rstrip()).suffix
+        if not colon and ending in WEIGHT_FILES:
+            return cls(text, WEIGHT_FILES[ending], text)
+        return cls(text, name, parameters)
+
+    @property
+    def record(self) -> PolicyRecord:
+        """Description of the policy.
+
+        Raises:
+            ValueError: For an unknown policy.
+        """
+        return self._resolved[0]
+
+    @cached_property
+    def _resolved(self) -> tuple[PolicyRecord, str]:
+        if self._builtin is not None:  # plug-ins are loaded for unknown names only
+            return self._builtin, self.parameters
+        if self._is_outside:
+            class_name, _, parameters = (part.strip() for part in self.parameters.partition(":"))
+            return outside_record(self.name, class_name), parameters
+        for record in policy_records():
+            if record.name == self.name:
+                return record, self.parameters
+        raise ValueError(near_matches("policy", self.name, policy_names()))
+
+    @cached_property
+    def _builtin(self) -> PolicyRecord | None:
+        return next((record for record in RECORDS if record.name == self.name), None)
+
+    @property
+    def _is_outside(self) -> bool:
+        return "." in self.name
+
+    def check(self) -> PolicySpec:
+        """Return the spec itself.
+
+        Raises:
+            ValueError: For an unknown policy.
+        """
+        assert self.record
+        return self
+
+    @property
+    def kind(self) -> str:
+        """Kind of the policy, see ``PolicyRecord``; a ValueError for an unknown policy."""
+        return self.record.kind
+
+    @property
+    def is_known(self) -> bool:
+        """True if the policy is registered; runs with a custom ``make`` may use others."""
+        try:
+            return bool(self.record)
+        except ValueError:
+            return False
+
+    @property
+    def is_language(self) -> bool:
+        """True if a language model plays."""
+        return self._builtin is not None and self._builtin.kind == LANGUAGE
+
+    @property
+    def reads_messages(self) -> bool:
+        """True if the policy may read messages: people, language policies and custom ones do."""
+        if self.players:
+            return any(player.reads_messages for player in self.players)
+        return not self.is_known or self._is_outside or self.kind in (LANGUAGE, HUMAN)
+
+    @property
+    def players(self) -> tuple[PolicySpec, ...]:
+        """Policies whose play a wrapper changes; empty for a policy that is no wrapper."""
+        return self.wrapped[1]
+
+    @cached_property
+    def wrapped(self) -> tuple[str, tuple[PolicySpec, ...]]:
+        """Parameter and policies of a wrapper such as ``"slow:3:planner:width=50"`` or ``"switch:200:greedy+random"``.
+
+        Raises:
+            ValueError: If one of two policies is missing.
+        """
+        count = self._builtin.players if self._builtin is not None else 0
+        if not count:
+            return "", ()
+        parameter, _, players = (part.strip() for part in self.parameters.partition(":"))
+        if count == 1:
+            return parameter, (PolicySpec.parse(players or DEFAULT_PLAYER),)
+        first, _, second = (part.strip() for part in players.partition("+"))
+        if not (first and second):
+            example = f"{self.name}:200:greedy+random"
+            raise ValueError(f"policy {self.name!r} needs two policies as in {example}, not {players!r}")
+        return parameter, (PolicySpec.parse(first), PolicySpec.parse(second))
+
+    def _parts(self, group: str) -> list[str]:
+        """Return what a group of ``PolicyRecord.files`` matches, of the policies behind a wrapper for these."""
+        if self.players:
+            return [part for player in self.players for part in player._parts(group)]
+        pattern = self._builtin.files if self._builtin is not None else ""
+        match = re.match(pattern, self.parameters)
+        part = (match.groupdict().get(group) or "").strip() if match else ""
+        return [part] if part else []
+
+    @property
+    def weight_files(self) -> list[str]:
+        """The user's files of weights; their digests are part of a run's identity."""
+        return self._parts("weights")
+
+    @property
+    def modules(self) -> list[str]:
+        """Modules and files with code: of a policy, or of a network of torch."""
+        if self.players:
+            return [module for player in self.players for module in player.modules]
+        return [self.name] if self._is_outside and self._builtin is None else self._parts("module")
+
+    @property
+    def paths(self) -> list[Path]:
+        """All files of weights, the user's and built-in ones; a ValueError for an unknown policy."""
+        if self.players:
+            return [path for player in self.players for path in player.paths]
+        if self.record.name == "ppo":
+            from collab_overcooked.policies.policy_file import policy_path
+
+            return [policy_path(self.parameters.partition(",")[0].strip())]
+        return list(map(Path, self.weight_files))
+
+    def resolve(self, folder: Path) -> PolicySpec:
+        """Return the spec with relative paths of files that start from a folder instead of the current one."""
+        parameter, players = self.wrapped
+        if players:
+            behind = "+".join(player.resolve(folder).text for player in players)
+            return PolicySpec.parse(f"{self.name}:{parameter}:{behind}")
+        text = self.text
+        for path in [*self.weight_files, *filter(plugins.is_file, self.modules)]:
+            text = text.replace(path, str(folder / path), 1)
+        return PolicySpec.parse(text)
+
+    def make(self) -> Policy:
+        """Create the policy, not yet reset, whose ``name`` is the text.
+
+        Raises:
+            ValueError: For an unknown policy or invalid parameters.
+        """
+        record, text = self._resolved
+        if record.role:
+            from collab_overcooked.policies.per_game import from_role
+
+            policy: Policy = from_role(record.role, text)
+        else:
+            policy = load_factory(record.factory)(text)
+        policy.name = self.text
+        if self._is_outside and not hasattr(policy, "observation"):
+            declared = getattr(plugins.load_module(self.name), "observation", None)
+            if declared is not None:
+                setattr(policy, "observation", declared)  # noqa: B010  (not part of the protocol)
+        return policy
+
+
+def make_policy(spec: str) -> Policy:
+    """Create a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
+
+    Args:
+        spec: Name of the policy, optionally followed by a colon and its parameters. A policy that is not registered is
+            named by its module or file: ``"package.module:Class"``, ``"file.py:Class"``, ``"file.py:Class:width=5"``.
 
     Returns:
-        Name, parameter, and specs of the policies behind it; None for a policy that is no wrapper.
+        A policy, not yet reset, whose ``name`` is the spec.
+
+    Raises:
+        ValueError: For an unknown policy or invalid parameters.
     """
-    name, _, text = (part.strip() for part in spec.strip().partition(":"))
-    if name not in WRAPPERS:
-        return None
-    parameter, _, players = (part.strip() for part in text.partition(":"))
-    if WRAPPERS[name] == 1:
-        return name, parameter, [players or DEFAULT_PLAYER]
-    first, plus, second = (part.strip() for part in players.partition("+"))
-    if not (first and plus and second):
-        raise ValueError(f"policy {name!r} needs two policies as in {name}:200:greedy+random, not {players!r}")
-    return name, parameter, [first, second]
-
-
-def load_factory(entry: Factory) -> Callable[[str], Policy]:
-    """Return a function that creates a policy from the text after its name in a spec, which may be empty."""
-    factory: Any = load_entry(entry) if isinstance(entry, str) else entry
-    if not inspect.isclass(factory):
-        return cast("Callable[[str], Policy]", factory)
-    kind: Any = factory
-
-    def make(text: str) -> Policy:
-        parameters, name = getattr(kind, "parameters", ()), getattr(kind, "name", kind.__name__)
-        if hasattr(kind, "options_class"):
-            return cast("Policy", kind(read_options(name, text, kind.options_class)))
-        if not parameters:
-            refuse_text(name, text)
-        return cast("Policy", kind(**read_numbers(name, text, parameters)))
-
-    return make
-
-
-def refuse_text(name: str, text: str) -> None:
-    """Raise ValueError if a policy without parameters gets any."""
-    if text:
-        raise ValueError(f"policy {name!r} takes no parameters, but got {text!r}; write {name!r} alone")
-
-
-def read_number(name: str, parameter: str, text: str, low: int) -> int:
-    """Parse an integer of at least ``low`` in a spec."""
-    if not (text.isascii() and text.isdecimal()) or int(text) < low:
-        raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
-    return int(text)
-
-
-def read_probability(name: str, text: str) -> float:
-    """Parse a number from 0 to 1 in a spec."""
-    try:
-        probability = float(text)
-    except ValueError:
-        probability = -1.0
-    if not 0 <= probability <= 1:
-        raise ValueError(f"policy {name!r}: probability must be a number from 0 to 1 as in {name}:0.2, not {text!r}")
-    return probability
-
-
-def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
-    """Parse parameters such as ``"width=500,replan=50"``, all positive integers."""
-    return {parameter: read_number(name, parameter, value, 1) for parameter, value in _pairs(name, text, parameters)}
-
-
-def read_options(name: str, text: str, options: type[Any]) -> Any:
-    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults."""
-    kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
-    values: dict[str, Any] = {}
-    for parameter, value in _pairs(name, text, kinds):
-        try:
-            values[parameter] = kinds[parameter](value)
-        except ValueError:
-            type_name = {int: "an integer", float: "a number"}[kinds[parameter]]
-            raise ValueError(f"policy {name!r}: {parameter} must be {type_name}, not {value!r}") from None
-    return options(**values)
-
-
-def _pairs(name: str, text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        parameter, _, value = (word.strip() for word in part.partition("="))
-        if parameter not in known:
-            raise ValueError(near_matches(f"parameter of policy {name}", parameter, known))
-        yield parameter, value
+    return PolicySpec.parse(spec).make()

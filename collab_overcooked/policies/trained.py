@@ -12,7 +12,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.observation import Observer, select_observation
-from collab_overcooked.policies.policy_file import MODES, PolicyFile, choose, find_policy, read_policy
+from collab_overcooked.policies.policy_file import MODES, PolicyFile, choose, policy_path, read_policy
 
 Array = np.ndarray
 
@@ -146,4 +146,4 @@ def from_text(text: str) -> TrainedPolicy:
     name, _, mode = text.partition(",")
     if mode and mode not in MODES:
         raise ValueError(f"policy 'ppo': {near_matches('mode', mode, MODES)}")
-    return TrainedPolicy(read_policy(find_policy(name.strip())), mode or None)
+    return TrainedPolicy(read_policy(policy_path(name.strip())), mode or None)

@@ -25,9 +25,10 @@ from collab_overcooked.policies.api import (
     as_decision,
     simulator_of,
 )
-from collab_overcooked.policies.registry import HUMAN, LANGUAGE, kind_of, make_policy
+from collab_overcooked.policies.parameters import read_number, read_probability
+from collab_overcooked.policies.registry import HUMAN, LANGUAGE
 from collab_overcooked.policies.search.simulator import Fork, Simulator
-from collab_overcooked.policies.specs import read_number, read_probability, split_wrapper
+from collab_overcooked.policies.specs import PolicySpec
 
 Array = np.ndarray
 Answer = Decision | int | str
@@ -398,15 +399,13 @@ MAKERS: Mapping[str, Callable[..., WrappedPolicy]] = {
 
 
 def _from_text(name: str, text: str) -> WrappedPolicy:
-    wrapper = split_wrapper(f"{name}:{text}")
-    assert wrapper is not None  # the registry knows the name as a wrapper's
-    _, parameter, players = wrapper
+    parameter, players = PolicySpec.parse(f"{name}:{text}").wrapped
     for player in players:
-        if kind_of(player) in (LANGUAGE, HUMAN):
+        if player.kind in (LANGUAGE, HUMAN):
             raise ValueError(
-                f"policy {name!r} cannot change how {player!r} plays; it takes scripted, search and RL policies"
+                f"policy {name!r} cannot change how {player.text!r} plays; it takes scripted, search and RL policies"
             )
-    return MAKERS[name](parameter, *map(make_policy, players))
+    return MAKERS[name](parameter, *(player.make() for player in players))
 
 
 slow_from_text = partial(_from_text, "slow")

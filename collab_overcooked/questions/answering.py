@@ -15,8 +15,9 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.structs import Name, Text, convert
 from collab_overcooked.policies.api import AnswersQuestions, Choice, EnvInfo, Question, ReportsUsage
-from collab_overcooked.policies.registry import LANGUAGE, kind_of
+from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.questions.items import (
     FACT,
     KINDS,
@@ -212,7 +213,7 @@ def make_job(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, 
         common: ``seed`` of the evaluation, ``limits``, ``set``, the name of the question set, and ``without``.
     """
     scene = item.scene
-    language = kind_of(spec) == LANGUAGE
+    language = PolicySpec.parse(spec).kind == LANGUAGE
     options = source_of(scene.env_id).play_options(scene, language) if way == PLAY else scene.options
     seats = registry.load_game(scene.env_id, **options).n_agents
     return QuestionJob(
@@ -243,7 +244,7 @@ def why_not(item: Item, spec: str, way: str, policy: Any) -> str:
         return ""
     if item.kind == FACT:
         return "questions about facts cannot be answered by playing"
-    language = kind_of(spec) == LANGUAGE
+    language = PolicySpec.parse(spec).kind == LANGUAGE
     game = registry.load_game(item.scene.env_id, **source_of(item.scene.env_id).play_options(item.scene, language))
     if language:
         return ""

@@ -11,7 +11,8 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, Budget, NothingToPla
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
-from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
+from collab_overcooked.policies.registry import LANGUAGE
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.questions.answering import (
     PLAY,
     STATE,
@@ -126,7 +127,7 @@ class QuestionSuite(Suite):
         spec = read_spec(team)
         way = suite_options.answers
         if way == AUTO:
-            way = WORDS if kind_of(spec) == LANGUAGE else PLAY
+            way = WORDS if PolicySpec.parse(spec).kind == LANGUAGE else PLAY
         if suite_options.without and way == PLAY:
             raise ValueError(f"without: policies that play see the state; use it with --answer-by {WORDS}")
         file = str(suite_options.file or SHIPPED)
@@ -166,14 +167,13 @@ def read_spec(team: Sequence[str]) -> str:
     if len(team) != 1:
         raise ValueError(f"team: one policy answers all questions, not {len(team)}; write for example all=planner")
     spec = team[0].removeprefix("all=").strip()
-    kind_of(spec)
-    return spec
+    return PolicySpec.parse(spec).check().text
 
 
 def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
     """Return the ids of the items that a policy can answer."""
-    policy = None if way == WORDS or kind_of(spec) == LANGUAGE else make_policy(spec)
-    if way == WORDS and kind_of(spec) != LANGUAGE:
+    policy = None if way == WORDS or PolicySpec.parse(spec).kind == LANGUAGE else make_policy(spec)
+    if way == WORDS and PolicySpec.parse(spec).kind != LANGUAGE:
         raise ValueError(f"answer-by: {near_matches('way of ' + spec, WORDS, (PLAY,))}")
     reasons: dict[tuple[str, str, str], str] = {}
     chosen = []

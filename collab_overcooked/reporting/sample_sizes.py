@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import encode
-from collab_overcooked.policies.registry import is_language
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
@@ -99,7 +99,7 @@ def distinct(records: Sequence[Record]) -> list[Record]:
     """
     unique: dict[Any, Record] = {}
     for number, record in enumerate(records):
-        spoken = record.steps and any(map(is_language, record.team.values()))
+        spoken = record.steps and any(PolicySpec.parse(spec).is_language for spec in record.team.values())
         unique.setdefault(_played(record) if spoken else number, record)
     return list(unique.values())
 
@@ -107,7 +107,7 @@ def distinct(records: Sequence[Record]) -> list[Record]:
 def _played(record: Record) -> bytes:
     steps = [[step.actions, step.messages, step.rewards] for step in record.steps]
     team = list(record.team.values())
-    drawn = None if all(map(is_steady, filter(is_language, team))) else record.seed
+    drawn = None if all(is_steady(spec) for spec in team if PolicySpec.parse(spec).is_language) else record.seed
     rest = [record.options, getattr(record, "due_number", None), record.limits]
     return encode([record.task, record.env_kwargs, team, steps, drawn, rest])
 
@@ -150,7 +150,7 @@ def cut_answers(records: Sequence[Record]) -> str:
     if not cut:
         return ""
     models = {account.model for account in accounts if account.trouble.get(CUT)}
-    specs = {spec for record in records for spec in record.team.values() if is_language(spec)}
+    specs = {spec for record in records for spec in record.team.values() if PolicySpec.parse(spec).is_language}
     limits = {settings.tokens for spec in specs if (settings := _settings_of(spec)) and settings.model in models}
     current = ", ".join(f"tokens={limit}" for limit in sorted(limits) if limit)
     how = (

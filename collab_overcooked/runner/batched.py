@@ -17,7 +17,7 @@ from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ALONE, ROWS, Seat, Views, make_seat, plays_in_batches
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.jobs import EpisodeJob, Job, cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team

@@ -15,14 +15,7 @@ from collab_overcooked.core.record import Record
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.registry import (
-    find_policy,
-    is_known,
-    is_language,
-    make_policy,
-    outside_modules,
-    weight_files,
-)
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.episode import Limits, episode, play_episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
@@ -60,7 +53,7 @@ class Job(ABC):
 
     def speakers(self) -> list[str]:
         """Return the specs of the language models in seats, one per seat."""
-        return [spec for spec in self.team if is_language(spec)]
+        return [spec for spec in self.team if PolicySpec.parse(spec).is_language]
 
     def teachers(self) -> list[str]:
         """Return the specs of the language models that teach between episodes."""
@@ -171,7 +164,7 @@ class Evaluation(ABC):
         if specs:
             from collab_overcooked.policies.llm.settings import parse_settings
 
-            config["models"] = {spec: parse_settings(spec.partition(":")[2]).to_dict() for spec in specs}
+            config["models"] = {spec: parse_settings(PolicySpec.parse(spec).parameters).to_dict() for spec in specs}
         if plugins_used := self.plugins():
             config["plugins"] = plugins_used
         return config
@@ -195,12 +188,12 @@ class Evaluation(ABC):
 
 def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
     """Return version or digest of the plug-ins among games and policies, and of what was imported."""
-    specs = [spec for spec in specs if is_known(spec)]
+    known = [spec for spec in map(PolicySpec.parse, specs) if spec.is_known]
     return plugins.identity(
         {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
-        | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in specs},
-        [module for spec in specs for module in outside_modules(spec)],
-        [path for spec in specs for path in weight_files(spec)],
+        | {(plugins.POLICIES, spec.record.name) for spec in known},
+        [module for spec in known for module in spec.modules],
+        [path for spec in known for path in spec.weight_files],
     )
 
 

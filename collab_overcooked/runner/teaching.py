@@ -11,7 +11,8 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.game_record import TeacherRecord
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
-from collab_overcooked.policies.registry import LANGUAGE, make_policy
+from collab_overcooked.policies.registry import LANGUAGE
+from collab_overcooked.policies.specs import make_policy
 
 NONE = "none"
 WAYS = {

@@ -98,7 +98,7 @@ def make_team(specs: str | Mapping[str, str] | Iterable[str], make: MakePolicy |
         ValueError: For an unknown policy.
     """
     if make is None:
-        from collab_overcooked.policies.registry import make_policy
+        from collab_overcooked.policies.specs import make_policy
 
         make = make_policy
     chosen = _specs_of(specs)

@@ -20,7 +20,8 @@ from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import Document, load_layout
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
-from collab_overcooked.policies.registry import PERSON, is_language, kind_of
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.study.forms import MAX_SECONDS, FormReader, Questionnaire, check_name
@@ -478,9 +479,9 @@ _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 def check_partner(spec: str) -> None:
     """Check that a policy spec can play beside people."""
-    if kind_of(spec) == kind_of(PERSON):
+    if PolicySpec.parse(spec).kind == PolicySpec.parse(PERSON).kind:
         raise ValueError(f"{spec!r} cannot be a partner; write seats of people as seat={PERSON}")
-    if is_language(spec):
+    if PolicySpec.parse(spec).is_language:
         from collab_overcooked.policies.llm.settings import parse_settings
 
-        parse_settings(spec.partition(":")[2])
+        parse_settings(PolicySpec.parse(spec).parameters)

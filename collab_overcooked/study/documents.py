@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import NoOptions
-from collab_overcooked.policies.registry import is_language
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
 from collab_overcooked.study.design import FOLDER, KEYS, TASKS, Condition, Study, read_study
 from collab_overcooked.study.order import rows_of
@@ -149,4 +149,4 @@ STUDY = DocumentKind(
 
 def language_partners(study: Study) -> Sequence[str]:
     """Return the names of partners that are language models."""
-    return [name for name, spec in study.partners.items() if is_language(spec)]
+    return [name for name, spec in study.partners.items() if PolicySpec.parse(spec).is_language]

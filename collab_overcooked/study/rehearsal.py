@@ -16,6 +16,7 @@ import numpy as np
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import LOOPBACK, make_app, make_server
 from collab_overcooked.policies.llm.settings import COTS, parse_settings
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
@@ -53,8 +54,8 @@ class Rehearsal:
 
 def is_planner(spec: str) -> bool:
     """Return whether a spec names a language model that searches joint plans."""
-    kind, _, settings = spec.partition(":")
-    return kind == "llm" and parse_settings(settings).agent == COTS
+    parsed = PolicySpec.parse(spec)
+    return parsed.is_language and parse_settings(parsed.parameters).agent == COTS
 
 
 def stand_ins(study: Study) -> dict[str, str]:

@@ -19,7 +19,7 @@ from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
 from collab_overcooked.games.overcooked.suite import ordered_layouts, published
 from collab_overcooked.games.overcooked.text import text
-from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
+from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
 
 from .writing import (
     code,
@@ -194,9 +194,9 @@ def measure_proxies() -> None:
     """Play the built-in stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
     scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in STAND_INS}
     for layout in proxy_layouts(STAND_INS[0]):
-        people = read_policy(find_policy(f"bc_{layout}"))
+        people = read_policy(policy_path(f"bc_{layout}"))
         for kind in STAND_INS:
-            one = read_policy(find_policy(f"{kind}_{layout}"))
+            one = read_policy(policy_path(f"{kind}_{layout}"))
             teams = [one, people], [people, one]
             scores[kind][layout] = [score(game(layout, obs="features"), team, seed=1000)["return"] for team in teams]
     write_json(RESULT_FILE, {**_measured(), "proxies": scores})

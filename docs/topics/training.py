@@ -8,7 +8,7 @@ import runpy
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
-from collab_overcooked.policies.policy_file import builtin_policies, find_policy, read_policy
+from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
 from .writing import RESULTS, code, field_comments, table
 
@@ -59,7 +59,7 @@ def trained_policies() -> str:
     """List the policies that come with the package."""
     rows = []
     for name in builtin_policies():
-        path = find_policy(name)
+        path = policy_path(name)
         meta = read_policy(path).meta
         score = meta["score"]
         reached = "beside its partner: see the game's page"

@@ -11,7 +11,7 @@ from cli_runner import CliRunner
 from collab_overcooked.baselines.results import _variant, curve, published, table
 from collab_overcooked.baselines.settings import shipped_configs
 from collab_overcooked.cli import app
-from collab_overcooked.policies.policy_file import builtin_policies, find_policy, read_policy
+from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
 LITTLE = [
     *["--set", "level=level_1", "agents=2"],
@@ -176,7 +176,7 @@ def test_every_option_that_differs_is_named_and_has_a_row_without_published_numb
 
 def test_builtin_policies_were_trained_with_the_options_of_their_configurations():
     for name in {*builtin_policies()} & {*shipped_configs()}:
-        meta = read_policy(find_policy(name)).meta
+        meta = read_policy(policy_path(name)).meta
         assert _variant(name, meta) == _variant(name, {}), name
 
 

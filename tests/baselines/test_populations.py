@@ -36,7 +36,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.documents import Document
 from collab_overcooked.io.files import file_digest
-from collab_overcooked.policies.policy_file import REFUSED, find_policy, read_policy
+from collab_overcooked.policies.policy_file import REFUSED, policy_path, read_policy
 
 OPTIONS = {"layout": "coordination_ring", "obs": "features"}
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 160, "epochs": 1, "trunk": (8,), "heads": (8,)}
@@ -76,7 +76,7 @@ def test_fictitious_co_play_writes_a_pool_of_three_skills(fcp):
     assert [partner.name for partner in pool.partners] == names
     assert {(partner.family, partner.split) for partner in pool.partners} == {("selfplay", "train")}
     files = kept_policies(fcp / "member_0")
-    steps = [read_policy(find_policy(pool.spec(p).removeprefix("ppo:"))).meta["steps"] for p in pool.partners]
+    steps = [read_policy(policy_path(pool.spec(p).removeprefix("ppo:"))).meta["steps"] for p in pool.partners]
     assert steps[0] == 0 and steps[2] == 640 and 0 < steps[1] < 640 and len(files) == 3
     seeds = [member.seed for member in member_settings(TWO, RING.with_values({"seed": 3}))]
     assert seeds == [3000, 3001]
@@ -214,7 +214,7 @@ def test_the_last_checkpoint_is_one_of_all_members(tmp_path):
 
 def test_event_rates_are_those_of_the_policy_in_each_seat():
     game = registry.load_game(RING.env, **OPTIONS)
-    file = read_policy(find_policy("coordination_ring"))
+    file = read_policy(policy_path("coordination_ring"))
     games = play_all_seats(game, file, [file], 3, 5)
     assert [one.events.shape for one in games] == [(3, 2, 25)] * 2
     assert np.allclose(event_rates(games), (games[0].events[:, 0].mean(0) + games[1].events[:, 1].mean(0)) / 2)
@@ -261,7 +261,7 @@ ROUNDS = RoundSettings(seeds=2, rounds=2, buffer_games=2, every=50)
 
 def test_states_of_all_pairs_are_kept_at_equal_distances():
     game = registry.load_game(RING.env, **OPTIONS)
-    files = [read_policy(find_policy("coordination_ring")), read_policy(find_policy("bc_coordination_ring"))]
+    files = [read_policy(policy_path("coordination_ring")), read_policy(policy_path("bc_coordination_ring"))]
     states, returns = collect_states(game, files, ROUNDS, 7)
     assert len(states.rng) == 4 * 2 * 8  # pairs, games, every 50th of 400 steps
     assert sorted(set(states.clock[:, 0].tolist())) == list(range(0, 400, 50))

@@ -20,8 +20,8 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import from_text
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import replay

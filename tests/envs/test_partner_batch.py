@@ -13,7 +13,7 @@ from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.policies.api import Silent
 from collab_overcooked.policies.observation import Observer
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team

@@ -20,9 +20,9 @@ from collab_overcooked.evaluation.partner_pool import (
     write_partner_pool,
 )
 from collab_overcooked.io.files import file_digest
-from collab_overcooked.policies.policy_file import Met, find_policy, read_policy, with_met
+from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 
-WEIGHTS = find_policy("cramped_room")
+WEIGHTS = policy_path("cramped_room")
 OPTIONS = {"layout": "cramped_room", "obs": "features"}
 
 

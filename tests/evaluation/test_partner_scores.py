@@ -29,7 +29,7 @@ from collab_overcooked.evaluation.partner_scores import (
     score,
 )
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.policies.policy_file import Met, find_policy, read_policy, with_met
+from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 from collab_overcooked.registry import make
 from collab_overcooked.runner import batched
 from collab_overcooked.runner.episode import derive_seed, play_episode
@@ -54,8 +54,8 @@ def files(tmp_path: Path) -> Path:
     """Two seeds of a method; the second has met a clone that is not in the pool."""
     folder = tmp_path / "egos"
     folder.mkdir()
-    shutil.copy(find_policy("cramped_room"), folder / "a.npz")
-    with_met(read_policy(find_policy("cramped_room")), [Met("other", "1" * 64, "clone")]).save(folder / "b.npz")
+    shutil.copy(policy_path("cramped_room"), folder / "a.npz")
+    with_met(read_policy(policy_path("cramped_room")), [Met("other", "1" * 64, "clone")]).save(folder / "b.npz")
     return folder
 
 

@@ -20,7 +20,7 @@ from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LE
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.policies.registry import kind_of, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -61,7 +61,7 @@ def test_series_of_episodes_go_on_in_one_environment(make_session) -> None:
 
 
 def test_only_people_play_people() -> None:
-    assert kind_of("person") == "human"
+    assert PolicySpec.parse("person").kind == "human"
     with pytest.raises(ValueError, match="collab-overcooked play"):
         make_policy("person")
 

@@ -12,7 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.export import export_policy
 from collab_overcooked.policies.policy_file import read_policy
-from collab_overcooked.policies.registry import make_policy, weight_files
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team, parse_seats
 
@@ -227,7 +227,7 @@ def test_a_torch_module_with_weights(net_file, tmp_path):
     ]
     records = [play(spec, obs="lossless") for spec in specs]
     assert all(actions(record) == actions(records[0]) for record in records)
-    assert weight_files(specs[0]) == [f"{tmp_path}/w.pt"]
+    assert PolicySpec.parse(specs[0]).weight_files == [f"{tmp_path}/w.pt"]
 
 
 def test_a_module_that_is_no_chain_of_layers_is_refused_as_npz_and_plays_from_weights(net_file, tmp_path):

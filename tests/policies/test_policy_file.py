@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from collab_overcooked.policies import policy_file
-from collab_overcooked.policies.policy_file import find_policy, read_policy
+from collab_overcooked.policies.policy_file import policy_path, read_policy
 
-GOOD = find_policy("cramped_room")
+GOOD = policy_path("cramped_room")
 
 
 def arrays_of_good() -> dict[str, np.ndarray]:

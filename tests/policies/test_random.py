@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 
 

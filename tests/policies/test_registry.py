@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 import collab_overcooked
+from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.registry import make_policy, policy_names, policy_records
+from collab_overcooked.policies.policy_file import policy_path
+from collab_overcooked.policies.registry import policy_names, policy_records
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.registry import GAMES
 
 GOOD = [
@@ -99,3 +104,29 @@ def test_specs_have_one_limit_of_length():
     for spec in ("x" * 1_001, "slow:3:" + "x" * 1_000, "planner:width=" + "9" * 4_400):
         with pytest.raises(ValueError, match=r"has [\d,]+ characters, allowed are 1000"):
             make_policy(spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "files", "modules"),
+    [
+        ("runs/a/policy.npz", "ppo", ["runs/a/policy.npz"], []),
+        ("runs/a/policy.npz, greedy", "ppo", ["runs/a/policy.npz"], []),
+        ("ppo:cramped_room", "ppo", [], []),
+        ("model.zip,sample,obs=features", "sb3", ["model.zip"], []),
+        ("torch:lib/net.py:Net@w.pt,greedy", "torch", ["w.pt"], ["lib/net.py"]),
+        ("my.module:Mine:width=5", "my.module", [], ["my.module"]),
+        ("slow:3:policy.npz", "slow", ["policy.npz"], []),
+        ("unknown:x", "unknown", [], []),
+    ],
+)
+def test_a_spec_names_its_files(text: str, name: str, files: list[str], modules: list[str]) -> None:
+    spec = PolicySpec.parse(text)
+    assert (spec.name, spec.weight_files, spec.modules) == (name, files, modules)
+
+
+def test_the_path_of_a_policy_file_alone_is_a_policy(tmp_path: Any) -> None:
+    path = tmp_path / "policy.npz"
+    shutil.copy(policy_path("cramped_room"), path)
+    policy = make_policy(f"{path},greedy")
+    assert (policy.name, policy.mode) == (f"{path},greedy", "greedy")  # type: ignore[attr-defined]
+    assert cross_play("Overcooked-v0", ["random", str(path)], episodes=1).specs == ("random", str(path))

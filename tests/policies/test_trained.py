@@ -13,12 +13,12 @@ from collab_overcooked.policies.policy_file import (
     Network,
     builtin_policies,
     choose,
-    find_policy,
     halved,
     is_stand_in,
+    policy_path,
     read_policy,
 )
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team, parse_seats
 
@@ -110,9 +110,9 @@ def test_other_games_and_variants_are_refused(tmp_path, env_id, kwargs, text):
 
 def test_names_and_files_that_are_none(tmp_path):
     with pytest.raises(ValueError, match="needs a name or a file"):
-        find_policy("")
+        policy_path("")
     with pytest.raises(ValueError, match=r"unknown trained policy 'cramped_rom'.*\.npz file"):
-        find_policy("cramped_rom")
+        policy_path("cramped_rom")
     with pytest.raises(ValueError, match="cannot be read"):
         read_policy(tmp_path / "none.npz")
     (tmp_path / "a.npz").write_bytes(b"no zip at all")
@@ -139,10 +139,10 @@ def test_a_file_with_a_pickle_in_it_is_refused(tmp_path):
 
 
 def test_shipped_policies_are_small_and_tell_their_origin():
-    sizes = [find_policy(name).stat().st_size for name in builtin_policies()]
+    sizes = [policy_path(name).stat().st_size for name in builtin_policies()]
     assert sum(sizes) <= 4_000_000
     for name in builtin_policies():
-        meta = read_policy(find_policy(name)).meta
+        meta = read_policy(policy_path(name)).meta
         assert meta["command"].startswith("collab-overcooked train") and meta["steps"] > 0
         assert meta["score"] or is_stand_in(name)  # these are measured beside a partner
         game = registry.load_game(meta["env_id"], **meta["env_kwargs"])

@@ -12,7 +12,7 @@ import pytest
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.policies.api import Silent
-from collab_overcooked.policies.registry import make_policy, outside_modules, policy_paths, resolve_paths, weight_files
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.policies.wrappers import DIRECTIONS, MAKERS
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import Team, make_team
@@ -196,10 +196,10 @@ def test_a_wrong_spec_says_what_is_allowed(spec: str, message: str) -> None:
 
 
 def test_files_behind_wrappers_are_part_of_a_runs_identity(tmp_path: Any) -> None:
-    spec = "switch:9:ppo:a.npz+slow:2:ppo:aa.npz,greedy"
-    assert weight_files(spec) == ["a.npz", "aa.npz"] == [str(path) for path in policy_paths(spec)]
-    assert resolve_paths(spec, tmp_path) == f"switch:9:ppo:{tmp_path}/a.npz+slow:2:ppo:{tmp_path}/aa.npz,greedy"
-    assert outside_modules("slow:2:my_policy.py:Mine") == ["my_policy.py"]
+    spec = PolicySpec.parse("switch:9:ppo:a.npz+slow:2:ppo:aa.npz,greedy")
+    assert spec.weight_files == ["a.npz", "aa.npz"] == [str(path) for path in spec.paths]
+    assert spec.resolve(tmp_path).text == f"switch:9:ppo:{tmp_path}/a.npz+slow:2:ppo:{tmp_path}/aa.npz,greedy"
+    assert PolicySpec.parse("slow:2:my_policy.py:Mine").modules == ["my_policy.py"]
 
 
 @pytest.mark.parametrize("wrapper", ["forgetful:1.0", "role:put+pot+goto+moved", "convention:avoid=1", "slow:1"])

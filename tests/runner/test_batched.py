@@ -14,8 +14,8 @@ from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies import trained
 from collab_overcooked.policies.export import export_policy
-from collab_overcooked.policies.policy_file import Network, PolicyFile, find_policy, read_policy
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.policy_file import Network, PolicyFile, policy_path, read_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.batched import EpisodeBatch, batch_jobs, play_batch, play_returns
 from collab_overcooked.runner.episode import Limits, play_episode, policy_seed
 from collab_overcooked.runner.jobs import EpisodeJob
@@ -91,7 +91,7 @@ def test_a_network_that_reads_past_actions(tmp_path):
 
 
 def test_scores_of_a_training_are_those_of_episodes():
-    game, file = registry.load_game("Overcooked-v0", layout="cramped_room"), read_policy(find_policy("cramped_room"))
+    game, file = registry.load_game("Overcooked-v0", layout="cramped_room"), read_policy(policy_path("cramped_room"))
     played = play_games(game, [file, file], games=2, seed=5)
     env = registry.make("Overcooked-v0", layout="cramped_room")
     records = [play_episode(env, make_team([NETWORK, NETWORK]), seed) for seed in derive_seeds(5, 2)]
@@ -160,7 +160,7 @@ def test_roundings_of_a_batch_do_not_add_up_in_a_memory(tmp_path, monkeypatch):
 
 
 def test_a_pool_of_networks_earns_the_same_in_batches(tmp_path):
-    file = read_policy(find_policy("cramped_room"))
+    file = read_policy(policy_path("cramped_room"))
     file.save(tmp_path / "other.npz")
     pool = [NETWORK, f"other=ppo:{tmp_path}/other.npz,greedy", "random"]
     options = {"layout": "cramped_room", "max_cycles": 60}

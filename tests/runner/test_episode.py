@@ -223,7 +223,7 @@ def test_records_are_json(env, talker):
 
 
 def test_equal_seeds_give_equal_episodes():
-    from collab_overcooked.policies.registry import make_policy
+    from collab_overcooked.policies.specs import make_policy
 
     env = collab_overcooked.make("CollabOvercooked-v0", task="boiled_egg")
     one, two, other = (play(env, make_policy("random"), make_policy("random"), seed=seed) for seed in (5, 5, 6))

@@ -15,7 +15,8 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.policies.registry import PERSON, kind_of
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
@@ -97,9 +98,9 @@ class Leaderboard:
         axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
         methods: dict[str, list[Line]] = {}
         for line in self.lines:
-            method, colon, _ = line.policy.partition(":")
-            if colon and line.kind == LEARNED and line.scores:
-                methods.setdefault(method, []).append(line)
+            spec = PolicySpec.parse(line.policy)
+            if spec.parameters and line.kind == LEARNED and line.scores:
+                methods.setdefault(spec.name, []).append(line)
         return {
             f"{method}, one per {axes[next(iter(rows[0].scores))]}": rows
             for method, rows in methods.items()
@@ -123,7 +124,7 @@ class Leaderboard:
         return [replace(best, policy=f"best blind rule of {len(blind)}: {best.policy}")]
 
     def _merge(self, name: str, lines: Sequence[Line]) -> Line:
-        method = lines[0].policy.partition(":")[0]  # one team, for the summary
+        method = PolicySpec.parse(lines[0].policy).name  # one team, for the summary
         records = [record.replace(team=dict.fromkeys(record.team, method)) for line in lines for record in line.records]
         scores = {setting: score for line in lines for setting, score in line.scores.items()}
         summary = registry.load_suite(self.game).summary(records)
@@ -265,8 +266,9 @@ class Comparison:
         for policy in (policy for policy in self.plan.policies if not is_blind(policy)):
             row = [lines.get((board.game, policy)) for board in self.leaderboards]
             if any(row):
-                marks[len(rows)] = kind_of(policy).lower()
-                rows.append((policy, kind_of(policy), *(None if line is None else line.milliseconds for line in row)))
+                kind = PolicySpec.parse(policy).kind
+                marks[len(rows)] = kind.lower()
+                rows.append((policy, kind, *(None if line is None else line.milliseconds for line in row)))
         games = (Column(board.title, "number", digits=None) for board in self.leaderboards)
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
@@ -358,7 +360,7 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
         every = [record for record in played if any(_setting(record) in known for known in planned.values())]
         other += len(played) - len(every)
         if every:
-            lines.append(Line(team, kind_of(PERSON), scores, blame(every, suite.summary), every))
+            lines.append(Line(team, PolicySpec.parse(PERSON).kind, scores, blame(every, suite.summary), every))
     return lines, other
 
 
@@ -414,7 +416,7 @@ def _leaderboard(
         if values:
             scores = {setting: blame(played, suite.summary).score for setting, played in values.items()}
             every = [record for played in values.values() for record in played]
-            lines.append(Line(policy, kind_of(policy), scores, blame(every, suite.summary), every))
+            lines.append(Line(policy, PolicySpec.parse(policy).kind, scores, blame(every, suite.summary), every))
     paired = [record for entry, played in records.items() if entry.paired for record in played]
     pool = [policy for policy in plan.policies if any(policy in entry.team for entry in records if entry.paired)]
     return Leaderboard(

@@ -19,8 +19,8 @@ from collab_overcooked.io.options import list_of_names
 from collab_overcooked.io.schema import parse_json
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
-from collab_overcooked.policies.registry import kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RecordError
@@ -178,7 +178,7 @@ def default_policies() -> tuple[str, ...]:
 
 def is_blind(spec: str) -> bool:
     """Return whether a policy reads no state; such ones share a line of the leaderboard and play no cross-play."""
-    return spec.partition(":")[0] == BLIND
+    return PolicySpec.parse(spec).name == BLIND
 
 
 def make_plan(
@@ -238,7 +238,7 @@ def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping
         if game not in allowed:
             raise ValueError(near_matches("game", game, allowed))
     for spec in policies:
-        kind_of(spec)
+        PolicySpec.parse(spec).check()
     for name, values in (("policies", policies), ("games", games)):
         for value in values:
             if values.count(value) > 1:

@@ -18,7 +18,7 @@ from collab_overcooked.evaluation.run import Progress
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.llm.client import EndpointError, Spent
-from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.records import RECORDS, Key, RunFolder, key_of, resumable
 from collab_overcooked.runner.teams import MakePolicy
@@ -64,7 +64,11 @@ class Clock:
 
 @lru_cache(maxsize=256)
 def _cached_clock(spec: str, seat: int) -> Clock:
-    return Clock(make_policy(spec), kind_of(spec) == LANGUAGE)
+    return _clock(make_policy(spec), spec)
+
+
+def _clock(policy: Policy, spec: str) -> Clock:
+    return Clock(policy, waits=PolicySpec.parse(spec).is_language)
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ class TimedJobs:
         clocks: list[Clock] = []
 
         def timed(spec: str) -> Policy:
-            clock = _cached_clock(spec, len(clocks)) if make is None else Clock(make(spec), kind_of(spec) == LANGUAGE)
+            clock = _cached_clock(spec, len(clocks)) if make is None else _clock(make(spec), spec)
             clock.episodes.clear()
             clocks.append(clock)
             return clock.policy

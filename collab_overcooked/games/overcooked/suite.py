@@ -51,7 +51,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
-from collab_overcooked.policies.registry import is_language
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats, team_text
@@ -84,7 +84,7 @@ class OvercookedRecord(Record, kw_only=True):
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
     """Return the default ``action_level`` of a team: language models give directives."""
-    speaks = list(map(is_language, team))
+    speaks = [PolicySpec.parse(spec).is_language for spec in team]
     if all(speaks) or not any(speaks):
         return MEDIUM if all(speaks) else PRIMITIVE
     return {f"agent_{seat}": MEDIUM for seat, is_model in enumerate(speaks) if is_model}

@@ -16,7 +16,7 @@ from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
 from collab_overcooked.policies.llm.coela import CoelaAgent
-from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
+from collab_overcooked.policies.llm.connection import Connection, default_connection
 from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
 from collab_overcooked.policies.llm.discussion import DiscussionAgent
 from collab_overcooked.policies.llm.images import BOTH, INSTEAD, PICTURE, TEXT, Picture, without_text
@@ -37,8 +37,8 @@ from collab_overcooked.policies.llm.settings import (
     Value,
     parse_settings,
 )
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.cots import Team
+from collab_overcooked.policies.specs import PolicySpec
 
 
 class Agent(Protocol):
@@ -207,11 +207,11 @@ def policy_maker(connection: Connection) -> Callable[[str], Policy]:
     """Return a factory of policies whose language policies use a connection."""
 
     def make(spec: str) -> Policy:
-        kind, _, text = spec.strip().partition(":")
-        if kind != KIND:
-            return make_policy(spec)
-        policy = from_text(text.strip(), connection)
-        policy.name = spec.strip()
+        parsed = PolicySpec.parse(spec)
+        if not parsed.is_language:
+            return parsed.make()
+        policy = from_text(parsed.parameters, connection)
+        policy.name = parsed.text
         return policy
 
     return make

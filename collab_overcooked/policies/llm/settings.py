@@ -18,6 +18,7 @@ from collab_overcooked.policies.llm.images import SEES
 from collab_overcooked.policies.llm.tools import CHANNELS, TEXT
 from collab_overcooked.policies.llm.transport import check_address
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
+from collab_overcooked.policies.specs import PolicySpec
 
 CHOOSE, PARTNER, DISPATCH, COTS = "choose", "partner", "dispatch", "cots"
 COELA, ROCO, CAPO = "coela", "roco", "capo"
@@ -275,9 +276,9 @@ def parse_settings(text: str) -> AgentSettings:
 
 def settings_of(spec: str) -> AgentSettings | None:
     """Return the settings of a language policy's spec in a record; None for other policies or a missing file."""
-    name, _, text = spec.strip().partition(":")
+    parsed = PolicySpec.parse(spec)
     try:
-        return parse_settings(text) if name == "llm" else None
+        return parse_settings(parsed.parameters) if parsed.is_language else None
     except (ValueError, OSError):
         return None
 

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, simulator_of
-from collab_overcooked.policies.registry import reads_messages
+from collab_overcooked.policies.parameters import read_options
 from collab_overcooked.policies.search.deliberation import (
     DIALOGUE,
     HISTORY,
@@ -45,7 +45,7 @@ from collab_overcooked.policies.search.subplans import (
     SubplanProvider,
     join_findings,
 )
-from collab_overcooked.policies.specs import read_options
+from collab_overcooked.policies.specs import PolicySpec
 
 
 def provider_of(game: FullGame) -> SubplanProvider:
@@ -120,7 +120,7 @@ class Team:
             self.restart()
         self.members[member.seat] = member
         outside = [seat for seat in range(len(info.team)) if seat not in self.members]
-        self.partners = {seat: Partner(seat, reads_messages(info.team[seat])) for seat in outside}
+        self.partners = {seat: Partner(seat, PolicySpec.parse(info.team[seat]).reads_messages) for seat in outside}
 
     def choose(self, seen: Seen) -> int:
         """Return a seat's action: the next sub-plan of the team's plan, after an update if necessary."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.parameters import read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
-from collab_overcooked.policies.specs import read_options
 
 Array = np.ndarray
 CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}

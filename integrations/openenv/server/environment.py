@@ -17,7 +17,7 @@ from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
 from collab_overcooked.adapters.table import Lobby, SharedTable, only_seat
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.images import Picture
-from collab_overcooked.policies.registry import outside_modules, weight_files
+from collab_overcooked.policies.specs import PolicySpec
 
 try:
     from ..models import KitchenAction, KitchenObservation, KitchenState
@@ -206,6 +206,6 @@ def _check_client(team: str, options: dict[str, Any]) -> None:
     if "records" in options:
         raise ValueError(f"records: the folder is chosen by the server, with the variable {RECORDS}")
     for assignment in team.split():
-        spec = assignment.partition("=")[2]
-        if outside_modules(spec) or weight_files(spec):
-            raise ValueError(f"team: {spec!r} is a file or module of the server; allowed are built-in policies")
+        spec = PolicySpec.parse(assignment.partition("=")[2])
+        if spec.modules or spec.weight_files:
+            raise ValueError(f"team: {spec.text!r} is a file or module of the server; allowed are built-in policies")

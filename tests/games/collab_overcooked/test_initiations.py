@@ -10,7 +10,7 @@ from collab_overcooked.games.collab_overcooked.suite.initiations import paper_st
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_records
 from collab_overcooked.games.collab_overcooked.suite.tables import due_cards
 from collab_overcooked.policies.api import Decision, Message
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.replay import first_difference
 

@@ -15,7 +15,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.compare.play import compare
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.listed import RULES, in_order, offered
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 NUMBERED = re.compile(r"^(\d+)\. (\S+.*)$", re.MULTILINE)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked.policies.llm.settings import SWITCHES, AgentSettings, describe_settings, parse_settings
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 
 
 def test_a_model_alone():

@@ -14,7 +14,7 @@ from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.budget import Budget
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.decisions import Ask
 from collab_overcooked.runner.episode import answer_for, episode
 from collab_overcooked.runner.teams import make_team

@@ -18,8 +18,8 @@ from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPoli
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.parameters import read_number, read_probability
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.specs import read_number, read_probability
 
 PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver

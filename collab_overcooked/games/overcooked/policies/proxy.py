@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
-from collab_overcooked.policies.policy_file import STAND_INS, builtin_policies, find_policy, read_policy
+from collab_overcooked.policies.policy_file import STAND_INS, builtin_policies, policy_path, read_policy
 from collab_overcooked.policies.trained import TrainedPolicy
 
 
@@ -40,7 +40,7 @@ class ProxyPolicy(Silent):
             known = proxy_layouts(self.kind)
             if layout not in known:
                 raise ValueError(f"policy {self.name!r}: {near_matches('layout', layout, known)}")
-            self._by_layout[layout] = TrainedPolicy(read_policy(find_policy(f"{self.kind}_{layout}")))
+            self._by_layout[layout] = TrainedPolicy(read_policy(policy_path(f"{self.kind}_{layout}")))
         self._player = self._by_layout[layout]
         self._player.reset(seat, info, seed)
 

@@ -10,7 +10,7 @@ from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.policies.api import Lesson, Policy
-from collab_overcooked.policies.specs import refuse_text
+from collab_overcooked.policies.parameters import refuse_text
 
 UNEQUAL = 0.75  # balance below which work counts as unequal
 

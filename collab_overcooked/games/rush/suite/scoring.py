@@ -20,8 +20,7 @@ from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of as language_settings
-from collab_overcooked.policies.registry import is_language
-from collab_overcooked.policies.specs import split_wrapper
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.teaching import NONE
@@ -249,10 +248,11 @@ def teacher_text(teacher: str, team: Iterable[str]) -> str:
 
 def _reads_manual(spec: str) -> bool:
     """Return whether a policy is a language model with the manual; settings that cannot be read count as with it."""
-    if (wrapper := split_wrapper(spec)) is not None:
-        return any(map(_reads_manual, wrapper[2]))
+    parsed = PolicySpec.parse(spec)
+    if parsed.players:
+        return any(_reads_manual(player.text) for player in parsed.players)
     settings = language_settings(spec)
-    return is_language(spec) and (settings is None or settings.switches.get("manual", True) is True)
+    return parsed.is_language and (settings is None or settings.switches.get("manual", True) is True)
 
 
 def settings_of(records: Sequence[RushRecord]) -> list[Setting]:
@@ -284,5 +284,5 @@ def _result(records: Sequence[RushRecord], attribution: Attribution) -> RushResu
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
-        not variant.changed and all(_reads_manual(spec) for spec in team if is_language(spec)),
+        not variant.changed and all(_reads_manual(spec) for spec in team if PolicySpec.parse(spec).is_language),
     )

@@ -9,8 +9,8 @@ from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.order_work import Needs
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 
 TASKS = load_kitchen().tasks

@@ -10,8 +10,8 @@ import collab_overcooked as co
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.policies.planner import PATIENCE, TeammateModel
 from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 
 # Orders completed in an episode of two agents at alpha 2 with seed 0, less one or two.

@@ -8,8 +8,8 @@ import pytest
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.policies.planner import Lookahead, PlannerPolicy
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 
 SMALL = "scheduler:rollouts=32,horizon=16"

@@ -11,8 +11,8 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
 from collab_overcooked.games.overcooked.suite import published
-from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -24,7 +24,7 @@ def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
     for kind in STAND_INS:
         assert set(proxy_layouts(kind)) == reference
         for layout in reference:
-            meta = read_policy(find_policy(f"{kind}_{layout}")).meta
+            meta = read_policy(policy_path(f"{kind}_{layout}")).meta
             assert (meta["env_kwargs"]["layout"], meta["env_kwargs"]["obs"]) == (layout, "features")
             assert f"layout={layout}" in meta["command"]
 

@@ -13,7 +13,7 @@ from collab_overcooked.games.overcooked.v2.policies.believing import can_become,
 from collab_overcooked.games.overcooked.v2.suite import paper_options
 from collab_overcooked.games.overcooked.v2.text.text import LABELS
 from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import make
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked import make
-from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team

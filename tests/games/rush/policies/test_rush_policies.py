@@ -12,8 +12,8 @@ from collab_overcooked.games.rush.engine.constants import Clock, Order
 from collab_overcooked.games.rush.engine.search import Solver
 from collab_overcooked.games.rush.policies.planner import Planner
 from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
 
 SCENARIOS = [(name, episode) for name in ("easy", "hard") for episode in range(3)]

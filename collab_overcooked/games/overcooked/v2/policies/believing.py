@@ -26,8 +26,8 @@ from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compiled_of
+from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.specs import read_options, refuse_text
 
 SYMBOLS = {" ": " ", "W": "X", "X": "S", "B": "D", "P": "P"}
 NAMES, PILES = ("onion", "tomato"), "OT"

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.population import POOL, best_of, play_all_seats
@@ -35,9 +36,10 @@ from collab_overcooked.evaluation.partner_pool import (
     read_partner_pool,
     write_partner_pool,
 )
-from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, Line, best_responses
+from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, PartnerScore, best_responses
 from collab_overcooked.evaluation.partner_table import read_scores
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.structs import decode, encode
 from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, halved, policy_path, read_policy
 
 POOLS = Path(registry.__file__).parent / "layouts" / "pools"
@@ -227,26 +229,27 @@ class Study:
 
     def fill(self) -> None:
         """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
-        lines = json.loads(json.dumps(read_scores(self.files())).replace(f"{self.out}/", ""))  # names below the folder
+        named = encode(read_scores(self.files())).replace(f"{self.out}/".encode(), b"")  # names below the folder
+        lines = decode(named, list[PartnerScore])
         pool = replace(self.pool, partners=tuple(map(_without_few_games, self.pool.partners)))
         sure = best_responses(pool, _with_enough_games(lines))
         every = zip(sure, best_responses(pool, lines), strict=True)
         partners = tuple(_shortened(one if one.best else other) for one, other in every)
         write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=partners))
-        best = {one.name: {"best": one.best and one.best.to_dict(), "lower": one.lower} for one in partners}
+        best = {one.name: {"best": one.best, "lower": one.lower} for one in partners}
         kept = [
-            line | (best[line["partner"]] if line["kind"] == PARTNER else {})
+            structs.replace(line, **(best[line.partner] if line.kind == PARTNER else {}))
             for line in lines
-            if line["method"] != "random"
+            if line.method != "random"
         ]
-        write_atomic(self.out / FILE, "".join(json.dumps(line) + "\n" for line in kept).encode())
+        write_atomic(self.out / FILE, b"".join(encode(line) + b"\n" for line in kept))
 
 
-def _with_enough_games(lines: Sequence[Line]) -> list[Line]:
+def _with_enough_games(lines: Sequence[PartnerScore]) -> list[PartnerScore]:
     games: Counter[tuple[str, str, str]] = Counter()
     for line in lines:
-        games[line["method"], line["ego"], line["partner"]] += len(line["returns"])
-    return [line for line in lines if games[line["method"], line["ego"], line["partner"]] >= FEW]
+        games[line.method, line.ego, line.partner] += len(line.returns)
+    return [line for line in lines if games[line.method, line.ego, line.partner] >= FEW]
 
 
 def _without_few_games(partner: Partner) -> Partner:

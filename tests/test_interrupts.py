@@ -10,8 +10,7 @@ import pytest
 from cli_runner import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.evaluation.crossplay import Journal
-from collab_overcooked.runner.records import RunFolder
+from collab_overcooked.runner.run import Run
 
 ROOMS = ["--set", "max_cycles=5"]
 LITTLE = ["environments=16", "rollout=20", "batch_size=128", "epochs=1", "trunk=[8]", "heads=[8]", "checkpoint_every=1"]
@@ -38,7 +37,7 @@ def hook(command):
         from collab_overcooked.baselines.training import Training
 
         return Training, "save"
-    return (Journal if command == "crossplay" else RunFolder), "append"
+    return Run, "append"
 
 
 def run(text, out):

@@ -11,7 +11,8 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.runner.jobs import Evaluation
-from collab_overcooked.runner.records import RunFolder, key_of
+from collab_overcooked.runner.records import key_of
+from collab_overcooked.runner.run import Run
 
 
 def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) -> float:
@@ -67,7 +68,7 @@ class SharedFolder:
     def __init__(self, plan: Evaluation, path: str) -> None:
         self.config = plan.config()
         self._wanted = [key for job in plan.jobs for key in job.keys]
-        self._folder = RunFolder(path, self.config)
+        self._run: Run[Record] = Run(path, self.config)
         self._lock = threading.Lock()
         self.finished = False
 
@@ -75,11 +76,11 @@ class SharedFolder:
         """Append the records of a job, unless the folder has them."""
         with self._lock:
             for record in records:
-                if key_of(record) not in self._folder.records:
-                    self._folder.append(record)
-            if not self.finished and all(key in self._folder.records for key in self._wanted):
-                self._folder.finish(self._wanted)
-                self._folder.close()
+                if key_of(record) not in self._run.results:
+                    self._run.append(record)
+            if not self.finished and all(key in self._run.results for key in self._wanted):
+                self._run.finish(self._wanted)
+                self._run.close()
                 self.finished = True
 
 

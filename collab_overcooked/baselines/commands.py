@@ -21,7 +21,7 @@ from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
 from collab_overcooked.io.files import read_bytes, write_atomic
-from collab_overcooked.runner.records import resumable
+from collab_overcooked.runner.run import resumable
 
 Say = Callable[[str], None]
 ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")

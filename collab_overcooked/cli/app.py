@@ -115,7 +115,7 @@ def run(
         if traceback:
             raise
         fail(os_error_text(error) if isinstance(error, OSError) else str(error))
-    except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.records.resumable``
+    except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.run.resumable``
         ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
         return 130
 

@@ -88,9 +88,9 @@ def play_partner(
     read = read_partner_pool(pool)
     chosen = read.partner(partner)
     for cell in plan_cells(read, read_egos([f"ego={ego}"]), [chosen], games, among=False):
-        returns = cell.run()[0]["returns"]
+        ((line, returns),) = cell.run()
         best = f", best known {chosen.best.value:g} by {chosen.best.by}" if chosen.best else ""
-        OUT.print(f"{ego} as agent_{cell.line['seat']} with {partner}: {', '.join(f'{r:g}' for r in returns)}{best}")
+        OUT.print(f"{ego} as agent_{line.seat} with {partner}: {', '.join(f'{r:g}' for r in returns)}{best}")
 
 
 @partners_app.command(name="score")

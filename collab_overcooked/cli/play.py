@@ -175,7 +175,7 @@ def session_of(
             raise
         finally:
             folder.close()
-            kept = len(folder.run.records)
+            kept = len(folder.run.results)
             if played:
                 say(f"{out}: {kept} episode{'s' * (kept != 1)}; collab-overcooked score {out}")
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec import field as column
 
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation.plans import Cell, check_episodes
-from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import list_of_names
+from collab_overcooked.io.structs import Count, Number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text
@@ -26,7 +27,8 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import cached_env, plugins_of
-from collab_overcooked.runner.records import CONFIG, LineJournal, resumable
+from collab_overcooked.runner.records import CONFIG, Lines
+from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -314,22 +316,22 @@ def cross_play(
     returns = np.zeros((len(names), len(names), episodes))
     named, plugins = dict(zip(names, specs, strict=True)), plugins_of([game.id], specs)
     config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": named, "seed": seed, "plugins": plugins}
-    with ExitStack() as opened:
-        if out is not None:
-            opened.enter_context(resumable(out, JOURNAL))
-        journal = None if out is None else opened.enter_context(Journal(out, config, note))
-        done: dict[Game, float] = {} if journal is None else journal.returns
+    if out is not None and (out / "crossplay.json").exists() and not (out / CONFIG).exists():
+        raise ValueError(f"{out}: holds crossplay.json but no {CONFIG}; choose another folder")
+    run: Run[CellReturn] = Run(out, config, note, LINES)
+    with run:
+        done = run.results
+        if done:
+            note(f"{out}: continuing, {len(done)} episodes are there")
         pairs = np.ndindex(len(specs), len(specs))
         missing = {pair: [k for k in range(episodes) if (*pair, k) not in done] for pair in pairs}
         cells = plan_pairs(game.id, options or {}, specs, missing, seed, batch_size)
-        for line in run_jobs([cells], chosen, make):
-            for k, value in zip(line["episodes"], line["returns"], strict=True):
-                done[*line["pair"], k] = value
-                if journal is not None:
-                    journal.append({"cell": [*line["pair"], k], "return": value})
+        for played, values in run_jobs([cells], chosen, make):
+            for cell, value in zip(played, values, strict=True):
+                run.append(CellReturn(cell, value))
                 if progress is not None:
                     progress(len(done), returns.size)
-    returns[:] = np.reshape([done[cell] for cell in np.ndindex(returns.shape)], returns.shape)
+    returns[:] = np.reshape([done[cell].value for cell in np.ndindex(returns.shape)], returns.shape)
     return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed, plugins)
 
 
@@ -352,28 +354,20 @@ def plan_pairs(
                 env_kwargs=dict(options),
                 team=(specs[one], *[specs[other]] * others),
                 seeds=tuple(derive_seed(seed, "crossplay", k) for k in numbers),
-                line={"pair": (one, other), "episodes": numbers},
+                what=[(one, other, k) for k in numbers],
             )
             stages[one].append(cell)
     return stages
 
 
-Game = tuple[int, ...]
-"""Numbers of the policy in seat 0, of that in the other seats, and of the episode."""
-JOURNAL = "returns.jsonl"
-_LINE = schema.object_of({"cell": schema.tuple_of([schema.integer()] * 3), "return": schema.number()})
+class CellReturn(Struct, frozen=True):
+    """Return of an episode, as the journal of a cross-play has it."""
+
+    cell: tuple[Count, Count, Count]  # The policy in seat 0, that in the other seats, and the episode, by number
+    value: Number = column(name="return")
 
 
-class Journal(LineJournal):
-    """Journal of a cross-play; ``returns`` are those of the episodes played so far."""
-
-    def __init__(self, folder: Path, config: Mapping[str, Any], note: Callable[[str], None]) -> None:
-        if (folder / "crossplay.json").exists() and not (folder / CONFIG).exists():
-            raise ValueError(f"{folder}: holds crossplay.json but no {CONFIG}; choose another folder")
-        super().__init__(folder / JOURNAL, "cross-play", config, _LINE, note)
-        self.returns: dict[Game, float] = {tuple(line["cell"]): line["return"] for line in self.results}
-        if self.returns:
-            note(f"{folder}: continuing, {len(self.returns)} episodes are there")
+LINES = Lines.of("returns.jsonl", "episode", CellReturn, lambda line: line.cell)
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:

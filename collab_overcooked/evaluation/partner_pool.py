@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct, field, to_builtins
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
@@ -24,6 +25,7 @@ from collab_overcooked.evaluation.plans import MAX_EPISODES
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.io.files import file_digest, write_atomic
+from collab_overcooked.io.structs import Name, Number, Positive
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, read_policy
 from collab_overcooked.policies.specs import PolicySpec, make_policy
@@ -42,19 +44,14 @@ ANY = "any"
 MAX_PARTNERS = 1_000
 
 
-@dataclass(frozen=True)
-class Best:
+class Best(Struct, frozen=True):
     """Mean return of the best known ego beside a partner."""
 
-    value: float  # Mean return, ``return`` in files
-    low: float  # Lower end of its 95 % interval
-    high: float  # Upper end
-    by: str  # Policy spec of that ego, or the name of a training
-    games: int  # Number of games
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the entry of a file."""
-        return {"return": self.value, "low": self.low, "high": self.high, "by": self.by, "games": self.games}
+    value: Number = field(name="return")  # Mean return
+    low: Number  # Lower end of its 95 % interval
+    high: Number  # Upper end
+    by: Name  # Policy spec of that ego, or the name of a training
+    games: Positive  # Number of games
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ class Partner:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a file."""
-        optional = {"sha256": self.sha256, "best": self.best and self.best.to_dict(), "lower": self.lower}
+        optional = {"sha256": self.sha256, "best": self.best and to_builtins(self.best), "lower": self.lower}
         return {
             "name": self.name,
             "policy": self.policy,

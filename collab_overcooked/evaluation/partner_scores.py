@@ -3,51 +3,62 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
 from collab_overcooked.evaluation.plans import Cell, check_episodes
-from collab_overcooked.io import schema
 from collab_overcooked.io.files import file_digest
+from collab_overcooked.io.structs import Name, Number, Text
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, read_policy
+from collab_overcooked.policies.policy_file import Family, PolicyFile, read_policy
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import plugins_of
-from collab_overcooked.runner.records import LineJournal, resumable
+from collab_overcooked.runner.records import Lines
+from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
-FILE = "scores.jsonl"
-PARTNER, SELF, CROSS = KINDS = ("partner", "self", "cross")  # who an ego plays with
-UNSEEN_MEMBER, UNSEEN_FAMILY, ITSELF = SEEN = ("unseen member", "unseen family", "itself")
+PARTNER, SELF, CROSS = "partner", "self", "cross"  # who an ego plays with
+UNSEEN_MEMBER, UNSEEN_FAMILY, ITSELF = "unseen member", "unseen family", "itself"
 
-_BEST = {"return": schema.number(), "low": schema.number(), "high": schema.number(), "by": schema.name}
-LINE = schema.object_of(
-    {
-        "pool": schema.name,
-        "pool_sha256": schema.text,
-        "version": schema.name,
-        "method": schema.name,
-        "ego": schema.name,
-        "sha256": schema.text,
-        "steps": schema.optional(schema.integer(0, 1 << 62)),
-        "mode": schema.optional(schema.name),
-        "kind": schema.one_of(KINDS),
-        "partner": schema.name,
-        "family": schema.one_of(FAMILIES),
-        "seen": schema.one_of(SEEN),
-        "seat": schema.integer(0, 63),
-        "returns": schema.list_of(schema.number(), 1, 1_000_000),
-        "best": schema.optional(schema.object_of(_BEST | {"games": schema.integer(1)})),
-        "lower": schema.optional(schema.number()),
-    }
-)
-Line = Mapping[str, Any]
+
+class PartnerScore(Struct, frozen=True, kw_only=True):
+    """Returns of an ego in one seat, beside a partner of a pool, itself or another seed of its method: a line."""
+
+    pool: Name  # Name of the pool
+    pool_sha256: Text  # Its digest
+    version: Name  # Of the package
+    method: Name  # Name of the ego's method
+    ego: Name  # Its policy spec
+    sha256: Text  # Digest of its policy file; empty for programs
+    steps: Annotated[int, Meta(ge=0)] | None  # Of its training; None for programs
+    mode: Name | None  # Mode of a network
+    kind: Literal["partner", "self", "cross"]  # Whom it plays with
+    partner: Name  # Name of the partner of the pool, or policy spec of another
+    family: Family  # Of the partner
+    seen: Literal["unseen member", "unseen family", "itself"]  # How new the partner is to the ego
+    seat: Annotated[int, Meta(ge=0, le=63)]  # Of the ego
+    returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # By game
+    best: Best | None = None  # Best known response to the partner
+    lower: Number | None = None  # Mean return of a random ego beside it
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Identity of a line: method, ego, whom it plays with, and its seat."""
+        ego = self.sha256 or self.ego
+        return (self.pool_sha256, self.method, ego, self.mode, self.kind, self.partner, self.seat)
+
+
+FILE = "scores.jsonl"
+LINES = Lines.of(FILE, "cell", PartnerScore, attrgetter("key"))
 
 
 @dataclass(frozen=True)
@@ -158,39 +169,33 @@ def plan_cells(
     seeds = tuple(derive_seed(pool.seed, "partners", k) for k in range(episodes))
 
     def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Cell:
-        facts: dict[str, Any] = {
-            "pool": pool.name,
-            "pool_sha256": pool.digest,
-            "version": __version__,
-            "method": ego.method,
-        }
-        facts |= {"ego": ego.spec, "sha256": ego.sha256, "mode": ego.mode, "seat": seat}
-        facts |= {"steps": ego.file.meta.get("steps") if ego.file else None, "best": None, "lower": None}
-        return Cell(
-            env_id=pool.env_id,
-            env_kwargs=dict(pool.env_kwargs),
-            team=tuple(team),
-            seeds=seeds,
-            line=facts | line,
+        score = PartnerScore(
+            pool=pool.name,
+            pool_sha256=pool.digest,
+            version=__version__,
+            method=ego.method,
+            ego=ego.spec,
+            sha256=ego.sha256,
+            steps=ego.file.meta.get("steps") if ego.file else None,
+            mode=ego.mode,
+            seat=seat,
+            returns=[],
+            **line,
         )
+        return Cell(pool.env_id, dict(pool.env_kwargs), tuple(team), seeds, score)
 
+    line: dict[str, Any]
     for ego in egos:
         for partner in partners:
-            best = partner.best and partner.best.to_dict()
             line = {"kind": PARTNER, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
+            line |= {"best": partner.best, "lower": partner.lower}
             for seat in pool.seats(partner):
-                yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line, best=best, lower=partner.lower)
+                yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line)
         for other in [one for one in egos if one.method == ego.method] if among else ():
             kind = SELF if other is ego else CROSS
             line = {"kind": kind, "partner": other.spec, "family": "selfplay", "seen": ITSELF}
             for seat in seats if kind == CROSS else (0,):
                 yield cell(ego, seat, [ego.spec if k == seat else other.spec for k in seats], **line)
-
-
-def key_of(line: Line) -> tuple[Any, ...]:
-    """Return what identifies a line of results: method, ego, whom it plays with, and its seat."""
-    ego = line["sha256"] or line["ego"]
-    return (line["pool_sha256"], line["method"], ego, line["mode"], line["kind"], line["partner"], line["seat"])
 
 
 def score(
@@ -207,7 +212,7 @@ def score(
     make: MakePolicy | None = None,
     note: Callable[[str], None] = lambda message: None,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Line]:
+) -> list[PartnerScore]:
     """Play all egos beside all partners of a pool, in all seats; lines are appended to ``scores.jsonl`` as they come.
 
     Args:
@@ -241,17 +246,16 @@ def score(
     check_episodes(len(egos) * len(partners) * episodes)
     cells = list(plan_cells(pool, egos, partners, episodes, among))
     config = _config(pool, cells, episodes)
-    with resumable(out, FILE), LineJournal(out / FILE, "evaluation", config, LINE, note) as journal:
-        done = {key_of(line): line for line in journal.results}
-        if done:
-            note(f"{out}: continuing, {len(done)} cells are there")
-        pending = [cell for cell in cells if key_of(cell.line) not in done]
-        for count, line in enumerate(run_jobs([[pending]], chosen, make), len(cells) - len(pending) + 1):
-            journal.append(line)
-            done[key_of(line)] = line
+    run: Run[PartnerScore] = Run(out, config, note, LINES)
+    with run:
+        if run.results:
+            note(f"{out}: continuing, {len(run.results)} cells are there")
+        pending = [cell for cell in cells if cell.what.key not in run.results]
+        for count, (line, returns) in enumerate(run_jobs([[pending]], chosen, make), len(cells) - len(pending) + 1):
+            run.append(structs.replace(line, returns=returns))
             if progress is not None:
                 progress(count, len(cells))
-    return [done[key_of(cell.line)] for cell in cells]
+        return [run.results[cell.what.key] for cell in cells]
 
 
 def _config(pool: PartnerPool, cells: Sequence[Cell], episodes: int) -> dict[str, Any]:
@@ -262,7 +266,7 @@ def _config(pool: PartnerPool, cells: Sequence[Cell], episodes: int) -> dict[str
     return config | {"plugins": plugins}
 
 
-def best_responses(pool: PartnerPool, lines: Sequence[Line], random: str = "random") -> tuple[Partner, ...]:
+def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str = "random") -> tuple[Partner, ...]:
     """Return the partners of a pool with the best ego of some results, and the random ego's return as lower bound.
 
     Args:
@@ -272,8 +276,8 @@ def best_responses(pool: PartnerPool, lines: Sequence[Line], random: str = "rand
     """
     returns: dict[tuple[str, str, str], list[float]] = {}
     for line in lines:
-        if line["kind"] == PARTNER:
-            returns.setdefault((line["partner"], line["method"], line["ego"]), []).extend(line["returns"])
+        if line.kind == PARTNER:
+            returns.setdefault((line.partner, line.method, line.ego), []).extend(line.returns)
     partners = []
     for partner in pool.partners:
         egos = {key: values for key, values in returns.items() if key[0] == partner.name}

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from collab_overcooked.evaluation.partner_scores import CROSS, FILE, ITSELF, LINE, PARTNER, SELF, Line, key_of
+from collab_overcooked.evaluation.partner_scores import CROSS, FILE, ITSELF, LINES, PARTNER, SELF, PartnerScore
 from collab_overcooked.io.files import write_atomic
-from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics import robust
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.runner.records import read_lines
 
 Array = np.ndarray
 THRESHOLDS = np.linspace(0.0, 1.2, 61)
 TABLE, PROFILE, HEAT_MAP = "partners", "profile", "partners_by_method"
 
 
-def read_scores(paths: Sequence[Path]) -> list[Line]:
+def read_scores(paths: Sequence[Path]) -> list[PartnerScore]:
     """Read results of ``partners score``; of repeated lines the one with the most games counts.
 
     Args:
         paths: Folders with ``scores.jsonl``, or files of such lines.
     """
-    lines: dict[tuple[object, ...], Line] = {}
+    lines: dict[tuple[object, ...], PartnerScore] = {}
     for path in paths:
         file = path / FILE if path.is_dir() else path
-        for line in JournalFile(file, LINE, missing_ok=False).read():
-            fewer, more = sorted((lines.get(key_of(line), line), line), key=lambda one: len(one["returns"]))
-            lines[key_of(line)] = more
-            if more["returns"][: len(fewer["returns"])] != fewer["returns"]:
+        for line, _ in read_lines(file, LINES, lambda line: (line.key, tuple(line.returns))):
+            fewer, more = sorted((lines.get(line.key, line), line), key=lambda one: len(one.returns))
+            lines[line.key] = more
+            if more.returns[: len(fewer.returns)] != fewer.returns:
                 raise ValueError(
-                    f"{file}: {line['method']} with {line['partner']} in seat {line['seat']} contradicts another line "
+                    f"{file}: {line.method} with {line.partner} in seat {line.seat} contradicts another line "
                     "about the same games; delete one of them"
                 )
-    pools = dict.fromkeys((line["pool"], line["pool_sha256"]) for line in lines.values())
+    pools = dict.fromkeys((line.pool, line.pool_sha256) for line in lines.values())
     if len(pools) > 1:
         names = ", ".join(f"{name} ({digest[:8]})" for name, digest in pools)
         raise ValueError(f"results of several pools: {names}; make one table for each")
-    if not any(line["kind"] == PARTNER for line in lines.values()):
+    if not any(line.kind == PARTNER for line in lines.values()):
         raise ValueError(f"{', '.join(map(str, paths))}: no result with a partner")
     return list(lines.values())
 
@@ -51,57 +51,57 @@ def read_scores(paths: Sequence[Path]) -> list[Line]:
 class Scores:
     """Scores of methods beside the same partners."""
 
-    lines: Sequence[Line]  # Results of one pool
+    lines: Sequence[PartnerScore]  # Results of one pool
     resamples: int = robust.RESAMPLES  # Of each interval
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
         """Names of the methods, in the order of the results."""
-        return tuple(dict.fromkeys(line["method"] for line in self.lines if line["kind"] == PARTNER))
+        return tuple(dict.fromkeys(line.method for line in self.lines if line.kind == PARTNER))
 
     @cached_property
     def _dropped(self) -> dict[str, str]:
         every: dict[str, set[tuple[str, str]]] = {}
         dropped: dict[str, str] = {}
         for line in self.lines:
-            if line["kind"] != PARTNER:
+            if line.kind != PARTNER:
                 continue
-            every.setdefault(line["partner"], set()).add((line["method"], line["ego"]))
-            best, lower = line["best"], line["lower"] or 0.0
+            every.setdefault(line.partner, set()).add((line.method, line.ego))
+            best, lower = line.best, line.lower or 0.0
             if best is None:
-                dropped[line["partner"]] = "no best response is known"
-            elif best["return"] <= max(0.0, 2 * lower):
-                dropped[line["partner"]] = f"its best response earns {best['return']:g}, a random ego {lower:g}"
-            elif line["seen"] == ITSELF:
-                dropped[line["partner"]] = f"it is the ego {line['method']}"
+                dropped[line.partner] = "no best response is known"
+            elif best.value <= max(0.0, 2 * lower):
+                dropped[line.partner] = f"its best response earns {best.value:g}, a random ego {lower:g}"
+            elif line.seen == ITSELF:
+                dropped[line.partner] = f"it is the ego {line.method}"
         egos = set().union(*every.values())
         return dropped | {name: "not met by every ego" for name, met in every.items() if met != egos}
 
     @cached_property
     def families(self) -> dict[str, str]:
         """Families of the partners that count, by name."""
-        families = {line["partner"]: line["family"] for line in self.lines if line["kind"] == PARTNER}
+        families: dict[str, str] = {line.partner: line.family for line in self.lines if line.kind == PARTNER}
         left = {name: family for name, family in families.items() if name not in self._dropped}
         if not left:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self._dropped.items())
             raise ValueError(f"no partner is left to compare methods: {reasons}; 'partners best' finds best responses")
         return left
 
-    def games(self, method: str, normalise: Callable[[Array, Line], Array]) -> robust.Games:
+    def games(self, method: str, normalise: Callable[[Array, PartnerScore], Array]) -> robust.Games:
         """Return the normalised returns of a method's games, by training seed and partner, of all seats together."""
         cells: dict[tuple[str, str], list[Array]] = {}
         for line in self.lines:
-            if line["kind"] == PARTNER and line["method"] == method and line["partner"] in self.families:
-                returns = normalise(np.array(line["returns"], float), line)
-                cells.setdefault((line["ego"], line["partner"]), []).append(returns)
+            if line.kind == PARTNER and line.method == method and line.partner in self.families:
+                returns = normalise(np.array(line.returns, float), line)
+                cells.setdefault((line.ego, line.partner), []).append(returns)
         egos = dict.fromkeys(ego for ego, _ in cells)
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
     def _returns(self, method: str, kind: str) -> Estimate | None:
         cells: dict[str, list[float]] = {}
         for line in self.lines:
-            if line["kind"] == kind and line["method"] == method:
-                cells.setdefault(line["ego"], []).extend(line["returns"])
+            if line.kind == kind and line.method == method:
+                cells.setdefault(line.ego, []).extend(line.returns)
         return self._mean([[np.array(returns, float)] for returns in cells.values()]) if cells else None
 
     def table(self) -> ResultTable:
@@ -152,14 +152,14 @@ class Scores:
     @property
     def title(self) -> str:
         """Pool, number of partners and what the numbers are."""
-        return f"{self.lines[0]['pool']}: shares of the best response with {len(self.families)} partners"
+        return f"{self.lines[0].pool}: shares of the best response with {len(self.families)} partners"
 
     def notes(self) -> list[str]:
         """Return what a reader of the tables must know."""
-        counted = [line for line in self.lines if line["kind"] == PARTNER and line["partner"] in self.families]
-        games = [len(line["returns"]) for line in counted]
-        met = {line["seen"] for line in counted} - {ITSELF}
-        modes = sorted({line["mode"] for line in self.lines if line["mode"]})
+        counted = [line for line in self.lines if line.kind == PARTNER and line.partner in self.families]
+        games = [len(line.returns) for line in counted]
+        met = {line.seen for line in counted} - {ITSELF}
+        modes = sorted({line.mode for line in self.lines if line.mode})
         notes = [
             f"{min(games)} games per partner and seat" + ("" if min(games) == max(games) else " at least"),
             "partners are each an " + " or an ".join(sorted(met)) if met else "",
@@ -194,18 +194,17 @@ class Scores:
         return sorted(path.name for path in folder.iterdir() if path.stem in (TABLE, PROFILE, HEAT_MAP))
 
 
-def share(returns: Array, line: Mapping[str, object]) -> Array:
+def share(returns: Array, line: PartnerScore) -> Array:
     """Return returns as shares of the way from a random ego's to the best response's."""
-    lower = float(line["lower"] or 0.0)  # type: ignore[arg-type]
+    lower = line.lower or 0.0
     return (returns - lower) / (_best(line) - lower)
 
 
-def plain_share(returns: Array, line: Mapping[str, object]) -> Array:
+def plain_share(returns: Array, line: PartnerScore) -> Array:
     """Return returns as shares of the best response's, as ZSC-Eval's BR-Prox has them."""
     return returns / _best(line)
 
 
-def _best(line: Mapping[str, object]) -> float:
-    best = line["best"]
-    assert isinstance(best, Mapping)  # partners without a best response are left out
-    return float(best["return"])
+def _best(line: PartnerScore) -> float:
+    assert line.best is not None  # partners without a best response are left out
+    return line.best.value

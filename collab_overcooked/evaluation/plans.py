@@ -97,7 +97,7 @@ class SeriesPlan(EpisodePlan):
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Cell:
     """Games of one team, played at once where its policies allow it, with the same returns as one by one."""
 
@@ -105,8 +105,8 @@ class Cell:
     env_kwargs: Mapping[str, Any]  # Options of the environment
     team: tuple[str, ...]  # Policy specs in seat order
     seeds: tuple[int, ...]  # Of the environment, by game
-    line: Mapping[str, Any]  # What the line of the results says besides the returns
+    what: Any  # What the games stand for
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the games."""
-        return [{**self.line, "returns": play_returns(self.env_id, self.env_kwargs, self.team, self.seeds, make)}]
+    def run(self, make: MakePolicy | None = None) -> list[tuple[Any, list[float]]]:
+        """Play the games; returns what they stand for and their returns."""
+        return [(self.what, play_returns(self.env_id, self.env_kwargs, self.team, self.seeds, make))]

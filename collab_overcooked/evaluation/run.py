@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from collab_overcooked.core.record import Record
@@ -14,7 +12,8 @@ from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.batched import batch_jobs
 from collab_overcooked.runner.jobs import Evaluation, clear_env_cache
-from collab_overcooked.runner.records import RECORDS, RunFolder, key_of, resumable
+from collab_overcooked.runner.records import key_of
+from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy, make_team, team_text
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -96,23 +95,19 @@ def evaluate(
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     chosen = read_workers(workers, default=None if make is None else 1)
     teams = [make_team(team, make) for team in plan.teams()]  # refuses unknown policies before the folder is touched
-    with ExitStack() as stack:
-        if out is None:
-            out = stack.enter_context(TemporaryDirectory())
-        else:
-            stack.enter_context(resumable(Path(out), RECORDS))
-        folder = stack.enter_context(RunFolder(out, {**plan.config(), **(facts or {})}, note))
+    run: Run[Record] = Run(out, {**plan.config(), **(facts or {})}, note)
+    with run:
         clear_env_cache()
         keys = [key for job in plan.jobs for key in job.keys]
-        pending = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]
-        if folder.records:
-            note(f"{folder.path}: continuing, {len(folder.records)} of {len(keys)} episodes are there")
-        successes = sum(record.success for record in folder.records.values())
+        pending = [job for job in plan.jobs if any(key not in run.results for key in job.keys)]
+        if run.results:
+            note(f"{run.path}: continuing, {len(run.results)} of {len(keys)} episodes are there")
+        successes = sum(record.success for record in run.results.values())
         for record in run_jobs([[batch_jobs(pending, teams)]], chosen, make, stop):
-            if key_of(record) in folder.records:  # of a job that was stopped half way
+            if key_of(record) in run.results:  # of a job that was stopped half way
                 continue
-            folder.append(record)
+            run.append(record)
             successes += record.success
             if progress is not None:
-                progress(len(folder.records), len(keys), successes)
-        return Episodes(folder.finish(keys))
+                progress(len(run.results), len(keys), successes)
+        return Episodes(run.finish(keys))

@@ -14,7 +14,8 @@ from typing import Any
 from collab_overcooked import __version__
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.runner.records import Note, RunFolder, dump_line
+from collab_overcooked.runner.records import Note, dump_line
+from collab_overcooked.runner.run import Run
 
 INPUTS, ABORTED, TUTORIALS = "inputs.jsonl", "aborted.jsonl", "tutorials.jsonl"
 
@@ -36,11 +37,11 @@ class PlayFolder:
         self, path: str | Path, suite: str, facts: Mapping[str, Any] | None = None, note: Note = print
     ) -> None:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
-        self.run = RunFolder(path, config, note)
-        self.path, self._note = self.run.path, note
+        self.run: Run[Record] = Run(path, config, note)
+        self.path, self._note = Path(path), note
         self._writing = threading.Lock()
         self._unsaved: deque[Callable[[], None]] = deque()  # in order; what cannot be written is tried again
-        self._taken = set(self.run.records)
+        self._taken = set(self.run.results)
         self._apart = {name: JournalFile(self.path / name, durable=False) for name in (INPUTS, ABORTED, TUTORIALS)}
         for journal in self._apart.values():
             journal.drop_torn_line(note, "nothing depends on it")

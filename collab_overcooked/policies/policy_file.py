@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -40,7 +40,8 @@ MAX_LAYERS = 16
 MAX_AGENTS = 64
 MAX_HEADER = 4096  # bytes; numpy's own headers of such arrays have 128
 
-FAMILIES = ("selfplay", "population", "preference", "scripted", "search", "noisy", "clone", "person", "llm")
+Family = Literal["selfplay", "population", "preference", "scripted", "search", "noisy", "clone", "person", "llm"]
+FAMILIES: tuple[str, ...] = get_args(Family)
 
 Array = np.ndarray
 

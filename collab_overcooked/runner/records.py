@@ -7,13 +7,13 @@ A run folder holds ``config.json``, ``records.jsonl``, and results that are deri
 from __future__ import annotations
 
 import gc
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, structs
 
@@ -23,15 +23,14 @@ from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError
-from collab_overcooked.io.file_lock import FileLock
-from collab_overcooked.io.files import read_text, write_atomic
-from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.io.files import read_text
 from collab_overcooked.io.redaction import is_key_known, redact_values
 from collab_overcooked.io.schema import Form, SchemaError, object_of, read_json, unchecked
 from collab_overcooked.io.structs import Name, decode, encode
 
-CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
+CONFIG, RECORDS = "config.json", "records.jsonl"
 Note = Callable[[str], None]
+T = TypeVar("T")
 Key = tuple[str, int]
 """Task and episode number, which identify a record within a run."""
 
@@ -68,7 +67,9 @@ def read_records(path: str | Path) -> list[Any]:
         The records in the order of the file, each of its game's subclass of ``Record``.
     """
     path = Path(path)
-    return [record for record, _ in _read_lines(path / RECORDS if path.is_dir() else path)]
+    file = path / RECORDS if path.is_dir() else path
+    key = None if (file.parent / CONFIG).exists() else _identity
+    return [record for record, _ in read_lines(file, EPISODES, key)]
 
 
 @contextmanager
@@ -83,21 +84,57 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
+@dataclass(frozen=True)
+class Lines(Generic[T]):
+    """Lines of JSON that a file holds."""
+
+    file: str  # Its name in a run folder
+    noun: str  # What a line stands for, for messages
+    parse: Callable[[str, str], T]  # Reads a line; the second text names its place for messages
+    dump: Callable[[T], bytes]  # Returns a line
+    key: Callable[[T], Hashable]  # Identifies what a line stands for within a run
+
+    @classmethod
+    def of(cls, file: str, noun: str, kind: type[T], key: Callable[[T], Hashable]) -> Lines[T]:
+        """Return lines that hold values of a type."""
+
+        def parse(line: str, where: str) -> T:
+            try:
+                return decode(line, kind)
+            except SchemaError as error:
+                raise SchemaError(f"{where}: {error}") from None
+
+        return cls(file, noun, parse, lambda value: encode(value) + b"\n", key)
+
+
 @_without_collections()
-def _read_lines(path: Path) -> list[tuple[Any, bytes]]:
-    lines: dict[Any, tuple[Record, bytes]] = {}
-    identity = key_of if (path.parent / CONFIG).exists() else _identity
+def read_lines(path: Path, lines: Lines[T], key: Callable[[T], Hashable] | None = None) -> list[tuple[T, bytes]]:
+    """Read a file of lines, each with its text; repeated lines count once.
+
+    Args:
+        path: The file.
+        lines: What it holds.
+        key: Identifies what a line stands for; that of a run if None.
+
+    Raises:
+        RecordError: For a file without lines, and for two lines that say different things of the same.
+    """
+    identity, places = key or lines.key, dict[Hashable, str]()
+    values: dict[Hashable, tuple[T, bytes]] = {}
     for number, line in enumerate(read_text(path, error=RecordError).split("\n"), start=1):
         if not line:
             continue
-        record = parse_record(line, f"{path}, line {number}")
-        first, _ = lines.setdefault(identity(record), (record, line.encode() + b"\n"))
-        if first != record:
-            place = first.where.rpartition(", ")[2]
-            raise RecordError(f"{record.where}: contradicts {place} about the same episode; delete one of these lines")
-    if not lines:
+        where = f"{path}, line {number}"
+        value = lines.parse(line, where)
+        first, _ = values.setdefault(one := identity(value), (value, line.encode() + b"\n"))
+        if first != value:
+            raise RecordError(
+                f"{where}: contradicts {places[one]} about the same {lines.noun}; delete one of these lines"
+            )
+        places.setdefault(one, f"line {number}")
+    if not values:
         raise RecordError(f"{path}: contains no record")
-    return list(lines.values())
+    return list(values.values())
 
 
 def _identity(record: Record) -> bytes:
@@ -268,160 +305,8 @@ def dump_line(record: Record) -> bytes:
     return line + b"\n"
 
 
-@contextmanager
-def locked_folder(
-    folder: Path,
-    busy: str,
-    config: Mapping[str, Any],
-    files: Sequence[tuple[JournalFile, str]],
-    note: Note,
-) -> Iterator[FileLock]:
-    """Make or open a folder that one process at a time writes to; what is there is read in the body.
-
-    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for ``note``.
-    Another process that writes to the folder is reported as ``busy``. The lock is released if the body raises.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        lock = FileLock(folder / LOCK)
-    except BlockingIOError:
-        raise BlockingIOError(f"{folder}: {busy}") from None
-    try:
-        for journal, _ in files:
-            if journal.path.exists() and not (folder / CONFIG).exists():
-                raise ValueError(f"{folder}: holds {journal.path.name} but no {CONFIG}; choose another folder")
-        use_config(folder, config)
-        for journal, result in files:
-            journal.drop_torn_line(note, result)
-        yield lock
-    except BaseException:
-        lock.release()
-        raise
-
-
-def use_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the configuration of a folder, or compare it with an existing one."""
-    path = folder / CONFIG
-    if not path.exists():
-        write_atomic(path, json.dumps(config, indent=2).encode() + b"\n")
-        return
-    there = read_config(folder)
-    for name in [*config, *(key for key in there if key not in config)]:
-        if there.get(name) != config.get(name):
-            place, was, now = _difference(name, there.get(name), config.get(name))
-            if place.startswith("plugins."):
-                name = place.removeprefix("plugins.")
-                raise ValueError(
-                    f"{folder}: holds a run of another {name}, which has changed since; choose another folder"
-                )
-            raise ValueError(
-                f"{folder}: holds a run with another configuration: {place} was {was}, now {now}; "
-                "choose another folder or repeat the old command"
-            )
-
-
-@contextmanager
-def resumable(folder: Path, kept: str) -> Iterator[None]:
-    """Add to an interrupt what the same command will do next, as a note of the exception.
-
-    Args:
-        folder: Where the interrupted code writes.
-        kept: Pattern of the files from which it resumes.
-    """
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        if any(folder.glob(kept)):
-            interrupt.add_note(f"the same command resumes {folder}")
-        else:
-            interrupt.add_note(f"{folder} holds nothing to resume from; the same command starts again")
-        raise
-
-
-class Locked:
-    """Holds the lock of a ``locked_folder``, from when it is given until it is closed."""
-
-    _lock: FileLock | None = None
-
-    def close(self) -> None:
-        """Release the folder's lock."""
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-
-class RunFolder(Locked):
-    """Folder of one run, which can be resumed; only one evaluation at a time may write to it. Close it after use.
-
-    Args:
-        path: The folder; created if missing.
-        config: Configuration of the run, as JSON values.
-        note: Called with a sentence about each repair.
-    """
-
-    def __init__(self, path: str | Path, config: Mapping[str, Any], note: Note = print) -> None:
-        self.path = Path(path)
-        self.config = json.loads(json.dumps(config))  # in the form in which it is read back
-        self._journal = JournalFile(self.path / RECORDS)
-        self.records: dict[Key, Any] = {}
-        self._lines: dict[Key, bytes] = {}
-        busy = "another evaluation writes to this folder; wait for it, or choose another folder"
-        files = [(self._journal, "its episode is played again")]
-        with locked_folder(self.path, busy, self.config, files, note) as self._lock:
-            begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
-            for record, line in _read_lines(self._journal.path) if begun else ():
-                self.records[key_of(record)], self._lines[key_of(record)] = record, line
-
-    def append(self, record: Record) -> None:
-        """Append a record durably."""
-        line = dump_line(record)
-        self._journal.append_line(line)
-        self.records[key_of(record)], self._lines[key_of(record)] = record, line
-
-    def finish(self, order: Iterable[Key]) -> list[Any]:
-        """Sort all records into their final order, the same for any number of processes, and return them."""
-        keys = list(order)
-        lines = [self._lines[key] for key in keys]
-        write_atomic(self._journal.path, b"".join(lines))
-        return [self.records[key] for key in keys]
-
-
-class LineJournal(JournalFile, Locked):
-    """JSON lines of an evaluation, in a folder that it can be continued from; ``results`` are those of earlier runs.
-
-    Args:
-        path: The file.
-        what: Name of the evaluation for messages, such as ``"cross-play"``.
-        config: What is evaluated, fit for JSON; must be the same when it is continued.
-        check: Schema of a line.
-        note: Called with what was repaired.
-    """
-
-    def __init__(self, path: Path, what: str, config: Mapping[str, Any], check: Form, note: Note) -> None:
-        super().__init__(path, check)
-        busy = f"another {what} writes to this folder; wait for it"
-        config = json.loads(json.dumps(config, default=str))
-        files = [(self, "what it stood for is played again")]
-        with locked_folder(path.parent, busy, config, files, note) as self._lock:
-            self.results = list(self.read())
-
-
-def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
-    if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
-        name = next(name for name in was if was[name] != now[name])
-        return _difference(f"{place}.{name}", was[name], now[name])
-    if isinstance(was, list) and isinstance(now, list):
-        if len(was) == len(now) and any(isinstance(value, dict) for value in was):
-            k = next(k for k in range(len(was)) if was[k] != now[k])
-            return _difference(f"{place}[{k}]", was[k], now[k])
-        if len(was) + len(now) > 8:
-            return place, f"{len(was)} entries", f"{len(now)} entries"
-    return place, f"{was!r:.80}", f"{now!r:.80}"
+EPISODES: Lines[Any] = Lines(RECORDS, "episode", parse_record, dump_line, key_of)
+"""Records of episodes."""
 
 
 def read_config(folder: Path, check: Form = _ANY_CONFIG) -> Any:

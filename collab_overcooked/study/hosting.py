@@ -280,7 +280,7 @@ class StudyHost:
     def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
         played = sum(
             names == {player.id for player in record.people.values()}
-            for record in tuple(folder.run.records.values())  # other sessions may append records meanwhile
+            for record in tuple(folder.run.results.values())  # other sessions may append records meanwhile
         )
         left = []
         for job in condition.draw(self.study.seed, group):

@@ -17,7 +17,8 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
-from collab_overcooked.runner.records import CONFIG, Locked, RecordError, locked_folder, read_config
+from collab_overcooked.runner.records import CONFIG, RecordError, read_config
+from collab_overcooked.runner.run import Locked, locked_folder
 from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from collab_overcooked.cli.app import app
 from collab_overcooked.evaluation.partner_pool import (
@@ -23,6 +24,7 @@ from collab_overcooked.evaluation.partner_scores import (
     ITSELF,
     UNSEEN_FAMILY,
     UNSEEN_MEMBER,
+    PartnerScore,
     best_responses,
     plan_cells,
     read_egos,
@@ -62,14 +64,14 @@ def files(tmp_path: Path) -> Path:
 def test_every_partner_is_met_in_every_seat_and_every_seed_by_the_others(pool, files):
     egos = read_egos([f"sp={files}/*.npz", "greedy"])
     cells = list(plan_cells(pool, egos, pool.select("test"), 2))
-    lines = [cell.line for cell in cells]
+    lines = [cell.what for cell in cells]
     a, b = (f"ppo:{files}/{name}.npz" for name in "ab")
-    with_partners = [(line["method"], line["partner"], line["seat"]) for line in lines if line["kind"] == "partner"]
+    with_partners = [(line.method, line.partner, line.seat) for line in lines if line.kind == "partner"]
     seats = [("clone", 0), ("clone", 1), ("greedy", 0), ("greedy", 1), ("second", 0)]
     assert with_partners == [(method, *seat) for method in ("sp", "sp", "greedy") for seat in seats]
-    assert {cell.team for cell in cells if cell.line["kind"] == "cross"} == {(a, b), (b, a)}
-    assert {cell.team for cell in cells if cell.line["kind"] == "self"} == {(a, a), (b, b), ("greedy", "greedy")}
-    seen = {(line["ego"], line["partner"]): line["seen"] for line in lines if line["kind"] == "partner"}
+    assert {cell.team for cell in cells if cell.what.kind == "cross"} == {(a, b), (b, a)}
+    assert {cell.team for cell in cells if cell.what.kind == "self"} == {(a, a), (b, b), ("greedy", "greedy")}
+    seen = {(line.ego, line.partner): line.seen for line in lines if line.kind == "partner"}
     assert seen[a, "clone"] == seen[b, "greedy"] == UNSEEN_FAMILY
     assert seen[b, "clone"] == UNSEEN_MEMBER and seen["greedy", "greedy"] == ITSELF
 
@@ -78,13 +80,13 @@ def test_returns_are_those_of_episodes(pool, files, tmp_path):
     """Programs play the episodes of the seeds of the pool; networks play as many, at once, from the same starts."""
     egos = read_egos(["greedy"])
     line = score(pool, egos, tmp_path / "out", families=["scripted"], among=False)[2]
-    assert (line["partner"], line["seat"]) == ("second", 0)
+    assert (line.partner, line.seat) == ("second", 0)
     env = make("Overcooked-v0", **OPTIONS)
     played = [play_episode(env, make_team(["greedy", "random"]), derive_seed(5, "partners", k)) for k in range(2)]
-    assert line["returns"] == [measure(record, ["return"])["return"] for record in played]
+    assert line.returns == [measure(record, ["return"])["return"] for record in played]
     networks = next(plan_cells(pool, read_egos(["ppo:cramped_room"]), pool.partners, 64, among=False))
     networks = replace(networks, env_kwargs=OPTIONS | {"max_cycles": 150})
-    alone = networks.run()[0]["returns"]
+    alone = networks.run()[0][1]
     env = make("Overcooked-v0", **networks.env_kwargs)
     team = make_team(networks.team)
     one_by_one = [
@@ -99,7 +101,7 @@ def test_networks_with_another_encoding_play_at_once(pool, monkeypatch):
     pools = [replace(pool, env_kwargs=options), replace(pool, env_kwargs=options | {"obs": "features"})]
     cell, same = (next(plan_cells(one, read_egos(["ppo:cramped_room"]), one.partners, 64, False)) for one in pools)
     monkeypatch.setattr(batched, "play_episode", None)  # would be used one by one
-    assert cell.run()[0]["returns"] == same.run()[0]["returns"]
+    assert cell.run()[0][1] == same.run()[0][1]
 
 
 def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_path, monkeypatch):
@@ -123,7 +125,7 @@ def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path):
     egos = read_egos([f"sp={files}/*.npz"])
     notes: list[str] = []
     lines = score(pool, egos, tmp_path / "out", note=notes.append)
-    assert {line["ego"] for line in lines} == {f"ppo:{files}/b.npz"}
+    assert {line.ego for line in lines} == {f"ppo:{files}/b.npz"}
     assert notes[0].startswith(f"skipped ego sp: ppo:{files}/a.npz was trained beside clone of pool pool")
     with pytest.raises(ValueError, match=r"ego sp: ppo:.*a\.npz was trained beside clone of pool pool"):
         score(pool, egos[:1], tmp_path / "alone")
@@ -138,8 +140,10 @@ def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path):
 
 
 def test_best_responses_come_from_the_highest_mean(pool):
-    def line(partner: str, method: str, returns: list[float]) -> dict:
-        return {"kind": "partner", "partner": partner, "method": method, "ego": method, "returns": returns}
+    template = next(plan_cells(pool, read_egos(["greedy"]), pool.partners, 1)).what
+
+    def line(partner: str, method: str, returns: list[float]) -> PartnerScore:
+        return structs.replace(template, partner=partner, method=method, ego=method, returns=returns)
 
     known = (replace(pool.partners[0], best=Best(9, 9, 9, "old", 1)), *pool.partners[1:])
     lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [8, 8]), line("greedy", "random", [50])]

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from collab_overcooked.cli.app import app
-from collab_overcooked.evaluation.partner_scores import FILE
+from collab_overcooked.evaluation.partner_scores import FILE, PartnerScore
 from collab_overcooked.evaluation.partner_table import Scores, read_scores
+from collab_overcooked.io.structs import convert
 
 
 def line(method: str, ego: str, partner: str, returns: list[float], **fields: Any) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def row(scores: Scores, method: str) -> dict[str, Any]:
 
 
 def test_shares_are_of_the_way_from_a_random_ego_to_the_best_response():
-    scores = Scores(two_methods(), 20)
+    scores = Scores(convert(two_methods(), list[PartnerScore]), 20)
     first, second = row(scores, "a"), row(scores, "b")
     assert first["seeds"] == 2 and second["seeds"] == 1
     assert first["family scripted"] == pytest.approx((80 - 20) / 80) and first["family clone"] == pytest.approx(1)
@@ -68,7 +69,7 @@ def test_partners_that_say_nothing_are_left_out_by_name():
         lines += [line(method, ego, "hopeless", [5], lower=60.0)]
         lines += [line(method, ego, "b1", [5], seen="itself" if method == "b" else "unseen family")]
     lines += [line("a", "a1", "rare", [5])]
-    scores = Scores(lines, 20)
+    scores = Scores(convert(lines, list[PartnerScore]), 20)
     assert list(scores.families) == ["x", "y"]
     notes = "\n".join(scores.notes())
     for text in (
@@ -110,7 +111,7 @@ def test_wrong_lines_get_one_line(tmp_path, change, message):
 
 def test_nothing_to_compare_gets_one_line(tmp_path):
     with pytest.raises(ValueError, match="no partner is left to compare methods: x: no best response is known"):
-        Scores([line("a", "a1", "x", [1], best=None)], 20).table()
+        Scores([convert(line("a", "a1", "x", [1], best=None), PartnerScore)], 20).table()
     with pytest.raises(ValueError, match="no result with a partner"):
         read_scores([write(tmp_path / "one", [line("a", "a1", "a1", [1], kind="self")])])
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from records import as_json, record_of
@@ -10,15 +11,9 @@ from collab_overcooked.core.record import history_of
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.documents import LayoutError
-from collab_overcooked.runner.records import (
-    RecordError,
-    RunFolder,
-    derived_fields,
-    dump_line,
-    parse_record,
-    read_records,
-)
+from collab_overcooked.runner.records import RecordError, derived_fields, dump_line, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
+from collab_overcooked.runner.run import Run
 
 MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
 
@@ -131,14 +126,14 @@ def test_a_damaged_line_in_the_middle_is_not_passed_over(tmp_path, random_run):
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "records.jsonl").write_bytes(lines[0] + lines[1][:50] + b"\n" + lines[2])
     with pytest.raises(RecordError, match=r"records\.jsonl, line 2: is truncated"):
-        RunFolder(tmp_path, config)
+        Run(tmp_path, config)
 
 
 def test_a_folder_played_with_another_file_of_the_same_name_says_so(tmp_path, random_run):
     config = json.loads((random_run / "config.json").read_text()) | {"plugins": {"a.npz": "sha256:0123456789abcdef"}}
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(ValueError, match=r"holds a run of another a\.npz, which has changed since; choose another"):
-        RunFolder(tmp_path, config | {"plugins": {"a.npz": "sha256:fedcba9876543210"}})
+        Run(tmp_path, config | {"plugins": {"a.npz": "sha256:fedcba9876543210"}})
 
 
 @pytest.mark.parametrize(
@@ -149,14 +144,25 @@ def test_a_folder_with_another_configuration_is_refused(random_run, field, value
     config = json.loads((random_run / "config.json").read_text())
     before = (random_run / "records.jsonl").read_bytes()
     with pytest.raises(ValueError, match=f"another configuration: {field} was .*; choose another folder"):
-        RunFolder(random_run, config | {field: value})
+        Run(random_run, config | {field: value})
     assert (random_run / "records.jsonl").read_bytes() == before
+
+
+def test_a_run_of_another_version_of_the_package_is_continued(tmp_path, random_run, random_records):
+    config = json.loads((random_run / "config.json").read_text())
+    shutil.copytree(random_run, tmp_path / "run")
+    notes = []
+    with Run(tmp_path / "run", config | {"version": "9.9.9"}, notes.append) as run:
+        assert list(run.results.values()) == random_records
+    assert (
+        len(notes) == 1 and f"begun with version {config['version']} of the package, continued with 9.9.9" in notes[0]
+    )
 
 
 def test_records_without_a_configuration_are_left_alone(tmp_path, random_run):
     (tmp_path / "records.jsonl").write_bytes((random_run / "records.jsonl").read_bytes())
     with pytest.raises(ValueError, match=r"holds records\.jsonl but no config\.json"):
-        RunFolder(tmp_path, {"seed": 0})
+        Run(tmp_path, {"seed": 0})
 
 
 def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, random_records):
@@ -164,16 +170,16 @@ def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, r
     config = json.loads((random_run / "config.json").read_text())
     (tmp_path / "config.json").write_bytes((random_run / "config.json").read_bytes())
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, lines[0]]))
-    with RunFolder(tmp_path, config) as folder:
-        assert list(folder.records.values()) == random_records
+    with Run(tmp_path, config) as folder:
+        assert list(folder.results.values()) == random_records
     other = dump_line(random_records[0].replace(success=not random_records[0].success))
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
     with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: contradicts line 1 about the same episode"):
-        RunFolder(tmp_path, config)
+        Run(tmp_path, config)
 
 
 def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
-    with RunFolder(tmp_path, {"seed": 0}) as folder:
+    with Run(tmp_path, {"seed": 0}) as folder:
         for count, record in enumerate(random_records, start=1):
             folder.append(record)
             assert len(read_records(tmp_path)) == count

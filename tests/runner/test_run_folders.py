@@ -13,9 +13,10 @@ from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.runner import records as module
-from collab_overcooked.runner.records import CONFIG, RECORDS, RecordError, RunFolder, dump_line, read_records
+from collab_overcooked.runner import run as writer
+from collab_overcooked.runner.records import CONFIG, RECORDS, RecordError, dump_line, key_of, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
+from collab_overcooked.runner.run import Run
 
 
 def quiet(_: str) -> None:
@@ -58,7 +59,7 @@ class Killed(Exception):
 def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
     """Let the process end in one of the writes to files, after some of its bytes."""
     count = iter(range(10**6))
-    append, full = JournalFile.append_line, module.write_atomic
+    append, full = JournalFile.append_line, writer.write_atomic
 
     def dying_append(file: JournalFile, line: bytes) -> None:
         if next(count) == writes:
@@ -72,19 +73,19 @@ def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
         full(path, data)
 
     monkeypatch.setattr(JournalFile, "append_line", dying_append)
-    monkeypatch.setattr(module, "write_atomic", dying_whole)
+    monkeypatch.setattr(writer, "write_atomic", dying_whole)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 2])
 @pytest.mark.parametrize("writes", range(6))
 def test_a_run_that_was_killed_anywhere_goes_on(run, tmp_path, monkeypatch, writes, cut):
     config, parsed = json.loads((run / CONFIG).read_text()), read_records(run)
-    keys = [module.key_of(record) for record in parsed]
+    keys = [key_of(record) for record in parsed]
 
     def play() -> None:
-        with RunFolder(tmp_path / "new", config, quiet) as folder:
+        with Run(tmp_path / "new", config, quiet) as folder:
             for record in reversed(parsed):
-                if module.key_of(record) not in folder.records:
+                if key_of(record) not in folder.results:
                     folder.append(record)
             folder.finish(keys)
 
@@ -114,7 +115,7 @@ DERIVED = {
 def refused_because(record: dict[str, Any]) -> str:
     """Return why a record is refused when it is read, or else when it is replayed."""
     try:
-        parsed = module.parse_record(json.dumps(record), "f")
+        parsed = parse_record(json.dumps(record), "f")
     except RecordError as error:
         return str(error)
     return first_difference(parsed) or ""
@@ -157,7 +158,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
         result = CliRunner().invoke(app, list(map(str, text)))
         assert result.exit_code == 2 and "contradicts" in result.output, text
     with pytest.raises(RecordError, match="contradicts"):
-        RunFolder(run, json.loads((run / CONFIG).read_text()), quiet)
+        Run(run, json.loads((run / CONFIG).read_text()), quiet)
     loose = tmp_path / "both.jsonl"  # episodes of two teams in one file are different ones
     loose.write_bytes(b"".join([*lines, json.dumps(other).encode() + b"\n"]))
     assert len(read_records(loose)) == 4
@@ -178,7 +179,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
 def test_what_the_reader_refuses_is_not_written(run, change, text):
     record = read_records(run)[0].replace(episode=3, **change)
     before = (run / RECORDS).read_bytes()
-    with RunFolder(run, json.loads((run / CONFIG).read_text()), quiet) as folder, pytest.raises(RecordError) as caught:
+    with Run(run, json.loads((run / CONFIG).read_text()), quiet) as folder, pytest.raises(RecordError) as caught:
         folder.append(record)
     assert text in str(caught.value) and "boiled_egg, episode 3: its record cannot be written" in str(caught.value)
     assert (run / RECORDS).read_bytes() == before and len(read_records(run)) == 3
@@ -186,4 +187,4 @@ def test_what_the_reader_refuses_is_not_written(run, change, text):
 
 def test_lines_are_written_as_they_are_read(run):
     for line in lines_of(run):
-        assert dump_line(module.parse_record(line.decode().rstrip("\n"), "f")) == line
+        assert dump_line(parse_record(line.decode().rstrip("\n"), "f")) == line

@@ -17,7 +17,7 @@ from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner import workers
-from collab_overcooked.runner.records import RunFolder
+from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.workers import Workers, _schedule, read_workers, run_jobs
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
@@ -151,7 +151,7 @@ def test_ray_plays_no_policies_of_this_process():
 
 def test_a_second_writer_is_refused(tmp_path, two_randoms):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
-    with RunFolder(tmp_path, plan.config()):
+    with Run(tmp_path, plan.config()):
         with pytest.raises(OSError, match="another evaluation writes to this folder"):
             evaluate(plan, tmp_path, workers=1)
         assert not (tmp_path / "records.jsonl").exists()
@@ -160,25 +160,25 @@ def test_a_second_writer_is_refused(tmp_path, two_randoms):
 
 def test_a_killed_writer_leaves_the_folder_to_others(tmp_path):
     code = (
-        "import sys, time\nfrom collab_overcooked.runner.records import RunFolder\n"
-        "folder = RunFolder(sys.argv[1], {})\nprint('open', flush=True)\ntime.sleep(600)"
+        "import sys, time\nfrom collab_overcooked.runner.run import Run\n"
+        "folder = Run(sys.argv[1], {})\nprint('open', flush=True)\ntime.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None and process.stdout.readline() == "open\n"
         with pytest.raises(OSError, match="another evaluation writes"):
-            RunFolder(tmp_path, {})
+            Run(tmp_path, {})
     finally:
         process.kill()
         process.communicate()
-    with RunFolder(tmp_path, {}) as folder:
-        assert folder.records == {}
+    with Run(tmp_path, {}) as folder:
+        assert folder.results == {}
 
 
 def test_a_folder_that_is_refused_is_not_kept_locked(tmp_path):
-    with RunFolder(tmp_path, {"seed": 0}):
+    with Run(tmp_path, {"seed": 0}):
         pass
     with pytest.raises(ValueError, match="another configuration"):
-        RunFolder(tmp_path, {"seed": 1})
-    with RunFolder(tmp_path, {"seed": 0}):
+        Run(tmp_path, {"seed": 1})
+    with Run(tmp_path, {"seed": 0}):
         pass

@@ -20,7 +20,8 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.llm.client import EndpointError, Spent
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.jobs import Evaluation, Job
-from collab_overcooked.runner.records import RECORDS, Key, RunFolder, key_of, resumable
+from collab_overcooked.runner.records import RECORDS, Key, key_of
+from collab_overcooked.runner.run import Run, resumable
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -134,33 +135,33 @@ def play(
         note: Called with what was repaired.
     """
     chosen = read_workers(workers)
-    folders: dict[str, RunFolder] = {}
+    runs: dict[str, Run[Record]] = {}
     expected: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[TimedJobs]] = {}
     failed: dict[str, str] = {}  # why a run is not whole
     with resumable(out, f"**/{RECORDS}"), ExitStack() as opened:
         for entry, plan in evaluations.items():
-            folder = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
-            folders[entry.folder] = opened.enter_context(folder)
+            run: Run[Record] = Run(out / entry.folder, {**plan.config(), **(facts or {})}, note)
+            opened.callback(run.close)
+            runs[entry.folder] = run
             expected[entry.folder] = [key for job in plan.jobs for key in job.keys]
-            missing = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]
+            missing = [job for job in plan.jobs if any(key not in run.results for key in job.keys)]
             stages.setdefault((entry.game, frozenset(entry.team)), []).extend(_bundles(plan, missing, entry.folder))
-        total = sum(map(len, expected.values()))
-        done = sum(len(folder.records) for folder in folders.values())
+        total, done = sum(map(len, expected.values())), sum(len(run.results) for run in runs.values())
         if done:
             note(f"{out}: continuing, {done} of {total} episodes are there")
         for name, record in run_jobs(_chains(stages), chosen, make, stop):
-            folder = folders[name]
+            run = runs[name]
             if isinstance(record, str):
                 _note_failure(failed, name, record, note)
-            elif key_of(record) not in folder.records:
-                folder.append(record)
+            elif key_of(record) not in run.results:
+                run.append(record)
                 done += 1
                 if progress is not None:
                     progress(done, total, 0)
-        for name, folder in folders.items():
-            folder.finish(key for key in expected[name] if key in folder.records)
-    if failed and len(failed) == len(folders):
+        for name, run in runs.items():
+            run.finish(key for key in expected[name] if key in run.results)
+    if failed and len(failed) == len(runs):
         raise EndpointError(next(iter(failed.values())))
 
 

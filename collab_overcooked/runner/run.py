@@ -1,0 +1,187 @@
+"""Runs: a folder with a configuration and one line for each result, which the same command resumes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar
+
+from collab_overcooked.io.file_lock import FileLock
+from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.runner.records import CONFIG, EPISODES, Lines, Note, read_config, read_lines
+
+LOCK = ".lock"
+VERSION = "version"  # of the package that began a run
+T = TypeVar("T")
+
+
+@contextmanager
+def locked_folder(
+    folder: Path,
+    busy: str,
+    config: Mapping[str, Any],
+    files: Sequence[tuple[JournalFile, str]],
+    note: Note,
+) -> Iterator[FileLock]:
+    """Make or open a folder that one process at a time writes to; what is there is read in the body.
+
+    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for ``note``.
+    Another process that writes to the folder is reported as ``busy``. The lock is released if the body raises.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(folder / LOCK)
+    except BlockingIOError:
+        raise BlockingIOError(f"{folder}: {busy}") from None
+    try:
+        for journal, _ in files:
+            if journal.path.exists() and not (folder / CONFIG).exists():
+                raise ValueError(f"{folder}: holds {journal.path.name} but no {CONFIG}; choose another folder")
+        use_config(folder, config, note)
+        for journal, result in files:
+            journal.drop_torn_line(note, result)
+        yield lock
+    except BaseException:
+        lock.release()
+        raise
+
+
+def use_config(folder: Path, config: Mapping[str, Any], note: Note) -> None:
+    """Write the configuration of a folder, or compare it with an existing one.
+
+    The package's version may differ, as that of a game's rules is part of its id; ``note`` says so.
+    """
+    path = folder / CONFIG
+    if not path.exists():
+        write_atomic(path, json.dumps(config, indent=2).encode() + b"\n")
+        return
+    there = read_config(folder)
+    before, now = (str(one.get(VERSION, "")) for one in (there, config))
+    if before != now:
+        note(f"{folder}: begun with version {before} of the package, continued with {now}; each record names its own")
+    for name in [*config, *(key for key in there if key not in config)]:
+        if there.get(name) != config.get(name) and name != VERSION:
+            place, was, new = _difference(name, there.get(name), config.get(name))
+            if place.startswith("plugins."):
+                name = place.removeprefix("plugins.")
+                raise ValueError(
+                    f"{folder}: holds a run of another {name}, which has changed since; choose another folder"
+                )
+            raise ValueError(
+                f"{folder}: holds a run with another configuration: {place} was {was}, now {new}; "
+                "choose another folder or repeat the old command"
+            )
+
+
+@contextmanager
+def resumable(folder: Path, kept: str) -> Iterator[None]:
+    """Add to an interrupt what the same command will do next, as a note of the exception.
+
+    Args:
+        folder: Where the interrupted code writes.
+        kept: Pattern of the files from which it resumes.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        add_hint(interrupt, folder, kept)
+        raise
+
+
+def add_hint(interrupt: KeyboardInterrupt, folder: Path, kept: str) -> None:
+    """Add a note to an interrupt: whether the same command resumes a folder; see ``resumable``."""
+    if any(folder.glob(kept)):
+        interrupt.add_note(f"the same command resumes {folder}")
+    else:
+        interrupt.add_note(f"{folder} holds nothing to resume from; the same command starts again")
+
+
+class Locked:
+    """Holds the lock of a ``locked_folder``, from when it is given until it is closed."""
+
+    _lock: FileLock | None = None
+
+    def close(self) -> None:
+        """Release the folder's lock."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Run(Locked, Generic[T]):
+    """Folder of an evaluation, which can be resumed; only one process at a time may write to it. Close it after use.
+
+    Args:
+        path: The folder; created if missing. None to keep results in memory alone.
+        config: What is evaluated, fit for JSON; must be the same when it is resumed, save for ``version``.
+        note: Called with a sentence about each repair.
+        lines: What its journal holds; records of episodes by default.
+
+    Attributes:
+        results: What was played so far, by key.
+
+    Raises:
+        ValueError: For a folder with another evaluation in it.
+        BlockingIOError: If another process writes to the folder.
+    """
+
+    def __init__(
+        self, path: str | Path | None, config: Mapping[str, Any], note: Note = print, lines: Lines[Any] = EPISODES
+    ) -> None:
+        self.config = json.loads(json.dumps(config, default=str))  # in the form in which it is read back
+        self.results: dict[Hashable, T] = {}
+        self.path, self._kind = None if path is None else Path(path), lines
+        self._lines: dict[Hashable, bytes] = {}
+        if self.path is None:
+            return
+        self._journal = JournalFile(self.path / lines.file)
+        busy = "another evaluation writes to this folder; wait for it, or choose another folder"
+        files = [(self._journal, f"its {lines.noun} is played again")]
+        with locked_folder(self.path, busy, self.config, files, note) as self._lock:
+            begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
+            for result, line in read_lines(self._journal.path, lines) if begun else ():
+                self._keep(result, line)
+
+    def _keep(self, result: T, line: bytes) -> None:
+        key = self._kind.key(result)
+        self.results[key], self._lines[key] = result, line
+
+    def append(self, result: T) -> None:
+        """Append a result durably."""
+        line = self._kind.dump(result)
+        if self.path is not None:
+            self._journal.append_line(line)
+        self._keep(result, line)
+
+    def finish(self, order: Iterable[Hashable]) -> list[T]:
+        """Sort all results into their final order, the same for any number of processes, and return them."""
+        keys = list(order)
+        if self.path is not None:
+            write_atomic(self._journal.path, b"".join(self._lines[key] for key in keys))
+        return [self.results[key] for key in keys]
+
+    def __exit__(self, *error: object) -> None:
+        if isinstance(error[1], KeyboardInterrupt) and self.path is not None:
+            add_hint(error[1], self.path, self._kind.file)
+        self.close()
+
+
+def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
+    if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
+        name = next(name for name in was if was[name] != now[name])
+        return _difference(f"{place}.{name}", was[name], now[name])
+    if isinstance(was, list) and isinstance(now, list):
+        if len(was) == len(now) and any(isinstance(value, dict) for value in was):
+            k = next(k for k in range(len(was)) if was[k] != now[k])
+            return _difference(f"{place}[{k}]", was[k], now[k])
+        if len(was) + len(now) > 8:
+            return place, f"{len(was)} entries", f"{len(now)} entries"
+    return place, f"{was!r:.80}", f"{now!r:.80}"

@@ -163,7 +163,7 @@ class Listener:
         self.heard: list[Any] = []
 
     def complete(self, request: Any) -> Any:
-        from collab_overcooked.policies.llm.client import Reply
+        from collab_overcooked.policies.llm.exchange import Reply
 
         self.heard.append((request.turns, request.schema))
         return Reply("", "stop", 1, 1)
@@ -172,7 +172,7 @@ class Listener:
 def test_prompts_hold_no_more(game):
     pytest.importorskip("jinja2", reason="needs the extra llm")
     from collab_overcooked.policies.llm.agents import policy_maker
-    from collab_overcooked.policies.llm.connection import Connection
+    from collab_overcooked.policies.llm.client import Client
 
     asked = 0
     for steps in (0, 2, 5):
@@ -181,7 +181,7 @@ def test_prompts_hold_no_more(game):
             received = []
             for snapshot in (state, hide(game, state, seat, np.random.default_rng(seat))):
                 listener = Listener()
-                policy = policy_maker(Connection(listener))("llm:m?repairs=0,answer=schema")
+                policy = policy_maker(Client(listener.complete))("llm:m?repairs=0,answer=schema")
                 policy.reset(seat, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents), 0)
                 policy.act(look(game, snapshot, seat))
                 received.append(listener.heard)

@@ -11,7 +11,7 @@ from typing import Any
 
 from collab_overcooked.policies.api import Choice, Decision, Message, Question, Seen
 from collab_overcooked.policies.llm.agents import LanguagePolicy
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 
 
 class Closed(EndpointError):
@@ -29,7 +29,7 @@ class Waiting:
 
 
 class Bridge:
-    """Client of the agents inside: hands every request to the caller and waits for the answer."""
+    """Hand every request of the agents inside to the caller and wait for the answer."""
 
     def __init__(self) -> None:
         self.waiting: SimpleQueue[Waiting | None] = SimpleQueue()

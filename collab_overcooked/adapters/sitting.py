@@ -27,8 +27,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.api import Policy, Seen
-from collab_overcooked.policies.llm.budget import Budget
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import Event, Started, Stepped, watching
@@ -193,12 +192,12 @@ class Sitting:
         self.close()
 
     def _maker(self, bridge: Bridge) -> Any:
-        connection = Connection(bridge, Budget(), {})
+        client = Client(bridge.complete)
 
         def make(spec: str) -> Policy:
             if not spec.startswith(LLM):
                 return make_policy(spec)
-            policy = OpenSeat(parse_settings(spec.removeprefix(LLM)), connection)
+            policy = OpenSeat(parse_settings(spec.removeprefix(LLM)), client)
             policy.bridge, policy.name = bridge, spec
             return policy
 

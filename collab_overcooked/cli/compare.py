@@ -125,7 +125,7 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:
         with (
-            language_models(llm_options, workers, out) as (shared, spending),
-            ProgressBar(speaking.values(), False, spending) as advance,
+            language_models(llm_options, workers, out) as (shared, client),
+            ProgressBar(speaking.values(), False, client) as advance,
         ):
             play(speaking, out, progress=advance, note=say, **shared)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,8 +30,7 @@ from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import PAIRS, SEATS, option
 
 if TYPE_CHECKING:
-    from collab_overcooked.policies.llm.connection import Connection
-    from collab_overcooked.policies.llm.spend import SpendingClient
+    from collab_overcooked.policies.llm.client import Client
     from collab_overcooked.runner.jobs import Evaluation
 
 LOG_GAP = 60.0  # seconds between progress lines when stderr is not a terminal
@@ -194,17 +193,15 @@ def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmO
         with ProgressBar([plan], rate) as advance:
             return evaluate(plan, out, workers=workers, progress=advance, note=say)
     with (
-        language_models(llm_options, workers, out) as (shared, spending),
-        ProgressBar([plan], rate, spending) as advance,
+        language_models(llm_options, workers, out) as (shared, client),
+        ProgressBar([plan], rate, client) as advance,
     ):
         return evaluate(plan, out, progress=advance, note=say, **shared)
 
 
 @contextmanager
-def language_models(
-    llm_options: LlmOptions, workers: str | None, out: Path
-) -> Iterator[tuple[dict[str, Any], SpendingClient | None]]:
-    """Connect to language models, and yield the keyword arguments of a run that uses them, and what it spends.
+def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[tuple[dict[str, Any], Client]]:
+    """Yield the keyword arguments of a run that uses language models, and its client; print its summary at the end.
 
     Args:
         llm_options: Endpoint, budget and store.
@@ -212,52 +209,40 @@ def language_models(
         out: Run folder; exchanges are stored there unless ``--store`` names another file.
     """
     from collab_overcooked.policies.llm.agents import policy_maker
-
-    with open_connection(llm_options, out) as connection:
-        if connection.router is not None:
-            connection.router.notify = say
-        try:
-            run_arguments = {
-                "make": policy_maker(connection),
-                "facts": {"language": connection.facts},
-                "stop": connection.stop,
-                "workers": LANGUAGE_WORKERS if workers is None else workers,
-            }
-            yield run_arguments, connection.spending
-        finally:
-            if connection.spending is not None and connection.spending.usage.calls:
-                say(connection.spending.summary())
-            if connection.replayed is not None:
-                say(connection.replayed.summary())
-
-
-def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
-    """Connect to language models; exchanges are kept in the run folder."""
-    from collab_overcooked.policies.llm.connection import connect
+    from collab_overcooked.policies.llm.client import connect
     from collab_overcooked.policies.llm.unusable import Fuse
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
     settings = {field.name: getattr(llm_options, field.name) for field in fields(LlmOptions)}
     limit = settings.pop("max_unusable")
-    connection = connect(**settings, keep=out / EXCHANGES)
-    return connection if limit is None else replace(connection, fuse=Fuse(limit))
+    with connect(**settings, keep=out / EXCHANGES) as client:
+        client.notify = say
+        client.fuse = client.fuse if limit is None else Fuse(limit)
+        try:
+            run_arguments = {
+                "make": policy_maker(client),
+                "facts": {"language": client.facts},
+                "stop": client.stop,
+                "workers": LANGUAGE_WORKERS if workers is None else workers,
+            }
+            yield run_arguments, client
+        finally:
+            if summary := client.summary():
+                say(summary)
 
 
 def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
     """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
-    from collab_overcooked.policies.llm.connection import default_connection
     from collab_overcooked.runner.records import RECORDS, read_records
 
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)
     pending = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
-    total = parse_budget(llm_options.budget_total)
-    budget, prices = parse_budget(llm_options.budget), parse_prices(llm_options.price)
-    priced = replace(budget, dollars=budget.dollars if total.dollars is None else total.dollars)  # needs a price too
-    dry_run_card(pending, replace(default_connection(), budget=priced, prices=prices), budget, total).show(OUT)
+    budget, total = parse_budget(llm_options.budget), parse_budget(llm_options.budget_total)
+    dry_run_card(pending, parse_prices(llm_options.price), budget, total).show(OUT)
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:
@@ -271,10 +256,10 @@ class ProgressBar:
     Args:
         plans: What is played.
         rate: Whether episodes succeed or fail.
-        spending: Client that counts what language models take; None if there is none.
+        client: Client of the language models; None if none play.
     """
 
-    def __init__(self, plans: Iterable[Evaluation], rate: bool, spending: SpendingClient | None = None) -> None:
+    def __init__(self, plans: Iterable[Evaluation], rate: bool, client: Client | None = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self.bar = Progress(
@@ -289,7 +274,7 @@ class ProgressBar:
         )
         total = sum(len(job.keys) for plan in plans for job in plan.jobs)
         self.task = self.bar.add_task("", total=total, facts="")
-        self.rate, self.spending = rate, spending
+        self.rate, self.client = rate, client
         self.recorded: int | None = None  # episodes of earlier runs
         self.began_at = self.logged_at = time.monotonic()
 
@@ -305,7 +290,8 @@ class ProgressBar:
         self.recorded = done - 1 if self.recorded is None else self.recorded
         share = (done - self.recorded) / (total - self.recorded)
         facts = [f"{successes / done:.0%} successful"] if self.rate else []
-        facts += [self.spending.expected(share)] if self.spending is not None else []
+        if self.client is not None and self.client.replay is None:
+            facts.append(self.client.expected(share))
         self.bar.update(self.task, completed=done, total=total, facts=", ".join(facts))
         if not ERR.is_terminal and time.monotonic() - self.logged_at >= LOG_GAP:
             self.logged_at = time.monotonic()

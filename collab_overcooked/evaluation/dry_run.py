@@ -17,8 +17,8 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.policies.llm.agents import agent_kind, policy_maker
 from collab_overcooked.policies.llm.budget import Budget, Price
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.settings import DISPATCH, parse_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -92,7 +92,7 @@ class _Enough(EndpointError):
 
 
 class _PromptCounter:
-    """Client that notes the length of prompts, answers nothing, and ends the episode after the first ones."""
+    """Note the length of prompts, answer nothing, and end the episode after the first ones."""
 
     def __init__(self) -> None:
         self.tokens: dict[str, list[float]] = {}
@@ -108,13 +108,16 @@ class _PromptCounter:
         return Reply("")
 
 
-def prompt_tokens(plan: Evaluation, records: Iterable[Record], connection: Connection) -> dict[str, float]:
+def prompt_tokens(
+    plan: Evaluation, records: Iterable[Record], budget: Budget, prices: Mapping[str, Price]
+) -> dict[str, float]:
     """Return the mean tokens of the first prompts of each model, from its first missing episode.
 
     Args:
         plan: What is played.
         records: What was played already.
-        connection: Budget and prices, which are checked as a run does; no request is sent.
+        budget: Budget of an episode, which is checked as a run does.
+        prices: Prices by model, which a budget of dollars needs.
     """
     done, tokens = {key_of(record) for record in records}, dict[str, float]()
     for job in plan.jobs:
@@ -123,7 +126,7 @@ def prompt_tokens(plan: Evaluation, records: Iterable[Record], connection: Conne
             continue
         counter = _PromptCounter()
         try:
-            job.run(policy_maker(replace(connection, client=counter, router=None)))
+            job.run(policy_maker(Client(counter.complete, budget=budget, prices=prices)))
         except _Enough:
             pass
         tokens |= {model: fmean(lengths) for model, lengths in counter.tokens.items() if model not in tokens}
@@ -142,7 +145,7 @@ def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Ma
 
 def dry_run_card(
     plans: Iterable[tuple[Evaluation, Sequence[Record]]],
-    connection: Connection,
+    prices: Mapping[str, Price],
     budget: Budget,
     total: Budget,
 ) -> Scorecard:
@@ -150,17 +153,18 @@ def dry_run_card(
 
     Args:
         plans: Plans, each with the records that it has already.
-        connection: Prices, which a budget of dollars needs.
+        prices: Prices by model, which a budget of dollars needs.
         budget: Budget of an episode.
         total: Budget of the run.
     """
+    priced = replace(budget, dollars=budget.dollars if total.dollars is None else total.dollars)  # needs a price too
     prompts: dict[tuple[str, str], float] = {}
     rows: dict[tuple[str, str, str], tuple[int, int]] = {}
     missing = 0
     for plan, records in plans:
         done = {key_of(record) for record in records}
         missing += sum(key not in done for job in plan.jobs for key in job.keys if job.speakers())
-        for model, tokens in prompt_tokens(plan, records, connection).items():
+        for model, tokens in prompt_tokens(plan, records, priced, prices).items():
             prompts.setdefault((plan.suite, model), tokens)
         for (spec, kind), bounds in upper_bounds(plan, records).items():
             before = rows.get((plan.suite, spec, kind), (0, 0))
@@ -175,6 +179,6 @@ def dry_run_card(
     cells = []
     for (suite, spec, kind), bounds in rows.items():
         prompt = prompts.get((suite, parse_settings(PolicySpec.parse(spec).parameters).model))
-        cells.append((suite, spec, kind, *bounds, *_cost(spec, kind, bounds[1], prompt, connection.prices)))
+        cells.append((suite, spec, kind, *bounds, *_cost(spec, kind, bounds[1], prompt, prices)))
     table = ResultTable(_COLUMNS, tuple(cells))
     return Scorecard("dry-run", "At most", (table,), notes=notes)

@@ -29,10 +29,11 @@ def exchange_chats(path: Path) -> Iterator[Chat]:
     Yields:
         ``messages`` with ``role`` and ``content``, the reply last, and ``model``.
     """
-    for request, reply in read_all_exchanges(path):
+    for exchange in read_all_exchanges(path):
+        request, reply = exchange.request, exchange.reply
         if reply.finish == "stop":
-            messages = [{"role": role, "content": text} for role, text in request["turns"]]
-            yield {"messages": [*messages, {"role": "assistant", "content": reply.text}], "model": request["model"]}
+            messages = [{"role": role, "content": text} for role, text in request.turns]
+            yield {"messages": [*messages, {"role": "assistant", "content": reply.text}], "model": request.model}
 
 
 def record_chats(records: Iterable[Record]) -> Iterator[Chat]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.redaction import redact
-from collab_overcooked.policies.llm.client import EndpointConfig, Reply
-from collab_overcooked.policies.llm.connection import is_provided
-from collab_overcooked.policies.llm.store import PICTURES, read_exchanges
+from collab_overcooked.policies.llm.client import is_provided
+from collab_overcooked.policies.llm.exchange import EndpointConfig, Reply
+from collab_overcooked.policies.llm.store import PICTURES, StoredRequest, read_exchanges
 from collab_overcooked.policies.llm.transport import OPENAI
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.runner.records import CONFIG, read_config
@@ -50,10 +50,10 @@ def exchange_data(folder: Path | None, replays: Iterable[Mapping[str, Any]]) -> 
     exchanges: dict[str, Data] = {}
     left = MAX_CHARACTERS
     for link in dict.fromkeys(link for link in links if link in kept):
-        request, reply = kept[link]
-        pictures = [["picture", f"{PICTURES}/{digest}.png"] for digest in request.get("pictures", ())]
+        request, reply = kept[link].request, kept[link].reply
+        pictures = [["picture", f"{PICTURES}/{digest}.png"] for digest in request.pictures]
         parts = [
-            *request["turns"],
+            *request.turns,
             *pictures,
             ["reasoning", reply.reasoning],
             ["answer", reply.text or f"({reply.finish})"],
@@ -68,10 +68,10 @@ def exchange_data(folder: Path | None, replays: Iterable[Mapping[str, Any]]) -> 
     return {"texts": [redact(text) for text in numbers], "found": exchanges}
 
 
-def _about(request: Mapping[str, Any], reply: Reply) -> str:
+def _about(request: StoredRequest, reply: Reply) -> str:
     tokens = f"{reply.prompt_tokens} tokens in, {reply.completion_tokens} out"
     ended = "" if reply.finish == "stop" else f", {reply.finish}"
-    return f"{request['model']}, {tokens}, {reply.seconds:.1f} s{ended}"
+    return f"{request.model}, {tokens}, {reply.seconds:.1f} s{ended}"
 
 
 def model_section(folder: Path) -> str:

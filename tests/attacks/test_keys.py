@@ -18,8 +18,9 @@ from collab_overcooked.core.record import MessageEntry
 from collab_overcooked.io import redaction
 from collab_overcooked.policies.llm.answers import read_object
 from collab_overcooked.policies.llm.chat import ChatTransport
-from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
-from collab_overcooked.policies.llm.store import RecordingClient, Store
+from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointError, Request
+from collab_overcooked.policies.llm.store import Store
 from collab_overcooked.policies.llm.transport import RetryPolicy
 from collab_overcooked.runner.records import dump_line
 
@@ -59,7 +60,7 @@ def test_nothing_that_is_read_or_written_holds_the_key(key, spell, monkeypatch, 
     )
     with serving(list(script)) as server:
         endpoint = ChatTransport(server.url, patience=RetryPolicy(first_wait=0.01), sleep=lambda seconds: None)
-        client = RecordingClient(endpoint, Store(tmp_path / "store.jsonl"))
+        client = Client(endpoint.complete, store=Store(tmp_path / "store.jsonl"))
         reply = client.complete(Request("m", (ChatMessage("user", "hello"),)))
         with pytest.raises(EndpointError) as refused:
             client.complete(Request("m", (ChatMessage("user", "again"),)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from policies_of_chance import a_policy
 from collab_overcooked.baselines.human_games import NEEDED, read_rows
 from collab_overcooked.baselines.pbt import PbtSettings, read_state, start
 from collab_overcooked.baselines.settings import TrainingSettings
-from collab_overcooked.policies.llm.client import ChatMessage, Reply, Request
+from collab_overcooked.policies.llm.exchange import ChatMessage, Reply, Request
 from collab_overcooked.policies.llm.store import Store
 from collab_overcooked.policies.policy_file import META, PolicyFile, choose, read_policy
 from collab_overcooked.registry import load_game
@@ -63,7 +63,7 @@ def test_mutated_stores_are_used_or_refused(attack_seed, tmp_path):
         kept, other = store.get(ASKED), replace(ASKED, model=f"m{number}")
         assert kept is None or (isinstance(kept.text, str) and type(kept.completion_tokens) is int)
         store.put(other, kept or Reply("no"))  # what was read can be written, and read once more
-        assert asdict(Store(path).get(other)) == asdict(kept or Reply("no"))
+        assert Store(path).get(other) == (kept or Reply("no"))
     assert refused
 
 

@@ -19,7 +19,7 @@ from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import from_text
-from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.client import connect
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.results import score_records
@@ -175,8 +175,8 @@ def test_a_language_model_plays_it(monkeypatch):
         expected = [f"take {order}", "put", "left" if held == "nothing" else "right"]
         return json.dumps({"action": 1 + next((texts.index(text) for text in expected if text in texts), 0)})
 
-    with serving(script) as server, connect(server.url) as connection:
-        model = from_text("scripted", connection)
+    with serving(script) as server, connect(server.url) as client:
+        model = from_text("scripted", client)
         team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
         record = play_episode(collab_overcooked.make("Relay-v0", max_cycles=8), team, seed=0)
     assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])

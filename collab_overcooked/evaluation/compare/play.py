@@ -17,7 +17,7 @@ from collab_overcooked.evaluation.compare.plan import Entry, make_plan
 from collab_overcooked.evaluation.run import Progress
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.llm.client import EndpointError, Spent
+from collab_overcooked.policies.llm.exchange import EndpointError, Spent
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.records import RECORDS, Key, key_of

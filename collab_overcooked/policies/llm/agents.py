@@ -15,8 +15,8 @@ from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, P
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
+from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.coela import CoelaAgent
-from collab_overcooked.policies.llm.connection import Connection, default_connection
 from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
 from collab_overcooked.policies.llm.discussion import DiscussionAgent
 from collab_overcooked.policies.llm.images import BOTH, INSTEAD, PICTURE, TEXT, Picture, without_text
@@ -73,13 +73,13 @@ _MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = { 
 class LanguagePolicy:
     """A seat played by a language model."""
 
-    def __init__(self, settings: AgentSettings, connection: Connection) -> None:
+    def __init__(self, settings: AgentSettings, client: Client) -> None:
         self.name = f"llm:{settings.model}"
-        self.settings, self.connection = settings, connection
-        connection.check(settings.reach, settings.model)
+        self.settings, self.client = settings, client
+        client.check(settings.reach, settings.model)
         if settings.price is not None:
-            connection.own_prices[settings.model, settings.reach] = settings.price
-        self.shared = Shared(connection.usage_meter())
+            client.model_prices[settings.model, settings.reach] = settings.price
+        self.shared = Shared(client.usage_meter())
         self._agent: Agent | None = None
         self._seat, self._kind = 0, ""  # until the first episode
 
@@ -89,9 +89,9 @@ class LanguagePolicy:
         return self.settings.agent == COTS
 
     def join(self, team: tuple[Policy, ...]) -> None:
-        """Share usage and central agents with the teammates on the same connection."""
+        """Share usage and central agents with the teammates with the same client."""
         for mate in team:
-            if isinstance(mate, LanguagePolicy) and mate.connection is self.connection:
+            if isinstance(mate, LanguagePolicy) and mate.client is self.client:
                 self.shared = mate.shared
                 return
 
@@ -100,8 +100,8 @@ class LanguagePolicy:
         kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
-        shared, client = self.shared, self.connection.client
-        session = ModelSession(self.settings, client, shared.usage, prompts, seat, info, seed, shared.turn)
+        shared = self.shared
+        session = ModelSession(self.settings, self.client, shared.usage, prompts, seat, info, seed, shared.turn)
         self._seat, self._kind, self._session = seat, kind, session
         self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
         self._thinks, self._sees = bool(values.get("analysis")), str(values.get("see", TEXT))
@@ -188,29 +188,29 @@ def _made_for(kind: str) -> list[str]:
     ]
 
 
-def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy:
+def from_text(text: str, client: Client | None = None) -> LanguagePolicy:
     """Create the policy of a spec such as ``"llm:gpt-4o?memory=5"`` from the text after the colon.
 
     Args:
         text: See ``settings.parse_settings``.
-        connection: Connection to the models; the endpoint of the environment variables if None.
+        client: Client of the models; that of the endpoint of the environment variables if None.
     """
-    return LanguagePolicy(parse_settings(text), connection or _shared_connection())
+    return LanguagePolicy(parse_settings(text), client or _default_client())
 
 
 @cache
-def _shared_connection() -> Connection:
-    return default_connection()
+def _default_client() -> Client:
+    return Client()
 
 
-def policy_maker(connection: Connection) -> Callable[[str], Policy]:
-    """Return a factory of policies whose language policies use a connection."""
+def policy_maker(client: Client) -> Callable[[str], Policy]:
+    """Return a factory of policies whose language policies use a client."""
 
     def make(spec: str) -> Policy:
         parsed = PolicySpec.parse(spec)
         if not parsed.is_language:
             return parsed.make()
-        policy = from_text(parsed.parameters, connection)
+        policy = from_text(parsed.parameters, client)
         policy.name = parsed.text
         return policy
 

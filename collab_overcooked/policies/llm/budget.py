@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.llm.client import Reply, UnusableReply
+from collab_overcooked.policies.llm.exchange import Reply, UnusableReply
 from collab_overcooked.policies.llm.unusable import Fuse, count_reason
 
 

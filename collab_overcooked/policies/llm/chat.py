@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.dialects import (
     MAX_ANSWER,
     Dialect,
@@ -18,6 +17,7 @@ from collab_overcooked.policies.llm.dialects import (
     thoughts_apart,
     token_count,
 )
+from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.tools import calls_text
 from collab_overcooked.policies.llm.transport import Transport
 from collab_overcooked.policies.llm.unusable import UNASKED_CALLS

@@ -1,136 +1,296 @@
-"""Requests to language models and their replies, independent of the server."""
+"""Client of language models: which transport serves a model, what a run may spend, and where its answers are stored."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
 
-from collab_overcooked.policies.llm.images import Picture
+from collab_overcooked.io.files import file_digest
+from collab_overcooked.io.redaction import remember
+from collab_overcooked.policies.llm.budget import Budget, Price, Usage, UsageMeter, parse_budget, parse_prices
+from collab_overcooked.policies.llm.chat import ChatTransport
+from collab_overcooked.policies.llm.exchange import EndpointConfig, EndpointError, Reply, Request, Spent
+from collab_overcooked.policies.llm.local import LocalServer
+from collab_overcooked.policies.llm.providers import ProvidersTransport
+from collab_overcooked.policies.llm.responses import ResponsesTransport
+from collab_overcooked.policies.llm.store import Store
+from collab_overcooked.policies.llm.transport import KEY_VARIABLE, OPENAI, RetryPolicy, Transport, check_address
+from collab_overcooked.policies.llm.unusable import Fuse
 
-MAX_TOKENS = 10**7  # of one request or reply; larger counts reported by an endpoint are mistakes
-_LATER = ("body", "reach", "tools", "pictures")  # fields that leave keys of requests without them as they were
-_CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
-
-
-class ChatMessage(NamedTuple):
-    """Message of a chat: role ``"system"``, ``"user"`` or ``"assistant"``, and content."""
-
-    role: str
-    content: str
-
-
-@dataclass(frozen=True)
-class EndpointConfig:
-    """Endpoint of one model, if it differs from the default."""
-
-    base_url: str = ""  # OpenAI-compatible endpoint; empty for the default
-    key_variable: str = ""  # Environment variable with its key; empty for the default
-    local: str = ""  # GGUF file that is served in this process instead
-    # Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no secret is
-    # written anywhere
-    headers: tuple[tuple[str, str], ...] = ()
-    api: str = ""  # One of ``connection.TRANSPORTS``; empty to choose by the model's name, see ``connection.Router``
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields, without an empty ``api``."""
-        values = asdict(self)
-        return values if self.api else {name: value for name, value in values.items() if name != "api"}
+LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
+CHAT, PROVIDERS = "chat", "providers"
+TRANSPORTS = {CHAT: ChatTransport, "responses": ResponsesTransport, PROVIDERS: ProvidersTransport}
+KIND = "llm"  # prefix of the specs of language policies
 
 
-@dataclass(frozen=True)
-class Request:
-    """Request to a model."""
+@dataclass
+class Client:
+    """Answer requests: from a store, or by the transport of the model, within the budget of the run. Thread-safe.
 
-    model: str  # Name of the model at the endpoint
-    turns: tuple[ChatMessage, ...]  # Messages of the chat
-    temperature: float = 0.0  # Sampling temperature; 0 for the most likely reply
-    max_tokens: int = 0  # Maximum length of the reply; 0 for the endpoint's limit
-    # JSON schema of the reply, enforced if the endpoint supports it; None for free text
-    schema: Mapping[str, Any] | None = None
-    sample: str = ""  # Distinguishes equal requests with independent samples; its hash is sent as the sampling seed
-    body: Mapping[str, Any] = field(default_factory=dict)  # Further fields of the request's body, such as ``top_p``
-    reach: EndpointConfig | None = None  # Endpoint of the model; None for the default
-    # Tools of which the reply must call some: ``name``, ``description`` and ``parameters``, a JSON schema
-    tools: tuple[Mapping[str, Any], ...] = ()
-    pictures: tuple[Picture, ...] = ()  # Pictures, which belong to the first message of the user
-    position: str = ""  # Episode, seat and count of the request; not part of the request itself
+    A server that varies gives several replies to one request, so a replay finds replies by their position in the
+    episode first; a store without that position has one reply for all positions, or others to choose from.
 
-    @cached_property
-    def key(self) -> str:
-        """SHA-256 of the request as canonical JSON: the store's key of its reply."""
-        return hashlib.sha256(json.dumps(self.to_dict(), **_CANONICAL).encode()).hexdigest()
+    Attributes:
+        model: Function that answers every request in place of endpoints; None to send requests to these.
+        default: Endpoint of models without one in their settings; None for that of the environment variables, which is
+            not opened before the first request, so that listing policies needs no key.
+        retries: Retry policy; None for the default, with a longer timeout for models on this machine.
+        rate: Maximum requests per minute to each endpoint; None for no limit.
+        threads: CPU threads of models from files; all cores if None.
+        budget: Budget of an episode.
+        total: Budget of the run; requests in progress may exceed it.
+        prices: Prices by model, see ``budget.parse_prices``.
+        store: Exchanges; requests in it are not sent again.
+        replay: Exchanges that answer all requests without any endpoint.
+        keep: All exchanges of the run by position, from which a stopped run resumes without repeating requests.
+        facts: Configuration that must be equal to resume an evaluation, as JSON values.
+        fuse: Ends a run whose models give no usable answers.
+        notify: Called with a message while a request waits.
+        model_prices: Prices in settings of models, by model and endpoint.
+        usage: Usage of the requests sent, excluding those answered from a store.
+        replayed_by_position: Number of replies that a replay found by position.
+        replayed_by_request: Number of its other replies.
+    """
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the request, without default values of later fields; pictures by their digests."""
-        values = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.name != "position"}
-        values["reach"] = None if self.reach is None else self.reach.to_dict()
-        values["pictures"] = [picture.digest for picture in self.pictures]
-        return {name: value for name, value in values.items() if value or name not in _LATER}
+    model: Callable[[Request], Reply] | None = None
+    default: EndpointConfig | None = None
+    retries: RetryPolicy | None = None
+    rate: float | None = None
+    threads: int | None = None
+    budget: Budget = field(default_factory=Budget)
+    total: Budget = field(default_factory=Budget)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    store: Store | None = None
+    replay: Store | None = None
+    keep: Store | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    fuse: Fuse = field(default_factory=lambda: Fuse(0))
+    notify: Callable[[str], None] = lambda message: None
+    model_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    replayed_by_position: int = 0
+    replayed_by_request: int = 0
 
-    @property
-    def link(self) -> str:
-        """Link to the exchange in steps of records: prefix of its key, and its position in the episode."""
-        return make_link(self.key, self.position)
-
-    @property
-    def seed(self) -> int:
-        """Sampling seed, 31 bits."""
-        return int.from_bytes(hashlib.sha256(self.sample.encode()).digest()[:4], "big") >> 1
-
-
-def make_link(key: str, position: str) -> str:
-    """Return the link to an exchange."""
-    return f"{key[:16]}@{position}"
-
-
-@dataclass(frozen=True)
-class Reply:
-    """Reply of a model."""
-
-    text: str  # Text of the reply; may be empty. Calls of tools are written as JSON, see ``tools.calls_text``.
-    # ``"stop"``; ``"length"`` if truncated; ``"refused"`` if the model or a filter declined; ``"rejected"`` if the
-    # endpoint did not accept the request, for example because it is too long
-    finish: str = "stop"
-    prompt_tokens: int = 0  # Number of prompt tokens, as counted by the endpoint
-    completion_tokens: int = 0  # Number of completion tokens, as counted by the endpoint
-    seconds: float = 0.0  # Duration of the successful attempt
-    attempts: int = 1  # Number of attempts, including failed ones
-    detail: str = ""  # Reason of a refusal or rejection
-    reasoning: str = ""  # Reasoning text, if the endpoint sends it separately
-    cached_tokens: int = 0  # Number of cached prompt tokens
-    reasoning_tokens: int = 0  # Number of completion tokens that are reasoning, which may not be in ``reasoning``
-
-    @property
-    def tokens(self) -> int:
-        """Number of prompt and completion tokens."""
-        return self.prompt_tokens + self.completion_tokens
-
-
-class Client(Protocol):
-    """A source of replies."""
+    def __post_init__(self) -> None:
+        self._stopped = threading.Event()  # when set, no further requests are sent
+        self._lock = threading.Lock()
+        self._transports: dict[EndpointConfig, Transport] = {}
+        self._servers: dict[str, LocalServer] = {}  # by file
 
     def complete(self, request: Request) -> Reply:
-        """Return the reply to a request.
+        """Return the reply to a request, and keep it.
 
         Raises:
             EndpointError: If there is no reply.
         """
+        reply = None if self.keep is None else self.keep.at(request)
+        if reply is not None:
+            return reply
+        if self.replay is not None:
+            reply = self._replayed(request, self.replay)
+        elif self.store is None:
+            reply = self._send(request)
+        elif (reply := self.store.get(request)) is None:
+            reply = self.store.put(request, self._send(request))
+        return reply if self.keep is None else self.keep.put(request, reply, again=True)
+
+    def _replayed(self, request: Request, replay: Store) -> Reply:
+        at_position = replay.at(request)
+        reply = replay.get(request) if at_position is None else at_position
+        if reply is None:
+            beginning = repr(request.turns[-1].content[-60:]) if request.turns else "empty"
+            raise EndpointError(
+                f"{replay.path}: contains no reply to a request to {request.model!r} of this run ({beginning}); "
+                "replay with the same command, version and prompts that filled it"
+            )
+        with self._lock:
+            self.replayed_by_position += at_position is not None
+            self.replayed_by_request += at_position is None
+        return reply
+
+    def _send(self, request: Request) -> Reply:
+        price = self.model_prices.get((request.model, request.reach))
+        price = price or self.prices.get(request.model, self.prices.get(""))
+        if self.total.dollars is not None and price is None:
+            raise Spent(f"budget-total: dollars needs a price of {request.model!r}")
+        with self._lock:
+            for name, limit in vars(self.total).items():
+                if limit is not None and (getattr(self.usage, name) or 0) >= limit:
+                    raise Spent(
+                        f"budget-total: {name} of this run are used up ({limit:g}); the same command with a larger "
+                        "--budget-total goes on"
+                    )
+        reply = (self.model or self.transport_for(request.reach, request.model).complete)(request)
+        with self._lock:
+            self.usage.add(reply, price)
+        return reply
+
+    def transport_for(self, reach: EndpointConfig | None, model: str = "") -> Transport:
+        """Return the transport of a model, opened if necessary.
+
+        A model without an address whose name has a provider's prefix (``anthropic/claude-...``) is the provider's.
+        """
+        default = self.default or EndpointConfig()
+        with self._lock:
+            if reach is None:
+                reach = default
+            elif not (reach.base_url or reach.local):
+                key, headers = reach.key_variable or default.key_variable, (*default.headers, *reach.headers)
+                reach = EndpointConfig(default.base_url, key, default.local, headers, reach.api)
+            if is_provided(model, reach):
+                reach = replace(reach, api=PROVIDERS)
+            if reach not in self._transports:
+                self._transports[reach] = self._open(reach)
+            return self._transports[reach]
+
+    def _open(self, reach: EndpointConfig) -> Transport:
+        url, key, retries = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self.retries or RetryPolicy()
+        if reach.api == PROVIDERS:  # which have variables of their own
+            key = reach.key_variable
+        if reach.local:
+            if reach.local not in self._servers:
+                self._servers[reach.local] = LocalServer(reach.local, self.threads)
+            url, key = self._servers[reach.local].base_url, ""
+            retries = self.retries or RetryPolicy(timeout=LOCAL_TIMEOUT)
+        headers = {name: _value_of(name, text) for name, text in reach.headers}
+        return TRANSPORTS[reach.api or CHAT](
+            url,
+            key,
+            retries,
+            self.rate,
+            self._stopped,
+            headers=headers,
+            notify=lambda message: self.notify(message),
+        )
+
+    def check(self, reach: EndpointConfig | None, model: str = "") -> None:
+        """Check that a model is reachable, without sending a request."""
+        if self.default is not None:
+            self.transport_for(reach, model)
+
+    def usage_meter(self) -> UsageMeter:
+        """Return a new meter for a team."""
+        return UsageMeter(self.budget, self.prices, self.fuse)
+
+    def expected(self, share: float) -> str:
+        """Return the expected spending of the whole run, of which a share has been played."""
+        usage = self.usage
+        money = "" if usage.dollars is None else f", {usage.dollars / share:.4f} dollars"
+        return f"about {usage.calls / share:,.0f} questions, {usage.tokens / share:,.0f} tokens{money} in all"
+
+    def summary(self) -> str:
+        """Return in one line what was spent, or how a replay found replies; empty if no request was sent."""
+        usage = self.usage
+        if self.replay is not None:
+            others = self.replayed_by_request
+            rest = f", {others:,} by their request alone" if others else ""
+            return f"Replay: {self.replayed_by_position:,} replies found by their position in the episode{rest}"
+        if not usage.calls:
+            return ""
+        money = "" if usage.dollars is None else f", {usage.dollars:.4f} dollars"
+        thought = f" ({usage.reasoning_tokens} of them reasoning)" if usage.reasoning_tokens else ""
+        cached = f" ({usage.cached_tokens} of them cached)" if usage.cached_tokens else ""
+        return (
+            f"language models: {usage.calls} questions asked, {usage.prompt_tokens} tokens in{cached}, "
+            f"{usage.completion_tokens} out{thought}{money}"
+        )
+
+    def stop(self) -> None:
+        """Send no further requests, so that episodes in other threads end."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """Close the transports, and the models from files after them."""
+        for transport in self._transports.values():
+            transport.close()
+        for server in self._servers.values():
+            server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
-class UnusableReply(Exception):
-    """No usable reply to a request after all repetitions."""
+def is_provided(model: str, reach: EndpointConfig) -> bool:
+    """Return whether a model is reached through its provider, as its name says, and not at an endpoint."""
+    return "/" in model and not (reach.api or reach.base_url or reach.local or os.environ.get("OPENAI_BASE_URL"))
 
 
-class EndpointError(OSError):
-    """No reply from the endpoint: it is down, rejects the key, or does not know the model.
+def _value_of(name: str, text: str) -> str:
+    if not text.startswith("$"):
+        return text
+    if text[1:] not in os.environ:
+        raise ValueError(f"headers: {name} needs the environment variable {text[1:]}")
+    remember(os.environ[text[1:]])
+    return os.environ[text[1:]]
 
-    It ends the evaluation, whose finished episodes are kept: continuing without the model would measure nothing.
+
+def connect(
+    base_url: str | None = None,
+    *,
+    local: str | Path | None = None,
+    local_threads: int | None = None,
+    store: str | Path | None = None,
+    replay: str | Path | None = None,
+    budget: str = "",
+    price: str = "",
+    rate: float | None = None,
+    timeout: float | None = None,
+    key_variable: str | None = None,
+    budget_total: str = "",
+    keep: str | Path | None = None,
+) -> Client:
+    """Return a client from texts and numbers as those of the command line, after checking them.
+
+    Args:
+        base_url: OpenAI-compatible endpoint; by default that of the environment, or OpenAI's.
+        local: GGUF file that is served in this process, instead of an endpoint.
+        local_threads: CPU threads of the model; all cores if None.
+        store: File of exchanges; requests in it are not sent again.
+        replay: File of exchanges that answers all requests without any endpoint.
+        budget: Budget of an episode, see ``budget.parse_budget``.
+        price: Prices, see ``budget.parse_prices``.
+        rate: Maximum requests per minute.
+        timeout: Seconds per attempt; by default 120, or 1,800 for a model from a file.
+        key_variable: Environment variable with the key; OPENAI_API_KEY if None.
+        budget_total: Total budget for the run, in the same syntax as ``budget``.
+        keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
     """
+    for name, number in {"rate": rate, "timeout": timeout, "local-threads": local_threads}.items():
+        if number is not None and not 0 < number < float("inf"):
+            raise ValueError(f"{name} must be a number above 0, not {number!r}")
+    sources = {"base-url": base_url, "local": local, "replay": replay}
+    sources |= {} if replay is None else {"store": store}
+    if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
+        raise ValueError(f"give only one of {', '.join(chosen)}")
+    limits, prices = parse_budget(budget), parse_prices(price)
+    facts = {"budget": limits.to_dict(), "prices": {model: vars(price) for model, price in prices.items()}}
+    client = Client(budget=limits, total=parse_budget(budget_total), prices=prices, facts=facts)
+    if replay is not None:
+        if not Path(replay).is_file():
+            raise ValueError(f"{replay}: no such file of exchanges")
+        client.replay = Store(replay)
+    else:
+        client.store = None if store is None else Store(store)  # rejects a damaged file before anything is started
+        client.fuse = Fuse()
+        client.default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
+        client.retries = RetryPolicy(timeout=timeout) if timeout else None
+        client.rate, client.threads = rate, local_threads
+        client.facts = {**facts, "endpoint": _where(client, client.default)}
+    source = store if replay is None else replay
+    if keep is not None and (source is None or Path(source).resolve() != Path(keep).resolve()):
+        client.keep = Store(keep)
+    return client
 
 
-class Spent(EndpointError):
-    """The budget of the run is used up; also ends a comparison."""
+def _where(client: Client, default: EndpointConfig) -> str:
+    if not default.local:
+        return check_address(default.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    client.transport_for(None)
+    return f"{Path(default.local).name} sha256 {file_digest(default.local)[:16]}"

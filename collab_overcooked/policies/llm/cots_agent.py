@@ -25,7 +25,7 @@ from collab_overcooked.policies.llm.answers import (
     read_option,
     shorten,
 )
-from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.modules import rules_of
 from collab_overcooked.policies.llm.session import ModelSession

@@ -10,7 +10,7 @@ from typing import Any
 
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import harmless
-from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Request
+from collab_overcooked.policies.llm.exchange import MAX_TOKENS, ChatMessage, Request
 
 MAX_ANSWER = 50_000  # maximum characters of a reply, of a longer one those at its end
 TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form

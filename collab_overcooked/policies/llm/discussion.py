@@ -26,7 +26,7 @@ from collab_overcooked.policies.llm.answers import (
     read_verdict,
     verdict_schema,
 )
-from collab_overcooked.policies.llm.client import UnusableReply
+from collab_overcooked.policies.llm.exchange import UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import CAPO, Value
 from collab_overcooked.policies.llm.team_agent import TeamAgent

@@ -17,7 +17,7 @@ from collab_overcooked.policies.llm.answers import (
     shorten,
     verdict_schema,
 )
-from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value

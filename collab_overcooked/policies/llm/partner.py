@@ -14,7 +14,7 @@ from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.listed import in_order
 from collab_overcooked.policies.llm.answers import Answer, fields_schema, read_fields, read_plan, read_say
-from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value

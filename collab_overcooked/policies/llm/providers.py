@@ -12,8 +12,8 @@ from typing import Any
 
 from collab_overcooked.io.redaction import remember
 from collab_overcooked.policies.llm.chat import chat_arguments, parse_completion
-from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.dialects import Dialect
+from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.transport import Transport
 
 CACHED = ("anthropic", "bedrock", "openrouter")  # providers that cache a prompt up to a marker in it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked.policies.api import Choice, Question
 from collab_overcooked.policies.llm.answers import Answer, letter_schema, read_letter, shorten
-from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 
 MAX_KEPT = 2_000  # characters of an answer in the record

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.policies.llm.chat import ChatTransport
-from collab_overcooked.policies.llm.client import Reply, Request
 from collab_overcooked.policies.llm.dialects import (
     MAX_ANSWER,
     Dialect,
@@ -15,6 +14,7 @@ from collab_overcooked.policies.llm.dialects import (
     thoughts_apart,
     token_count,
 )
+from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.tools import calls_text
 
 

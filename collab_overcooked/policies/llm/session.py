@@ -10,7 +10,8 @@ from typing import Any
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.llm.answers import CORRECTED, PROSE, UNUSABLE, Answer, Unreadable, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
-from collab_overcooked.policies.llm.client import ChatMessage, Client, Reply, Request, UnusableReply
+from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import ChatMessage, Reply, Request, UnusableReply
 from collab_overcooked.policies.llm.images import Picture
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.prompts import Prompts

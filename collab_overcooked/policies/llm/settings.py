@@ -12,8 +12,8 @@ from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.io.redaction import HIDDEN, redact_values
 from collab_overcooked.policies.listed import ORDERS, PATIENCE, SHUFFLED
 from collab_overcooked.policies.llm.budget import Price, parse_prices
-from collab_overcooked.policies.llm.client import EndpointConfig
-from collab_overcooked.policies.llm.connection import TRANSPORTS
+from collab_overcooked.policies.llm.client import TRANSPORTS
+from collab_overcooked.policies.llm.exchange import EndpointConfig
 from collab_overcooked.policies.llm.images import SEES
 from collab_overcooked.policies.llm.tools import CHANNELS, TEXT
 from collab_overcooked.policies.llm.transport import check_address

@@ -4,41 +4,47 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
-from collab_overcooked.io import schema
+from msgspec import Struct
+
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.redaction import redact, redact_values
-from collab_overcooked.policies.llm.client import MAX_TOKENS, Client, EndpointError, Reply, Request, make_link
+from collab_overcooked.io.schema import SchemaError
+from collab_overcooked.io.structs import Name, decode, encode
+from collab_overcooked.policies.llm.exchange import Reply, Request, make_link
 
-SCHEMA = "collab-overcooked-exchange/1"
+SCHEMA: Final = "collab-overcooked-exchange/1"
 PICTURES = "pictures"  # folder beside a store, with a file for each picture of its requests
-_ANY_TEXT = partial(schema.text, longest=schema.MAX_NUMBER)
-_REPLY = {
-    **dict.fromkeys(("text", "detail", "reasoning"), _ANY_TEXT),
-    **dict.fromkeys(
-        ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"), schema.integer(0, MAX_TOKENS)
-    ),
-    "attempts": schema.integer(),
-    "finish": schema.one_of(("stop", "length", "refused", "rejected")),
-    "seconds": schema.number(0),
-}
-_EXCHANGE = schema.object_of(
-    {
-        "schema": schema.one_of((SCHEMA,)),
-        "key": schema.name,
-        "request": schema.object_of(
-            {"model": schema.name, "turns": schema.list_of(schema.tuple_of([schema.name, _ANY_TEXT]))}
-        ),
-        "reply": schema.object_of({"text": _ANY_TEXT}, _REPLY),
-    },
-    {"moment": schema.name},
-)
+
+
+class StoredRequest(Struct, kw_only=True):
+    """Fields of a request that are read from a store."""
+
+    model: Name
+    turns: list[tuple[Name, str]]
+    pictures: list[Name] = []  # digests
+
+
+class Exchange(Struct, kw_only=True):
+    """Line of a store.
+
+    Attributes:
+        schema: Version of the format.
+        key: Hash of the request.
+        moment: Position of the request in its episode; empty if the reply is that of all positions.
+        request: The request.
+        reply: Its reply.
+    """
+
+    schema: Literal["collab-overcooked-exchange/1"]
+    key: Name
+    moment: Name = ""
+    request: StoredRequest
+    reply: Reply
 
 
 class Store:
@@ -52,13 +58,12 @@ class Store:
         self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
         self._by_position: dict[tuple[str, str], Reply] = {}
-        self._journal = JournalFile(self.path, _EXCHANGE, durable=False)
+        self._journal = JournalFile(self.path, durable=False)
         self._read()
 
     def _read(self) -> None:
-        for entry, reply in _exchanges(self._journal):
-            self._replies[entry["key"]] = reply
-            self._by_position[entry["key"], entry.get("moment", "")] = reply
+        for exchange in _exchanges(self._journal):
+            self._replies[exchange.key] = self._by_position[exchange.key, exchange.moment] = exchange.reply
 
     def __len__(self) -> int:
         return len(self._replies)
@@ -90,7 +95,9 @@ class Store:
         """
         key = request.key
         position = {"moment": request.position} if again else {}
-        line = {"schema": SCHEMA, "key": key, **position, "request": _without_keys(request), "reply": asdict(reply)}
+        values = {"schema": SCHEMA, "key": key, **position, "request": _without_keys(request), "reply": reply}
+        line = encode(values)
+        decode(line, Exchange)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for picture in request.pictures:
             path = self.path.parent / PICTURES / f"{picture.digest}.png"
@@ -102,7 +109,7 @@ class Store:
             if kept is not None:
                 return kept
             self._journal.drop_torn_line()
-            self._journal.append(line)
+            self._journal.append_line(line + b"\n")
             self._replies[key] = self._by_position[key, request.position if again else ""] = reply
             return reply
 
@@ -117,91 +124,29 @@ def _without_keys(request: Request) -> dict[str, Any]:
     return asked
 
 
-def _exchanges(journal: JournalFile) -> Iterator[tuple[dict[str, Any], Reply]]:
+def _exchanges(journal: JournalFile) -> Iterator[Exchange]:
     for where, line in journal.lines():
         try:
-            entry = schema.parse_json(line)
-            _EXCHANGE(entry)
-            reply = Reply(**entry["reply"])
-        except (ValueError, TypeError) as error:
+            exchange = decode(line, Exchange)
+        except SchemaError as error:
             raise ValueError(f"{where}: not a stored exchange: {error}") from None
-        yield entry, reply
+        yield exchange
 
 
-def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[str, Any], Reply]]:
-    """Return requests and replies by the links in steps of records; empty if the file is missing."""
+def read_exchanges(path: Path, links: Collection[str]) -> dict[str, Exchange]:
+    """Return exchanges by the links in steps of records; empty if the file is missing."""
     asked: dict[str, list[str]] = {}  # links by the prefix of their key, as exchanges in a store have no position
     for link in links:
         asked.setdefault(link.partition("@")[0], []).append(link)
     exchanges = {}
-    for entry, reply in _exchanges(JournalFile(path)):
-        own_link = make_link(entry["key"], entry.get("moment", ""))
+    for exchange in read_all_exchanges(path):
+        own_link = make_link(exchange.key, exchange.moment)
         for link in asked.get(own_link.partition("@")[0], ()):
-            if link == own_link or "moment" not in entry:
-                exchanges[link] = (entry["request"], reply)
+            if link == own_link or not exchange.moment:
+                exchanges[link] = exchange
     return exchanges
 
 
-def read_all_exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply]]:
-    """Yield requests and replies of a file in its order."""
-    for entry, reply in _exchanges(JournalFile(path)):
-        yield entry["request"], reply
-
-
-class RecordingClient:
-    """Client that answers from a store and sends only new requests."""
-
-    def __init__(self, client: Client, store: Store) -> None:
-        self.client, self.store = client, store
-
-    def complete(self, request: Request) -> Reply:
-        """Return the stored reply, or send the request and store the reply."""
-        kept = self.store.get(request)
-        return kept if kept is not None else self.store.put(request, self.client.complete(request))
-
-
-class KeepingClient(RecordingClient):
-    """Client that sends all requests and stores the replies by position, so that a stopped run can resume."""
-
-    def complete(self, request: Request) -> Reply:
-        """Return the reply stored at this position, or send the request and store the reply."""
-        paid = self.store.at(request)
-        return paid if paid is not None else self.store.put(request, self.client.complete(request), again=True)
-
-
-class ReplayClient:
-    """Client that answers only from a store, without network or key.
-
-    A server that varies gives several replies to one request, so replies are found by their position in the episode
-    first; a store without that position has one reply for all positions, or others to choose from.
-
-    Attributes:
-        by_position: Number of replies found by position.
-        by_request: Number of other replies.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self.by_position = self.by_request = 0
-
-    def summary(self) -> str:
-        """Say how replies were found."""
-        rest = f", {self.by_request:,} by their request alone" if self.by_request else ""
-        return f"Replay: {self.by_position:,} replies found by their position in the episode{rest}"
-
-    def complete(self, request: Request) -> Reply:
-        """Return the reply stored at this position, or else the last one to this request."""
-        at_position = self.store.at(request)
-        kept = self.store.get(request) if at_position is None else at_position
-        if kept is None:
-            raise EndpointError(
-                f"{self.store.path}: contains no reply to a request to {request.model!r} of this run "
-                f"({_beginning(request)}); replay with the same command, version and prompts that filled it"
-            )
-        self.by_position += at_position is not None
-        self.by_request += at_position is None
-        return kept
-
-
-def _beginning(request: Request) -> Any:
-    return repr(request.turns[-1].content[-60:]) if request.turns else "empty"
+def read_all_exchanges(path: Path) -> Iterator[Exchange]:
+    """Yield the exchanges of a file in its order."""
+    return _exchanges(JournalFile(path))

@@ -17,8 +17,8 @@ from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.answers import PROSE, Answer, Unreadable, fields_schema, read_fields, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
-from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
-from collab_overcooked.policies.llm.connection import KIND, Connection
+from collab_overcooked.policies.llm.client import KIND, Client
+from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.session import ModelSession
@@ -33,9 +33,9 @@ DIGITS = 2  # decimal places of results
 class LanguageTeacher:
     """A language model that teaches."""
 
-    def __init__(self, settings: AgentSettings, connection: Connection) -> None:
+    def __init__(self, settings: AgentSettings, client: Client) -> None:
         self.name = f"llm:{settings.model}"
-        self.settings, self.connection = settings, connection
+        self.settings, self.client = settings, client
         self._usage = UsageMeter()
 
     def teach_group(self, lesson: Lesson) -> str:
@@ -61,10 +61,10 @@ class LanguageTeacher:
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
         game, record = lesson.game, lesson.record
         names, json = seat_names(game), self.settings.json
-        self._usage = UsageMeter(prices=self.connection.prices)
+        self._usage = UsageMeter(prices=self.client.prices)
         info = EnvInfo(game.id, game, record.task, record.specs)
         prompts = Prompts(game.id, self.settings.prompts)
-        session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record.seed)
+        session = ModelSession(self.settings, self.client, self._usage, prompts, SEAT, info, record.seed)
         prompt = prompts.fill(
             "teach", names=names, manual=lesson.manual, episodes=_episodes(lesson), individual=individual, json=json
         )
@@ -122,9 +122,9 @@ def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:
 
     Args:
         text: Spec of the model without prefix, as in the spec of a language policy.
-        make: Factory of language policies, whose connection the teacher uses.
+        make: Factory of language policies, whose client the teacher uses.
     """
     model = make(f"{KIND}:{text}")
     if not isinstance(model, LanguagePolicy):
         raise ValueError(f"teacher {KIND}:{text}: must be a language policy, not {model.name!r}")
-    return LanguageTeacher(model.settings, model.connection)
+    return LanguageTeacher(model.settings, model.client)

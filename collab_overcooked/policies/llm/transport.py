@@ -11,14 +11,15 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
 from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import structs
+
 from collab_overcooked.io.redaction import redact, remember
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.dialects import (
     PAGE,
     STREAMED,
@@ -30,6 +31,7 @@ from collab_overcooked.policies.llm.dialects import (
     is_streamed,
     sanitize,
 )
+from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.unusable import TOO_LONG
 
 OPENAI = "https://api.openai.com/v1"
@@ -228,7 +230,7 @@ class Transport(ABC):
             answer = self._answer_in_time(request, dialect)
             try:
                 reply = self.parse(answer, request, round(time.perf_counter() - begin, 3))
-                return replace(reply, attempts=attempts)
+                return structs.replace(reply, attempts=attempts)
             except MalformedAnswer as error:
                 detail = f"malformed answer: {self._describe_error(error)}"
         return Reply("", "rejected", attempts=attempts, detail=detail)

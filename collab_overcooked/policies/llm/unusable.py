@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import one_line
-from collab_overcooked.policies.llm.client import EndpointError, Reply
+from collab_overcooked.policies.llm.exchange import EndpointError, Reply
 from collab_overcooked.policies.llm.markup import visible
 
 MAX_UNUSABLE = 12  # unusable answers of a model in a row that end a run

@@ -8,15 +8,15 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.policies.llm.agents import LanguagePolicy, policy_maker
-from collab_overcooked.policies.llm.client import Reply, Request
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import Team, make_team
 
 
 class Scripted:
-    """A client that answers with a function of the request: text, a value to be written as JSON, or a reply."""
+    """A model that answers with a function of the request: text, a value to be written as JSON, or a reply."""
 
     def __init__(self, answer: Callable[[Request], Any]) -> None:
         self.answer = answer
@@ -53,7 +53,7 @@ def play_team(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, 
         answer: Callable[[Request], Any],
         env_id: str = "CollabOvercooked-v0",
         limits: Limits | None = None,
-        connection: dict[str, Any] | None = None,
+        client_options: dict[str, Any] | None = None,
         mates: dict[int, Any] | None = None,
         side_by_side: bool = False,
         **options: Any,
@@ -64,11 +64,11 @@ def play_team(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, 
         with monkeypatch.context() as patch:
             if not side_by_side:
                 patch.setattr(LanguagePolicy, "apart", False)
-            return play(env, specs, answer, limits, connection or {}, mates or {}, options.get("task", ""))
+            return play(env, specs, answer, limits, client_options or {}, mates or {}, options.get("task", ""))
 
-    def play(env: Any, specs: Any, answer: Any, limits: Any, connection: Any, mates: Any, task: str) -> Any:
+    def play(env: Any, specs: Any, answer: Any, limits: Any, client_options: Any, mates: Any, task: str) -> Any:
         asked = Scripted(answer)
-        reached = Connection(asked, **connection)
+        reached = Client(asked.complete, **client_options)
         names = [specs] * env.game.n_agents if isinstance(specs, str) else specs
         team = make_team(names, policy_maker(reached))
         policies = tuple(mates.get(seat, policy) for seat, policy in enumerate(team.policies))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked.policies.llm.budget import Budget, Exhausted, Price, UsageMeter, parse_budget, parse_prices
-from collab_overcooked.policies.llm.client import Reply
+from collab_overcooked.policies.llm.exchange import Reply
 
 REPLY = Reply("x", prompt_tokens=1000, completion_tokens=100, seconds=0.5)
 

@@ -6,7 +6,7 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.policies.llm.budget import Budget, Price
-from collab_overcooked.policies.llm.client import Reply
+from collab_overcooked.policies.llm.exchange import Reply
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
@@ -118,7 +118,7 @@ def test_thoughts_come_before_the_action(play_team):
 )
 def test_a_budget_ends_in_waiting(play_team, budget, calls, limit):
     conditions = {"budget": Budget(**budget), "prices": {"": Price(1, 1)}}
-    record, client = play_team(SPEC, lambda request: {"action": 2}, connection=conditions, max_cycles=5)
+    record, client = play_team(SPEC, lambda request: {"action": 2}, client_options=conditions, max_cycles=5)
     assert len(client.asked) == calls
     assert record.timesteps == 5
     assert record.steps[-1].action_texts == ["wait(1)", "wait(1)"]
@@ -128,7 +128,7 @@ def test_a_budget_ends_in_waiting(play_team, budget, calls, limit):
 
 def test_accounts_are_in_the_record(play_team):
     conditions = {"prices": {"m": Price(2, 10)}}
-    record, client = play_team([SPEC, "greedy"], lambda request: {"action": 1}, connection=conditions, max_cycles=3)
+    record, client = play_team([SPEC, "greedy"], lambda request: {"action": 1}, client_options=conditions, max_cycles=3)
     assert list(record.accounts) == ["agent_0"]
     account = record.accounts["agent_0"]
     assert account.model == "m" and account.agent == "choose"
@@ -225,7 +225,7 @@ def test_a_decision_is_carried_out_though_nothing_is_left_for_its_check(play_tea
     record, client = play_team(
         [f"{SPEC},check=1", "greedy"],
         lambda request: {"action": 2},
-        connection={"budget": Budget(calls=1)},
+        client_options={"budget": Budget(calls=1)},
         max_cycles=1,
     )
     assert len(client.asked) == 1 and record.steps[0].action_texts[0] == "wait(2)"

@@ -15,8 +15,8 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.budget import Budget
-from collab_overcooked.policies.llm.client import Reply, Request
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.settings import GENERIC
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -88,13 +88,13 @@ def kinds_of(suite: str) -> list[str]:
 def run(suite: str, kind: str, name: str, folder: Any) -> tuple[Model, list[dict[str, Any]]]:
     """Play the first jobs of a suite."""
     model = Model(CLASSES[name])
-    connection = Connection(model, Budget(seconds=60.0) if name == "slow" else Budget())
+    client = Client(model.complete, budget=Budget(seconds=60.0) if name == "slow" else Budget())
     seat = "agent_0" if suite == "initiations" else "all"
     single = suite in ("questions", "initiations")
     further = SMALL.get(suite, {}) | ({} if suite == "questions" else {"episodes": 1})
     options = {} if single else {"max_cycles": CYCLES}
     plan = plan_evaluation(suite, [f"{seat}=llm:m?agent={kind}"], options=options, **further)
-    return model, evaluate(plan, folder, make=policy_maker(connection), workers=1)
+    return model, evaluate(plan, folder, make=policy_maker(client), workers=1)
 
 
 @pytest.mark.slow

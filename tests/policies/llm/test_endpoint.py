@@ -14,9 +14,9 @@ from endpoints import Says, serving
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.chat import ChatTransport
-from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
-from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.client import connect
 from collab_overcooked.policies.llm.dialects import Dialect
+from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointError, Request
 from collab_overcooked.policies.llm.transport import RateLimit, RetryPolicy, check_address
 
 QUESTION = Request("m", (ChatMessage("system", "rules"), ChatMessage("user", "now?")), max_tokens=20)
@@ -60,12 +60,12 @@ def test_nothing_is_asked_any_more_once_stopped(monkeypatch):
 
     def fail(asked):
         if len(server.asked) == 2:
-            connection.stop()
+            client.stop()
         return Says("down", 500)
 
-    with serving(fail) as server, connect(server.url) as connection:
+    with serving(fail) as server, connect(server.url) as client:
         with pytest.raises(EndpointError, match="stopped"):
-            connection.client.complete(QUESTION)
+            client.complete(QUESTION)
         assert len(server.asked) == 2
 
 

@@ -66,13 +66,15 @@ def test_every_step_names_its_exchanges(run: Path) -> None:
     record, _ = read_records(run)  # the other has the seats exchanged
     for step in record.steps:
         result = read_exchanges(run / "exchanges.jsonl", links_of(step))
-        models = [result[link][0]["model"] for link in links_of(step)]
+        models = [result[link].request.model for link in links_of(step)]
         assert models == ["big", "small"] and [len(exchange) for exchange in step.exchanges] == [1, 1]
-        for request, reply in result.values():
-            assert request["turns"][0][0] == "system" and reply.prompt_tokens == 321
+        for request, reply in ((exchange.request, exchange.reply) for exchange in result.values()):
+            assert request.turns[0][0] == "system" and reply.prompt_tokens == 321
             assert json.loads(reply.text)["action"] == 1 and reply.reasoning.startswith("Hm. <script>")
     assert len(set(links_of(record.steps[0]) + links_of(record.steps[1]))) == 4
-    request, _ = read_exchanges(run / "exchanges.jsonl", links_of(record.steps[0])[:1]).popitem()[1]
+    exchange = read_exchanges(run / "exchanges.jsonl", links_of(record.steps[0])[:1]).popitem()[1]
+    lines = [json.loads(line) for line in (run / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()]
+    request = next(line["request"] for line in lines if line["key"] == exchange.key)
     assert (request["temperature"], request["max_tokens"]) == (0.5, 99)
     assert request["body"] == {"top_p": 0.9, "reasoning_effort": "low", "service_tier": "flex"}
 

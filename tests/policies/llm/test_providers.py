@@ -14,7 +14,8 @@ from endpoints import Says, serving
 from collab_overcooked.cli import app
 from collab_overcooked.cli import evaluate as command
 from collab_overcooked.cli.app import TextConsole
-from collab_overcooked.policies.llm import connection
+from collab_overcooked.policies.llm import client
+from collab_overcooked.policies.llm.exchange import EndpointConfig
 
 pytest.importorskip("openai", reason="needs the extra llm")
 SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--max-cycles", "1", "--set", "action_level=primitive"]
@@ -75,7 +76,7 @@ def test_a_model_from_a_file_plays_beside_a_hosted_one(
     with serving([CHOICE]) as hosted, serving([CHOICE]) as result:
         monkeypatch.setattr(Stub, "url", result.url)
         monkeypatch.setattr(Stub, "opened", [], raising=False)
-        monkeypatch.setattr(connection, "LocalServer", Stub)
+        monkeypatch.setattr(client, "LocalServer", Stub)
         if default == "local":
             team = ["agent_0=llm:tiny", f"agent_1=llm:big?base_url={hosted.url},key_variable=HOSTED_KEY,price=2/4"]
             reach = ["--local", file]
@@ -93,12 +94,11 @@ def test_a_model_from_a_file_plays_beside_a_hosted_one(
 def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Stub, "url", "http://127.0.0.1:9/v1")
     monkeypatch.setattr(Stub, "opened", [], raising=False)
-    monkeypatch.setattr(connection, "LocalServer", Stub)
+    monkeypatch.setattr(client, "LocalServer", Stub)
     for value, expected in ((None, [1800, 120]), (7.0, [7, 7])):
-        with connection.connect("http://127.0.0.1:8/v1", timeout=value) as reached:
-            assert reached.router is not None
-            reaches = (connection.EndpointConfig(local="tiny.gguf"), None)
-            assert [reached.router.client_for(reach).patience.timeout for reach in reaches] == expected
+        with client.connect("http://127.0.0.1:8/v1", timeout=value) as reached:
+            reaches = (EndpointConfig(local="tiny.gguf"), None)
+            assert [reached.transport_for(reach).patience.timeout for reach in reaches] == expected
 
 
 def troubled() -> list[Says | str]:

@@ -10,17 +10,17 @@ import pytest
 from endpoints import serving
 
 from collab_overcooked.policies.llm.agents import policy_maker
-from collab_overcooked.policies.llm.client import ChatMessage, Request
-from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.client import connect
+from collab_overcooked.policies.llm.exchange import ChatMessage, Request
 from collab_overcooked.policies.llm.settings import AgentSettings, parse_settings
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
 
-def ask(connection: Any, settings: AgentSettings) -> str:
+def ask(client: Any, settings: AgentSettings) -> str:
     turns = (ChatMessage("user", "Well?"),)
     request = Request(settings.model, turns, settings.temperature, body=settings.body, reach=settings.reach)
-    return str(connection.client.complete(request).text)
+    return str(client.complete(request).text)
 
 
 def test_each_model_is_asked_at_its_own_endpoint_with_its_own_key_and_options(
@@ -36,10 +36,10 @@ def test_each_model_is_asked_at_its_own_endpoint_with_its_own_key_and_options(
             "top_p: 0.9\neffort: low\nbody: {service_tier: flex}\nheaders: {X-Organisation: $ORGANISATION}\n"
         )
         store = tmp_path / "exchanges.jsonl"
-        with connect(default.url, store=store) as connection:
-            make = policy_maker(connection)
+        with connect(default.url, store=store) as client:
+            make = policy_maker(client)
             entry, small = make(f"llm:{file}").settings, make("llm:small").settings
-            assert [ask(connection, entry), ask(connection, small)] == ["other", "usual"]
+            assert [ask(client, entry), ask(client, small)] == ["other", "usual"]
         assert other.keys == ["Bearer sk-other-111"] and default.keys == ["Bearer sk-usual-000"]
         (asked,) = other.asked
         assert (asked["top_p"], asked["reasoning_effort"], asked["service_tier"]) == (0.9, "low", "flex")
@@ -54,8 +54,8 @@ def test_each_model_is_asked_at_its_own_endpoint_with_its_own_key_and_options(
 def test_an_endpoint_without_its_key_is_refused_before_anything_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with connect() as connection:
-        make = policy_maker(connection)
+    with connect() as client:
+        make = policy_maker(client)
         make("llm:m?base_url=http://127.0.0.1:9/v1")  # needs no key of the usual endpoint
         with pytest.raises(ValueError, match="OPENAI_API_KEY"):
             make("llm:m")

@@ -13,7 +13,7 @@ import collab_overcooked as co
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.budget import Budget
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.decisions import Ask
 from collab_overcooked.runner.episode import answer_for, episode
@@ -66,7 +66,7 @@ def test_records_are_those_of_asking_one_after_the_other(play_team: Any, samples
     ("spec", "options"),
     [
         ("llm:m", {"env_id": "KitchenRush-v0", "max_turns": 1}),
-        ("llm:m", {**TOGETHER, "max_cycles": 2, "connection": {"budget": Budget(calls=100)}}),
+        ("llm:m", {**TOGETHER, "max_cycles": 2, "client_options": {"budget": Budget(calls=100)}}),
     ],
     ids=["choices are public", "a budget may end in between"],
 )

@@ -18,8 +18,8 @@ from collab_overcooked.cli.options import LlmOptions
 from collab_overcooked.evaluation.dry_run import upper_bounds
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.budget import Price, parse_prices
-from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
-from collab_overcooked.policies.llm.connection import connect
+from collab_overcooked.policies.llm.client import connect
+from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointError, Reply, Request
 from collab_overcooked.policies.llm.store import read_exchanges
 from collab_overcooked.runner.records import read_records
 
@@ -60,8 +60,8 @@ def test_a_run_ends_at_its_total_and_goes_on_with_a_larger_one_without_paying_tw
 
 
 def test_the_total_counts_money(tmp_path: Path) -> None:
-    with serving(["yes"]) as server, connect(server.url, price="m=1/1", budget_total="dollars=0.00002") as connection:
-        ask = connection.client.complete
+    with serving(["yes"]) as server, connect(server.url, price="m=1/1", budget_total="dollars=0.00002") as client:
+        ask = client.complete
         request = Request("m", (ChatMessage("user", "?"),))
         assert [ask(request).text for _ in range(2)] == ["yes", "yes"]
         with pytest.raises(EndpointError, match="dollars of this run are used up"):
@@ -106,7 +106,7 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
         links = [link for step in record.steps for exchange in step.exchanges for link in exchange]
         kept = read_exchanges(tmp_path / name / "exchanges.jsonl", links)
         assert len(links) == len(set(links)) == 4 and set(kept) == set(links)
-        assert {reply.text for _, reply in kept.values()} == {'{"action": 1}'}
+        assert {exchange.reply.text for exchange in kept.values()} == {'{"action": 1}'}
 
 
 def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> None:

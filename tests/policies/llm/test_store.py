@@ -5,8 +5,9 @@ import multiprocessing
 
 import pytest
 
-from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
-from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointError, Reply, Request
+from collab_overcooked.policies.llm.store import Store
 
 
 def question(text="now?", **options):
@@ -24,7 +25,7 @@ class Counting:
 
 def test_what_was_asked_once_is_not_asked_again(tmp_path):
     client = Counting()
-    recording = RecordingClient(client, Store(tmp_path / "deep" / "store.jsonl"))
+    recording = Client(client.complete, store=Store(tmp_path / "deep" / "store.jsonl"))
     first = recording.complete(question())
     assert recording.complete(question()) == first == Reply("answer 1", seconds=0.25, prompt_tokens=7)
     assert recording.complete(question("else?")).text == "answer 2"
@@ -33,8 +34,8 @@ def test_what_was_asked_once_is_not_asked_again(tmp_path):
 
 def test_a_store_outlives_its_process(tmp_path):
     path = tmp_path / "store.jsonl"
-    reply = RecordingClient(Counting(), Store(path)).complete(question("ümlaut \u2028?"))
-    assert ReplayClient(Store(path)).complete(question("ümlaut \u2028?")) == reply
+    reply = Client(Counting().complete, store=Store(path)).complete(question("ümlaut \u2028?"))
+    assert Client(replay=Store(path)).complete(question("ümlaut \u2028?")) == reply
     line = json.loads(path.read_text(encoding="utf-8"))
     assert line["request"]["turns"] == [["user", "ümlaut \u2028?"]]
     assert line["key"] == question("ümlaut \u2028?").key
@@ -61,18 +62,18 @@ def test_keys_are_constants_of_the_format():
 
 
 def test_replay_says_what_it_lacks(tmp_path):
-    RecordingClient(Counting(), Store(tmp_path / "s.jsonl")).complete(question())
+    Client(Counting().complete, store=Store(tmp_path / "s.jsonl")).complete(question())
     with pytest.raises(EndpointError, match=r"s\.jsonl.*'m'.*else"):
-        ReplayClient(Store(tmp_path / "s.jsonl")).complete(question("else?"))
+        Client(replay=Store(tmp_path / "s.jsonl")).complete(question("else?"))
 
 
 def test_a_server_that_varies_is_replayed_by_position(tmp_path):
     """Equal questions in several places of a run have several answers; each place gets its own again."""
     path, places = tmp_path / "s.jsonl", [question(position=f"7/0/{count}") for count in range(4)]
-    keeping = KeepingClient(Counting(), Store(path))
+    keeping = Client(Counting().complete, keep=Store(path))
     live = [keeping.complete(place).text for place in (*places, places[1])]
     assert live == ["answer 1", "answer 2", "answer 3", "answer 4", "answer 2"]
-    replay = ReplayClient(Store(path))
+    replay = Client(replay=Store(path))
     assert [replay.complete(place).text for place in (*places, places[1])] == live
     assert "5 replies found by their position" in replay.summary() and "alone" not in replay.summary()
     assert replay.complete(question(position="8/0/0")).text == "answer 4"
@@ -84,12 +85,12 @@ def test_the_first_of_two_answers_at_a_position_counts(tmp_path):
     path, place = tmp_path / "s.jsonl", question(position="7/0/0")
     one, two = Store(path), Store(path)
     assert one.put(place, Reply("a"), again=True).text == two.put(place, Reply("b"), again=True).text == "a"
-    assert ReplayClient(Store(path)).complete(place).text == "a"
+    assert Client(replay=Store(path)).complete(place).text == "a"
 
 
 def test_an_unfinished_last_line_is_dropped(tmp_path):
     path = tmp_path / "s.jsonl"
-    RecordingClient(Counting(), Store(path)).complete(question())
+    Client(Counting().complete, store=Store(path)).complete(question())
     full = path.read_bytes()
     path.write_bytes(full + full[:30])
     store = Store(path)
@@ -100,7 +101,7 @@ def test_an_unfinished_last_line_is_dropped(tmp_path):
 
 def test_a_damaged_line_is_named(tmp_path):
     path = tmp_path / "s.jsonl"
-    RecordingClient(Counting(), Store(path)).complete(question())
+    Client(Counting().complete, store=Store(path)).complete(question())
     path.write_bytes(path.read_bytes() + b'{"schema": "else"}\n')
     with pytest.raises(ValueError, match="line 2"):
         Store(path)
@@ -115,9 +116,10 @@ def test_the_first_of_two_answers_counts(tmp_path):
 
 def test_two_runs_share_a_store(tmp_path):
     path = tmp_path / "store.jsonl"
-    one, two = (RecordingClient(Counting(), Store(path)) for _ in range(2))
+    models = Counting(), Counting()
+    one, two = (Client(model.complete, store=Store(path)) for model in models)
     reply = one.complete(question())
-    assert two.complete(question()) == reply and not two.client.asked
+    assert two.complete(question()) == reply and not models[1].asked
     assert [two.complete(question(f"{i}?")).text for i in range(2)] == ["answer 1", "answer 2"]
     assert two.store.put(question(), Reply("slower")) == reply  # asked at the same time: what was kept first counts
     one.complete(question("of one?"))

@@ -9,7 +9,7 @@ import collab_overcooked as co
 from collab_overcooked.envs.lexicon import load_lexicon, split_text
 from collab_overcooked.games.rush.suite.scoring import score_record
 from collab_overcooked.policies.llm.agents import LanguagePolicy, policy_maker
-from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import make_teaching
 from collab_overcooked.runner.teams import make_team
@@ -25,7 +25,7 @@ def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
 
     asked = client(says)
     env = co.make(env_id, max_cycles=3)
-    make = policy_maker(Connection(asked))
+    make = policy_maker(Client(asked.complete))
     team = make_team(["llm:m?memory=off,order=game"] * env.game.n_agents, make)
     keys = [("rush", 0), ("rush", 1)]
     metrics = {"completed": 0, "positive": [0, 0], "words": {"not": "shown"}}
@@ -84,7 +84,7 @@ def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_st
         return next(lessons) if "You are the teacher" in request.turns[0].content else {"action": 2}
 
     asked = client(says)
-    make = policy_maker(Connection(asked))
+    make = policy_maker(Client(asked.complete))
     env = co.make("AlienRush-v0", scenario="easy", max_cycles=4)
     team = make_team(["llm:m?memory=off"] * 2, make)
     keys = [("rush", number) for number in range(3)]
@@ -123,7 +123,7 @@ def test_prompts_of_alien_rush_are_the_kitchens_with_english_left_as_it_is(clien
             return {"agent_0": "Cook.", "agent_1": "Fetch."} if taught else str(next(choices) * 7 % 16 + 1)
 
         asked, env = client(says), co.make(env_id, scenario=scenario)
-        make = policy_maker(Connection(asked))
+        make = policy_maker(Client(asked.complete))
         team = make_team(["llm:m?preset=rush"] * 2, make)
         keys = [(scenario, episode) for episode in range(3)]
         teaching = make_teaching(teacher, make)

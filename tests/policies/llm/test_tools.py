@@ -12,7 +12,7 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.answers import TOOL, Unreadable
 from collab_overcooked.policies.llm.chat import ChatTransport
-from collab_overcooked.policies.llm.client import ChatMessage, Request
+from collab_overcooked.policies.llm.exchange import ChatMessage, Request
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.llm.tools import act_tool, calls_text, read_act, read_parts, talk_tools
 from collab_overcooked.policies.llm.transport import RetryPolicy

@@ -12,8 +12,8 @@ from endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from collab_overcooked.policies.llm.client import ChatMessage, EndpointConfig, EndpointError, Request
-from collab_overcooked.policies.llm.connection import connect, is_provided
+from collab_overcooked.policies.llm.client import connect, is_provided
+from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointConfig, EndpointError, Request
 from collab_overcooked.policies.llm.responses import ResponsesTransport
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.llm.tools import act_tool
@@ -135,11 +135,10 @@ def test_models_of_providers(library, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.setenv("OWN_KEY", "sk-own-0123456789abcdef")
     reach = EndpointConfig(key_variable="OWN_KEY", headers=(("X-Team", "us"),))
-    with connect(timeout=9.0) as connection:
-        assert connection.router is not None
-        connection.check(None, "anthropic/claude-x")
-        reply = connection.router.complete(Request("anthropic/claude-x", TURNS, body={"reasoning_effort": "low"}))
-        connection.router.complete(Request("gemini/gemini-x", TURNS, reach=reach))
+    with connect(timeout=9.0) as client:
+        client.check(None, "anthropic/claude-x")
+        reply = client.complete(Request("anthropic/claude-x", TURNS, body={"reasoning_effort": "low"}))
+        client.complete(Request("gemini/gemini-x", TURNS, reach=reach))
     assert (reply.text, reply.prompt_tokens, reply.cached_tokens) == ("hello", 10, 7)
     first, second, _, other = library
     assert first["seed"] == 0 or "seed" in first
@@ -163,8 +162,8 @@ def test_what_is_reached_through_a_provider(monkeypatch):
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "litellm", None)
-    with connect() as connection, pytest.raises(ValueError, match=r"pip install 'collab-overcooked\[providers\]'"):
-        connection.check(None, "anthropic/claude-x")
+    with connect() as client, pytest.raises(ValueError, match=r"pip install 'collab-overcooked\[providers\]'"):
+        client.check(None, "anthropic/claude-x")
 
 
 def test_the_setting():
@@ -176,7 +175,7 @@ def test_the_setting():
 
 
 def test_reasoning_tokens_have_a_column_of_their_own(play_team):
-    from collab_overcooked.policies.llm.client import Reply
+    from collab_overcooked.policies.llm.exchange import Reply
     from collab_overcooked.reporting.costs import cost_card
 
     answer = Reply('{"action": 1}', prompt_tokens=10, completion_tokens=9, reasoning_tokens=7)

@@ -10,7 +10,7 @@ from cli_runner import CliRunner
 from endpoints import Says, serving
 
 from collab_overcooked.cli import app
-from collab_overcooked.policies.llm.client import EndpointError, Reply
+from collab_overcooked.policies.llm.exchange import EndpointError, Reply
 from collab_overcooked.policies.llm.unusable import MAX_UNUSABLE, Fuse, reason_of
 
 pytest.importorskip("openai", reason="needs the extra llm")

@@ -5,6 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 # Bytecode of 14,000 modules takes pip a minute; Python makes that of the few which are imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile
+comma := ,
 EXTRAS := rl,video,stats,llm,local,play,data,docs,dev
 # What a few of the nightly tests need beyond that: a cluster on one machine.
 NIGHTLY_EXTRAS := ray
@@ -21,7 +22,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads docs pictures lint format clean
+.PHONY: demo lock test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -39,6 +40,12 @@ DEMO ?= --games collab-overcooked overcooked collab-escape --policies random gre
 	ppo:cramped_room ppo:coordination_ring
 demo: $(STAMP)
 	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
+
+# What a development environment installs, constraints.txt, resolved anew for all supported Pythons and systems.
+LOCK := --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock"
+lock: $(STAMP)
+	$(PIP) uv
+	$(BIN)/uv pip compile pyproject.toml $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) $(LOCK) --upgrade --quiet --output-file constraints.txt
 
 # The pictures of the pages, docs/pictures: plays, trains and compares for some minutes; screenshots need a Chromium.
 pictures: $(STAMP)

@@ -17,6 +17,7 @@ import itertools
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -97,7 +98,7 @@ def read_data(folder: Path, held_out: float, seed: int) -> tuple[dict[str, torch
 
 
 @torch.no_grad()
-def play(clone: Clone, batch, seed: int) -> list[float]:
+def play(clone: Clone, batch: Any, seed: int) -> list[float]:
     """Return the returns of an episode in each environment, all seats played by the clone, which draws its actions."""
     observations, infos = batch.reset(seed=seed)
     sums = np.zeros(batch.num_envs)

@@ -13,6 +13,7 @@ import csv
 import itertools
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -63,7 +64,7 @@ def mlp(*sizes: int, last: float) -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
-def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
+def observed_scale(batch: Any, seed: int, steps: int = 200) -> np.ndarray:
     """Return one over the largest value of each number of an observation in random play, at most 1, float32 (F,)."""
     rng, largest = np.random.default_rng(seed), np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
     observations, infos = batch.reset(seed=seed)
@@ -107,7 +108,7 @@ class Agent(nn.Module):
 class Rollouts:
     """Collects T steps of E environments; rows are agents, R = E * N."""
 
-    def __init__(self, batch, args: argparse.Namespace) -> None:
+    def __init__(self, batch: Any, args: argparse.Namespace) -> None:
         self.batch, self.args = batch, args
         self.rows = batch.num_envs * batch.n_agents
         observations, infos = batch.reset(seed=args.seed)
@@ -161,7 +162,9 @@ class Rollouts:
         return data
 
 
-def update(agent: Agent, optimizer: torch.optim.Optimizer, data: dict[str, torch.Tensor], args, entropy: float) -> None:
+def update(
+    agent: Agent, optimizer: torch.optim.Optimizer, data: dict[str, torch.Tensor], args: Any, entropy: float
+) -> None:
     """Learn from a rollout by PPO's clipped objective."""
     data = {name: array.flatten(0, 1) for name, array in data.items()}
     rows = len(data["actions"])

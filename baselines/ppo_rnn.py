@@ -16,6 +16,7 @@ import csv
 import itertools
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -66,7 +67,7 @@ def mlp(*sizes: int, last: float) -> nn.Sequential:
     return nn.Sequential(*layers[:-1])
 
 
-def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
+def observed_scale(batch: Any, seed: int, steps: int = 200) -> np.ndarray:
     """Return one over the largest value of each number of an observation in random play, at most 1, float32 (F,)."""
     rng, largest = np.random.default_rng(seed), np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
     observations, infos = batch.reset(seed=seed)
@@ -137,13 +138,13 @@ class Recurrent:
         self.agent.load_state_dict(arrays)
         self.name, self.mode = f"ppo_rnn:{Path(weights).parent.name}", mode
 
-    def reset(self, seat: int, info, seed: int) -> None:
+    def reset(self, seat: int, info: Any, seed: int) -> None:
         """Forget; draws derive from the seed."""
         self.memory = torch.zeros(1, self.agent.hidden)
         self.rng = np.random.default_rng([seed, seat])
 
     @torch.no_grad()
-    def act(self, seen) -> int:
+    def act(self, seen: Any) -> int:
         """Return an action."""
         observation = torch.from_numpy(seen.observation.reshape(1, -1).astype(np.float32))
         mask = torch.from_numpy(seen.mask[None].astype(bool))
@@ -153,7 +154,7 @@ class Recurrent:
             return int(probabilities.argmax())
         return int(self.rng.choice(len(probabilities), p=probabilities / probabilities.sum()))
 
-    def reply(self, seen) -> None:
+    def reply(self, seen: Any) -> None:
         """Say nothing."""
 
 
@@ -166,7 +167,7 @@ def recurrent(text: str) -> Recurrent:
 class Rollouts:
     """Collects T steps of E environments; rows are agents, R = E * N."""
 
-    def __init__(self, batch, args: argparse.Namespace, hidden: int) -> None:
+    def __init__(self, batch: Any, args: argparse.Namespace, hidden: int) -> None:
         self.batch, self.args = batch, args
         self.rows = batch.num_envs * batch.n_agents
         observations, infos = batch.reset(seed=args.seed)
@@ -227,7 +228,9 @@ class Rollouts:
         return data
 
 
-def update(agent: Agent, optimizer: torch.optim.Optimizer, data: dict[str, torch.Tensor], args, entropy: float) -> None:
+def update(
+    agent: Agent, optimizer: torch.optim.Optimizer, data: dict[str, torch.Tensor], args: Any, entropy: float
+) -> None:
     """Learn from a rollout by PPO's clipped objective; a minibatch has whole sequences of some rows."""
     rows = data["actions"].shape[1]
     for _ in range(args.epochs):

@@ -14,7 +14,9 @@ import copy
 import csv
 import itertools
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -53,7 +55,7 @@ def read_options(pairs: list[str]) -> dict[str, object]:
     return options
 
 
-def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
+def observed_scale(batch: Any, seed: int, steps: int = 200) -> np.ndarray:
     """Return one over the largest value of each number of an observation in random play, at most 1, float32 (F,)."""
     rng, largest = np.random.default_rng(seed), np.ones(int(np.prod(batch.single_observation_space.shape)), np.float32)
     observations, infos = batch.reset(seed=seed)
@@ -156,7 +158,7 @@ class Learner:
             self.target.load_state_dict(self.values.state_dict())
 
 
-def train(batch, learner: Learner, buffer: Buffer, args: argparse.Namespace):
+def train(batch: Any, learner: Learner, buffer: Buffer, args: argparse.Namespace) -> Iterator[tuple[int, list[float]]]:
     """Yield steps taken, and the returns of the episodes that have just ended, whenever some have."""
     rng, envs = np.random.default_rng(args.seed), batch.num_envs
     observations, infos = batch.reset(seed=args.seed, copy=True)

@@ -8,15 +8,18 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from covers import first
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2], "cores": 1}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
+    ".ci/smoke.py": ["2"],
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/memory_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
@@ -63,7 +66,7 @@ TARGETS = sorted(
 
 
 def python_scripts() -> set[str]:
-    folders = ("benchmarks", "benchmarks/peers", "docs", "docs/examples", "docs/trainers")
+    folders = (".ci", "benchmarks", "benchmarks/peers", "docs", "docs/examples", "docs/trainers")
     return {
         path.relative_to(ROOT).as_posix()
         for folder in folders
@@ -128,6 +131,29 @@ def test_make_target_is_complete(target: str):
     for path in re.findall(rf"(?<![\w./-])((?:{folders})/[\w./-]+)", printed):
         if "*" not in path and not path.endswith("-"):
             assert (ROOT / path).exists(), f"{target}: {path}"
+
+
+def test_a_commit_and_the_workflow_run_what_make_lint_runs():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert [hook["entry"] for repo in hooks for hook in repo["hooks"]] == ["make lint"]
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    assert [step["run"] for step in jobs["lint"]["steps"] if "run" in step] == ["make lint"]
+    assert all(job["needs"] == "lint" for name, job in jobs.items() if name != "lint")
+
+
+def test_every_extra_of_the_environment_is_locked():
+    """``make lock`` renews it; packages for one system or Python alone are locked, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = re.search(r"^EXTRAS := (.*)$", MAKEFILE, re.M)
+    assert extras is not None
+    asked = [
+        *project["dependencies"],
+        *(one for e in extras[1].split(",") for one in project["optional-dependencies"][e]),
+    ]
+    names = {re.match(r"[\w.-]+", one)[0].lower().replace("_", "-") for one in asked}  # type: ignore[index]
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    locked = {line.partition("==")[0] for line in lines if not line.startswith("#")}
+    assert names <= locked, f"run make lock: {sorted(names - locked)}"
 
 
 @pytest.mark.slow

@@ -231,7 +231,7 @@ def test_vocabulary_is_what_a_seat_can_reach(paper):
 
 
 def foods_below(food: str) -> set[str]:
-    recipe = PAPER.recipe_of(food)
+    recipe = PAPER.recipe_by_product.get(food)
     return {food} if recipe is None else {food}.union(*(foods_below(part) for part in recipe.inputs))
 
 
@@ -240,7 +240,7 @@ def test_recipe_text_tells_every_ingredient_and_step(task):
     lines = text.recipe_text(PAPER, task).split("\n")
     assert lines[0] == f"Recipe: {PAPER.tasks[task].title}"
     for food in foods_below(task):
-        recipe = PAPER.recipe_of(food)
+        recipe = PAPER.recipe_by_product.get(food)
         if recipe is None:
             assert f"1 {food}" in lines[1]
         else:

@@ -273,7 +273,7 @@ class CollabOvercookedScenes(CompiledGame):
         product, timer = utensil["product"], utensil["timer"]
         if product is None:
             return  # the form leaves nothing else to say: without a product, timer and time are 0
-        recipe = self.compiled.kitchen.recipe_of(product)
+        recipe = self.compiled.kitchen.recipe_by_product.get(product)
         if recipe is None or sorted(utensil["contents"]) != sorted(recipe.inputs):
             raise ValueError(f"state.utensils.{name}.contents must be what makes {product}, not {utensil['contents']}")
         if utensil["time"] != recipe.time:

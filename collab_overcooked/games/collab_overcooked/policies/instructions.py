@@ -145,10 +145,10 @@ class Instructions:
 
     def observation(self, seen: Seen, form: str) -> str:
         """Return the seat's observation, with the recipe, if it has one, in the form of the switch ``recipe``."""
-        recipe, text = seen.view.recipe, seen.text
+        text = seen.text
         if running := self.running(seen):  # chosen in this timestep, of which the state does not know yet
             text = FREE.sub(lambda line: f"{line[1]}, carrying out {running}.", text)
-        if form == "steps" or recipe is None:
+        if form == "steps" or (recipe := seen.view.recipe) is None:
             return text
         order = seen.view.orders[0]
         if form == "actions":

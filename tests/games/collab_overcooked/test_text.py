@@ -249,8 +249,10 @@ def test_recipe_text_tells_every_ingredient_and_step(task):
             assert recipe.utensil.replace("_", " ") in step and "3 timesteps" in step
     items = [line.partition("to get ")[2].rstrip(".") for line in lines[2:] if "to get" in line]
     for k, product in enumerate(items):  # inputs come before what needs them
-        known = PAPER.recipe_of(product)
-        assert known is not None and all(part in items[:k] for part in known.inputs if PAPER.recipe_of(part))
+        known = PAPER.recipe_by_product.get(product)
+        assert known is not None and all(
+            part in items[:k] for part in known.inputs if PAPER.recipe_by_product.get(part)
+        )
     assert lines[-1].endswith(f"Deliver the {task}.")
     assert any("Fill a dish" in line for line in lines) == PAPER.serving[task]
     assert [line.partition(".")[0] for line in lines[2:]] == [str(n + 1) for n in range(len(lines) - 2)]

@@ -91,7 +91,7 @@ def make_link(key: str, position: str) -> str:
     return f"{key[:16]}@{position}"
 
 
-class Reply(Struct, frozen=True):
+class Reply(Struct, frozen=True, forbid_unknown_fields=True):
     """Reply of a model."""
 
     text: str  # Text of the reply; may be empty. Calls of tools are written as JSON, see ``tools.calls_text``.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from games.collab_overcooked.world import ODD_KITCHENS, STATIONS, game_of, kitchen_values, odd_kitchen, play
 
-from collab_overcooked.games.collab_overcooked.engine.compile import Compiled, ingredients_below
+from collab_overcooked.games.collab_overcooked.engine.compile import Compiled
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     Access,
     Food,
@@ -173,7 +173,7 @@ def test_foods_and_recipes(paper):
         assert tables.foods[row[Recipe.PRODUCT], Food.UTENSIL] == row[Recipe.UTENSIL]
     for i, name in enumerate(items):
         assert Counter({items[j]: int(n) for j, n in enumerate(tables.needs[i]) if n}) == Counter(
-            ingredients_below(paper.kitchen, name)
+            paper.kitchen.foods_below.get(name, ())
         )
 
 

@@ -28,7 +28,7 @@ def make(kitchen: str, **options: Any) -> CollabOvercooked:
 
 
 def tree(kitchen: Kitchen, food: str) -> list[str]:
-    recipe = kitchen.recipe_of(food)
+    recipe = kitchen.recipe_by_product.get(food)
     return [] if recipe is None else [x for part in recipe.inputs for x in (part, *tree(kitchen, part))]
 
 

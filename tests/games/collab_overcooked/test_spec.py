@@ -53,7 +53,7 @@ def test_time_limits_of_the_levels(rule):
 
 
 def test_the_dummy_recipe_and_raw_food_cannot_be_ordered():
-    assert PAPER.recipe_of("apple") is None
+    assert PAPER.recipe_by_product.get("apple") is None
     assert not set(PAPER.serving) & set(PAPER.ingredients)
 
 

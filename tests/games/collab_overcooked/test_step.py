@@ -142,7 +142,7 @@ def choose(pair: Pair, seat: int, rng: random.Random) -> int:
 def some_food(game: CollabOvercooked, rng: random.Random, dish: bool = True) -> dict[str, Any]:
     items = game.compiled.names.items
     item = rng.choice(items[0 if dish else 1 :])
-    return {"item": item, "plated": game.kitchen.recipe_of(item) is not None and rng.random() < 0.6}
+    return {"item": item, "plated": game.kitchen.recipe_by_product.get(item) is not None and rng.random() < 0.6}
 
 
 def some_scene(game: CollabOvercooked, rng: random.Random) -> dict[str, Any]:

@@ -231,7 +231,7 @@ def test_vocabulary_is_what_a_seat_can_reach(paper):
 
 
 def foods_below(food: str) -> set[str]:
-    recipe = PAPER.recipe_of(food)
+    recipe = PAPER.recipe_by_product.get(food)
     return {food} if recipe is None else {food}.union(*(foods_below(part) for part in recipe.inputs))
 
 
@@ -240,7 +240,7 @@ def test_recipe_text_tells_every_ingredient_and_step(task):
     lines = text.recipe_text(PAPER, task).split("\n")
     assert lines[0] == f"Recipe: {PAPER.tasks[task].title}"
     for food in foods_below(task):
-        recipe = PAPER.recipe_of(food)
+        recipe = PAPER.recipe_by_product.get(food)
         if recipe is None:
             assert f"1 {food}" in lines[1]
         else:
@@ -249,8 +249,10 @@ def test_recipe_text_tells_every_ingredient_and_step(task):
             assert recipe.utensil.replace("_", " ") in step and "3 timesteps" in step
     items = [line.partition("to get ")[2].rstrip(".") for line in lines[2:] if "to get" in line]
     for k, product in enumerate(items):  # inputs come before what needs them
-        known = PAPER.recipe_of(product)
-        assert known is not None and all(part in items[:k] for part in known.inputs if PAPER.recipe_of(part))
+        known = PAPER.recipe_by_product.get(product)
+        assert known is not None and all(
+            part in items[:k] for part in known.inputs if PAPER.recipe_by_product.get(part)
+        )
     assert lines[-1].endswith(f"Deliver the {task}.")
     assert any("Fill a dish" in line for line in lines) == PAPER.serving[task]
     assert [line.partition(".")[0] for line in lines[2:]] == [str(n + 1) for n in range(len(lines) - 2)]

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
@@ -327,7 +326,7 @@ def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, t
     game = load_game("CollabOvercooked-v0", task=task, **options)
     _, client = play_team("llm:m", lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, task=task,
                           max_cycles=1, **options)  # fmt: skip
-    needed = set(ingredients_below(game.kitchen, task)) | {task}
+    needed = set(game.kitchen.foods_below.get(task, ())) | {task}
     assert len(client.asked) == game.n_agents
     for seat, request in enumerate(client.asked):
         form = re.search(r"in a form such as (.*) \(an example for another order\)", request.turns[1].content)[1]

@@ -61,6 +61,37 @@ def test_keys_are_constants_of_the_format():
     assert question(max_tokens=512).key == "a5d567a5bf028e381de9a8414e86a035d2274ea16a0ff18e9dabb6bc049ca318"
 
 
+def test_lines_are_constants_of_the_format(tmp_path):
+    store = Store(tmp_path / "s.jsonl")
+    store.put(question("ü?", body={"top_p": 0.5}, position="7/0/0"), Reply("a", "length", 7, 3, 0.25), again=True)
+    key = question("ü?", body={"top_p": 0.5}).key
+    assert store.path.read_text(encoding="utf-8") == (
+        f'{{"schema":"collab-overcooked-exchange/1","key":"{key}","moment":"7/0/0",'
+        '"request":{"model":"m","turns":[["user","ü?"]],"temperature":0.0,"max_tokens":0,"schema":null,"sample":"",'
+        '"body":{"top_p":0.5}},'
+        '"reply":{"text":"a","finish":"length","prompt_tokens":7,"completion_tokens":3,"seconds":0.25,"attempts":1,'
+        '"detail":"","reasoning":"","cached_tokens":0,"reasoning_tokens":0}}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"text": None}, r"reply\.text must be a text, not None"),
+        ({"finish": "done"}, r"reply\.finish must be one of stop, length, refused, rejected, not 'done'"),
+        ({"prompt_tokens": -1}, r"reply\.prompt_tokens must be an integer from 0 to 10000000, not -1"),
+        ({"prompt_token": 1}, r"unknown key 'prompt_token'.*did you mean prompt_tokens"),
+    ],
+)
+def test_a_wrong_reply_is_refused_by_its_field(tmp_path, change, message):
+    path = tmp_path / "s.jsonl"
+    Store(path).put(question(), Reply("x"))
+    line = json.loads(path.read_text())
+    path.write_text(json.dumps(line | {"reply": line["reply"] | change}) + "\n")
+    with pytest.raises(ValueError, match=rf"s\.jsonl, line 1: not a stored exchange: .*{message}"):
+        Store(path)
+
+
 def test_replay_says_what_it_lacks(tmp_path):
     Client(Counting().complete, store=Store(tmp_path / "s.jsonl")).complete(question())
     with pytest.raises(EndpointError, match=r"s\.jsonl.*'m'.*else"):

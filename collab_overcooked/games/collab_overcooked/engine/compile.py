@@ -262,17 +262,9 @@ def _foods(
     foods[:, Food.SOUNDS_SERVED] = [any(part in name for part in listed) for name in items]
     needs = np.zeros((len(items), len(items)), np.int32)
     for i, name in enumerate(items):
-        for part in ingredients_below(kitchen, name):
+        for part in kitchen.foods_below.get(name, ()):
             needs[i, item_id[part]] += 1
     return foods, recipes, needs
-
-
-def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
-    """Return all foods in the recipe tree of a product, without the product itself, as often as they occur."""
-    recipe = kitchen.recipe_of(name)
-    if recipe is None:
-        return []
-    return [part for name in recipe.inputs for part in (name, *ingredients_below(kitchen, name))]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +123,20 @@ class Kitchen:
             levels.setdefault(task.level, []).append(task.name)
         return levels
 
-    def recipe_of(self, product: str) -> RecipeSpec | None:
-        """Return the recipe that makes a product, None for raw food."""
-        return next((recipe for recipe in self.recipes if recipe.product == product), None)
+    @cached_property
+    def recipe_by_product(self) -> Mapping[str, RecipeSpec]:
+        """Recipes by their product; raw food has none."""
+        return {recipe.product: recipe for recipe in self.recipes}
+
+    @cached_property
+    def foods_below(self) -> Mapping[str, list[str]]:
+        """All foods in the recipe tree of each product, without the product itself, as often as they occur."""
+
+        def below(product: str) -> list[str]:
+            recipe = self.recipe_by_product.get(product)
+            return [] if recipe is None else [part for name in recipe.inputs for part in (name, *below(name))]
+
+        return {product: below(product) for product in self.recipe_by_product}
 
 
 def kitchens() -> list[str]:

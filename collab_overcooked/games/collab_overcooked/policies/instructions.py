@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
-from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_events
 from collab_overcooked.games.collab_overcooked.text.text import recipe_text
 from collab_overcooked.policies.api import EnvInfo, Seen
@@ -146,10 +145,10 @@ class Instructions:
 
     def observation(self, seen: Seen, form: str) -> str:
         """Return the seat's observation, with the recipe, if it has one, in the form of the switch ``recipe``."""
-        recipe, text = seen.view.recipe, seen.text
+        text = seen.text
         if running := self.running(seen):  # chosen in this timestep, of which the state does not know yet
             text = FREE.sub(lambda line: f"{line[1]}, carrying out {running}.", text)
-        if form == "steps" or recipe is None:
+        if form == "steps" or (recipe := seen.view.recipe) is None:
             return text
         order = seen.view.orders[0]
         if form == "actions":
@@ -166,7 +165,7 @@ class Instructions:
         kitchen = self._game.kitchen
         named = {word for order in seen.view.orders for word in order.split("_")}
         others = [order for order in kitchen.tasks if named.isdisjoint(order.split("_"))]
-        foods = [ingredients_below(kitchen, order) for order in others or kitchen.tasks]
+        foods = [kitchen.foods_below.get(order, ()) for order in others or kitchen.tasks]
         raw = [item for items in foods for item in items if item in kitchen.ingredients]
 
         def actions(seat: int) -> list[str]:

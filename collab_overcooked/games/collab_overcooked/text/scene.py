@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -273,7 +274,7 @@ class CollabOvercookedScenes(CompiledGame):
         product, timer = utensil["product"], utensil["timer"]
         if product is None:
             return  # the form leaves nothing else to say: without a product, timer and time are 0
-        recipe = self.compiled.kitchen.recipe_of(product)
+        recipe = self.compiled.kitchen.recipe_by_product.get(product)
         if recipe is None or sorted(utensil["contents"]) != sorted(recipe.inputs):
             raise ValueError(f"state.utensils.{name}.contents must be what makes {product}, not {utensil['contents']}")
         if utensil["time"] != recipe.time:
@@ -311,6 +312,11 @@ class CollabOvercookedScenes(CompiledGame):
             state.tiles[b, filled, Tile.PLACED] = np.arange(1, len(filled) + 1)
             state.clock[b, Clock.PLACEMENTS] = len(filled)
 
+    @cached_property
+    def _hidden_positions(self) -> list[list[list[int]]]:
+        seats = range(len(self.compiled.kitchen.agents))
+        return [[self._position(s) for s in self.hidden_counters(seat)] for seat in seats]
+
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        hidden, known = [self._position(s) for s in self.hidden_counters(seat)], super().seat_scene(scene, seat)
+        hidden, known = self._hidden_positions[seat], super().seat_scene(scene, seat)
         return {**known, "counters": [c for c in known["counters"] if c["position"] not in hidden]}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.collab_overcooked.engine.constants import Row, Verb
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
@@ -29,6 +30,10 @@ class CookView(SeatView):
     @property
     def rules(self) -> str:
         return f"{self.manual}\n{self._say(PLANS)}"
+
+    @cached_property
+    def text(self) -> str:
+        return self._say(plain(self._game).describe_scene(self.scene, self._seat))
 
     @cached_property
     def recipe(self) -> str | None:  # type: ignore[override]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below, primitive_texts
+from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     FIRST_NAMED,
@@ -155,7 +155,7 @@ def _held(agent: Mapping[str, Any]) -> str:
 def recipe_text(kitchen: Kitchen, order: str) -> str:
     """Write out the recipe of an order: title, raw ingredients with counts, numbered steps."""
     task = kitchen.tasks.get(order, TaskSpec(order, spaced(order).capitalize(), 0, 0, ()))
-    below = Counter(name for name in (*ingredients_below(kitchen, order), order) if name in kitchen.ingredients)
+    below = Counter(name for name in (*kitchen.foods_below.get(order, ()), order) if name in kitchen.ingredients)
     lines = [f"Recipe: {task.title}", "Ingredients: " + ", ".join(f"{count} {name}" for name, count in below.items())]
     operations = {station.name: station.operation for station in kitchen.stations.values() if station.kind == "utensil"}
     steps = [
@@ -163,7 +163,7 @@ def recipe_text(kitchen: Kitchen, order: str) -> str:
         f"for {recipe.time} timesteps to get {recipe.product}."
         for recipe in recipe_steps(kitchen, order)
     ]
-    last = kitchen.recipe_of(order)
+    last = kitchen.recipe_by_product.get(order)
     if kitchen.serving.get(order) and last is not None:
         steps.append(f"Fill a dish with the {order} from the {spaced(last.utensil)}.")
     steps.append(f"Deliver the {order}.")
@@ -172,7 +172,7 @@ def recipe_text(kitchen: Kitchen, order: str) -> str:
 
 def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:
     """Return the recipes on the way to an order, inputs before what needs them, as often as they are needed."""
-    recipe = kitchen.recipe_of(order)
+    recipe = kitchen.recipe_by_product.get(order)
     if recipe is None:
         return []
     return [step for name in recipe.inputs for step in recipe_steps(kitchen, name)] + [recipe]
@@ -425,7 +425,11 @@ class CollabOvercookedText(CollabOvercookedScenes):
         return {"event": code.name, "item": item, "place": place, "label": labels[code]}
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        kitchen, scene = self.kitchen, self.seat_scene(self.scene(state, i), seat)
+        return self.describe_scene(self.seat_scene(self.scene(state, i), seat), seat)
+
+    def describe_scene(self, scene: Mapping[str, Any], seat: int) -> str:
+        """Return the description of a scene of a seat."""
+        kitchen = self.kitchen
         me, agents = kitchen.agents[seat], scene["agents"]
         limit = f" of {scene['limit']}" if "limit" in scene else ""
         lines = [f"Timestep {scene['timestep']}{limit}."]

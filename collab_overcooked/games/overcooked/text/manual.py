@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from collab_overcooked.games.overcooked.engine.constants import (
@@ -56,6 +58,15 @@ class OvercookedManual(OvercookedText):
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
+        if (k, steps, seat) not in self._manuals:
+            self._manuals[k, steps, seat] = self._manual(k, steps, seat)
+        return self._manuals[k, steps, seat]
+
+    @cached_property
+    def _manuals(self) -> dict[tuple[int, int, int], str]:
+        return {}  # by layout, number of steps and seat
+
+    def _manual(self, k: int, steps: int, seat: int) -> str:
         layout = self.compiled.layouts[k]
         objects = [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
         lines = [

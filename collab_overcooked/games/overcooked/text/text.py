@@ -226,8 +226,8 @@ def distance_text(moves: int, is_blocked: bool = False) -> str:
     return f"{moves - BLOCKED} but blocked by a player" if moves >= BLOCKED else str(moves)
 
 
-def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
-    return [name for name in names if name[0] == LETTERS[kind]]
+def _by_kind(names: Collection[str]) -> dict[Kind, list[str]]:
+    return {kind: [name for name in names if name[0] == letter] for kind, letter in zip(Kind, LETTERS, strict=True)}
 
 
 def _counter_lines(
@@ -235,14 +235,15 @@ def _counter_lines(
 ) -> list[str]:
     objects = seen["objects"]
     near, far = [], []
-    for name in _of_kind(moves, Kind.COUNTER):
+    kinds = _by_kind(moves)
+    for name in kinds[Kind.COUNTER]:
         if moves[name] == NOTHING or moves[name] >= BLOCKED:
             if name in ever:
                 is_blocked = moves[name] != NOTHING or name in blocked
                 far.append(f"{name} {distance_text(NOTHING, is_blocked)}")
         elif objects[name][Thing.ITEM] != Item.NONE:
             near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
-    shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in _of_kind(moves, Kind.SHARED)]
+    shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in kinds[Kind.SHARED]]
     return [
         "Counters: " + ("; ".join(near) or "nothing lies on those in reach") + ".",
         *(["Other counters: " + ", ".join(far) + "."] if far else []),
@@ -273,10 +274,22 @@ class OvercookedText(OvercookedScenes):
     levels: tuple[str, ...]
 
     @cached_property
+    def objects(self) -> list[dict[str, Array]]:
+        """Rows of the objects by name, for each layout; see ``Object``."""
+        pools = [objects[objects[:, Object.X] != NOTHING] for objects in self.compiled.tables.objects]
+        return [{object_name(row): row for row in rows} for rows in pools]
+
+    @cached_property
     def object_names(self) -> list[dict[tuple[int, int], str]]:
         """Names of the objects by position, for each layout."""
-        pools = [objects[objects[:, Object.X] != NOTHING] for objects in self.compiled.tables.objects]
-        return [{(int(row[Object.X]), int(row[Object.Y])): object_name(row) for row in rows} for rows in pools]
+        return [
+            {(int(row[Object.X]), int(row[Object.Y])): name for name, row in objects.items()}
+            for objects in self.objects
+        ]
+
+    @cached_property
+    def _within_reach(self) -> dict[tuple[int, tuple[int, int], str], tuple[str, ...]]:
+        return {}  # what ``within_reach`` returned, by its arguments
 
     @cached_property
     def directive_texts(self) -> tuple[str, ...]:
@@ -352,11 +365,12 @@ class OvercookedText(OvercookedScenes):
             nearest empty counter, empty if there is none) and ``feasible`` (texts).
         """
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        objects = {object_name(thing): thing for thing in tables.objects[k] if thing[Object.X] != NOTHING}
+        objects = self.objects[k]
         texts = self.directive_texts
         seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
         ways = {j: self._surroundings(state, i, j) for j in seats}
         alone = {j: self._surroundings(state, i, j, alone=True) for j in seats}
+        distances = {j: {name: int(distance_to(thing, ways[j])) for name, thing in objects.items()} for j in seats}
         slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
         kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
         macro, mask = state.macro_state[i, seat], np.zeros(len(tables.catalogue), np.int8)
@@ -364,14 +378,12 @@ class OvercookedText(OvercookedScenes):
         return {
             "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
-            "distances": {
-                j: {name: int(distance_to(thing, ways[j])) for name, thing in objects.items()} for j in seats
-            },
+            "distances": distances,
             "blocked": {
                 j: {
                     name
                     for name, thing in objects.items()
-                    if distance_to(thing, ways[j]) == NOTHING != distance_to(thing, alone[j])
+                    if distances[j][name] == NOTHING != distance_to(thing, alone[j])
                 }
                 for j in seats
             },
@@ -399,6 +411,7 @@ class OvercookedText(OvercookedScenes):
         seen, tables = self.look(state, i, seat), self.compiled.tables
         clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
         moves = seen["distances"][seat]
+        kinds = _by_kind(moves)
         lines = [
             f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; "
             f"earned so far: {clock[Clock.SCORE]}.",
@@ -408,22 +421,19 @@ class OvercookedText(OvercookedScenes):
             ),
         ]
         for j, distances in seen["distances"].items():
-            names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
+            names = [name for kind in DISTANCE_ORDER for name in kinds[kind]]
             who = "Your" if j == seat else f"{NAMES[j]}'s"
             lines.append(
                 f"{who} distances: "
                 + ", ".join(f"{name} {distance_text(distances[name], name in seen['blocked'][j])}" for name in names)
                 + "."
             )
-        lines += [
-            f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}."
-            for name in _of_kind(moves, Kind.POT)
-        ]
+        lines += [f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}." for name in kinds[Kind.POT]]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
         lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat])
         lines += [
             f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
-            for name in _of_kind(moves, Kind.GATE)
+            for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]
         if seen["put_down"]:
@@ -470,5 +480,9 @@ class OvercookedText(OvercookedScenes):
 
     def within_reach(self, k: int, start: tuple[int, int], floor: str) -> tuple[str, ...]:
         """Return the names of the objects next to the cells of some kinds of floor that can be reached from a cell."""
-        cells = flood(self.compiled.layouts[k].grid, start, set(), floor)
-        return tuple(name for spot, name in self.object_names[k].items() if cells & set(neighbours(spot)))
+        known, key = self._within_reach, (k, start, floor)
+        if key not in known:
+            cells = flood(self.compiled.layouts[k].grid, start, set(), floor)
+            beside = {cell for spot in cells for cell in neighbours(spot)}
+            known[key] = tuple(name for spot, name in self.object_names[k].items() if spot in beside)
+        return known[key]

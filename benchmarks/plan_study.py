@@ -28,7 +28,7 @@ from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.policies.search.subplans import Study
+from collab_overcooked.policies.search.subplans import SubplanStudy
 from collab_overcooked.reporting.plan_trees import all_updates
 from collab_overcooked.reporting.result_table import Column, ResultTable, estimate_json
 from collab_overcooked.runner.env_variants import variant_of
@@ -55,13 +55,13 @@ MAX_NAMED = 6  # values of an option that scenes differ in
 COSTS = ("looks", "searches", "plans", "calls", "characters", "depth")
 
 
-def studied(game: str) -> Study:
+def studied(game: str) -> SubplanStudy:
     """Return what a game's teams are compared in.
 
     Raises:
         ValueError: If it offers no sub-plans.
     """
-    result: Study = registry.load_entry(registry.find(game).subplans).study[game]
+    result: SubplanStudy = registry.load_entry(registry.find(game).subplans).study[game]
     return result
 
 
@@ -162,17 +162,17 @@ def run_study(
 # ------------------------------------------------------------------------------------------- comparing
 
 
-def varied(study: Study) -> list[str]:
+def varied(study: SubplanStudy) -> list[str]:
     """Return the options that a study's scenes differ in."""
     return sorted({name for _, entry in study.scenes for name in entry if entry[name] != study.scenes[0][1].get(name)})
 
 
-def variant_title(study: Study, records: Sequence[Record]) -> str:
+def variant_title(study: SubplanStudy, records: Sequence[Record]) -> str:
     """Return the game that was played with every option that differs from its default and is equal in all scenes."""
     return "; ".join(dict.fromkeys(variant_of(record, varied(study)).title for record in records))
 
 
-def compare_ways(study: Study, records: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+def compare_ways(study: SubplanStudy, records: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
     """Return scores, costs, and differences to the first way on the same scenes."""
     rows = {}
     for way, played in records.items():

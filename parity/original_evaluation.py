@@ -9,10 +9,10 @@ import numpy as np
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationEvent,
-    Conversation,
-    Message,
+    CollaborationRun,
+    PlanConversation,
+    PlanMessage,
     References,
-    Run,
     Vocabularies,
     collaboration_events,
 )
@@ -37,7 +37,7 @@ def references_by_agent(
     return tuple(tuple(tuple(t[f"agent_{k}"]) for t in trajectories) for k in range(agents))
 
 
-def runs_of_case(case: Mapping[str, Any]) -> list[Run]:
+def runs_of_case(case: Mapping[str, Any]) -> list[CollaborationRun]:
     """Return the runs of a case, whose ``logs`` are mappings with success, last_t, history and events."""
     runs = []
     for log in case["logs"]:
@@ -45,12 +45,12 @@ def runs_of_case(case: Mapping[str, Any]) -> list[Run]:
         by_agent = [history[str(k)] for k in range(len(history))] if isinstance(history, Mapping) else history
         actions = tuple(tuple((entry["timestamp"], entry["action"]) for entry in own) for own in by_agent)
         talks = [
-            Conversation(
-                event["t"], tuple(Message(said["agent"], said["say"], said["plan"]) for said in event["messages"])
+            PlanConversation(
+                event["t"], tuple(PlanMessage(said["agent"], said["say"], said["plan"]) for said in event["messages"])
             )
             for event in log["events"]
         ]
-        runs.append(Run(actions, tuple(talks), log["success"], log["last_t"] + 1))
+        runs.append(CollaborationRun(actions, tuple(talks), log["success"], log["last_t"] + 1))
     return runs
 
 

@@ -26,13 +26,13 @@ FAULTS = {
     "a game outside its home": ("collab_overcooked/runner/jobs.py", "x = 'CraftKitchen'", "names a game"),
     "a circle": ("collab_overcooked/games/craft/engine/step.py", "from . import rules", "import each other"),
     "a long module": ("collab_overcooked/io/checks.py", "x = 1\n" * 501, "501 lines"),
-    "a long function": ("benchmarks/steps.py", "def step():\n" + "    x = 1\n" * 40, "41 lines"),
     "many parameters": ("collab_overcooked/io/checks.py", "def f(a,b,c,d,e,g,h,i,j,k,l,m,n): pass", "13 parameters"),
     "an import of baselines": (
         "collab_overcooked/runner/jobs.py",
         "from collab_overcooked.baselines import ppo",
         "only",
     ),
+    "a class of a name in use": ("collab_overcooked/io/checks.py", "class Clock: pass", "Clock: .* has a class"),
     "text as code": ("collab_overcooked/io/checks.py", "eval('1')", "eval runs text"),
     "a file that is opened": ("collab_overcooked/runner/jobs.py", "open('a')", "opens a file"),
     "a path that is opened": ("collab_overcooked/runner/jobs.py", "path.open(encoding='utf-8')", "opens a file"),
@@ -59,6 +59,9 @@ def complaints(*sources: Source) -> list[str]:
 def test_a_planted_fault_is_found(fault: tuple[str, str, str]) -> None:
     path, text, complaint = fault
     sources = [Source(path, text)]
+    if "has a class" in complaint:
+        sources.append(Source("collab_overcooked/games/craft/env.py", "class Clock: pass"))  # of a game: allowed
+        sources.append(Source("collab_overcooked/io/text.py", "class Clock: pass"))
     if "import each other" == complaint:
         sources.append(Source(RULES, RULE + "from collab_overcooked.games.craft.engine import step"))
     assert [line for line in complaints(*sources) if re.search(complaint, line)]

@@ -16,7 +16,7 @@ from collab_overcooked.baselines.seeds import train_seeds
 from collab_overcooked.baselines.settings import LEARNERS, TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
 from collab_overcooked.baselines.train_logger import check_services, send_logs, write_log
-from collab_overcooked.baselines.training import Outcome
+from collab_overcooked.baselines.training import TrainingOutcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
@@ -63,7 +63,7 @@ def train(
         raise ValueError("workers: they are for several trainings; name --seeds, for example --seeds 0 1 2")
     if seeds and algorithm == "response":
         raise ValueError("seeds: response writes the best response of one training into the pool; leave --seeds out")
-    run = Run(algorithm, values, command, tuple(services))
+    run = TrainingRun(algorithm, values, command, tuple(services))
     with resumable(folder, "**/*.pt"):
         if not seeds:
             run.train(folder, say)
@@ -76,7 +76,7 @@ def train(
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """Training by any algorithm, which workers can run with several seeds."""
 
     algorithm: str  # One of ``ALGORITHMS``
@@ -154,7 +154,7 @@ RUNS: dict[str, Callable[[Document, Path, str, Say], None]] = {
 }
 
 
-def report(outcome: Outcome) -> list[str]:
+def report(outcome: TrainingOutcome) -> list[str]:
     """Return how a training went, in lines."""
     collect, learn = outcome.seconds
     lines = [f"{outcome.steps:,} steps; collecting took {collect:.1f} s, learning {learn:.1f} s"]

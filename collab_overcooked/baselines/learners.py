@@ -141,7 +141,7 @@ class _Lean(nn.Module):
         return values, log_probs.gather(-1, actions[:, None]).squeeze(-1), -(log_probs.exp() * log_probs).sum(-1)
 
 
-class Policy(_Lean, ActorCriticPolicy):
+class ActorCritic(_Lean, ActorCriticPolicy):
     """Policy and value of PPO."""
 
 
@@ -281,7 +281,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
     masked = settings.learner == "maskable-ppo"
     kind: Any = MaskablePPO if masked else PPO
     learner = kind(
-        MaskedPolicy if masked else Policy,
+        MaskedPolicy if masked else ActorCritic,
         None,
         learning_rate=lambda left: linear_schedule(settings.final_learning_rate, settings.learning_rate, left),
         n_steps=settings.rollout,

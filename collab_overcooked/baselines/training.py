@@ -41,7 +41,7 @@ EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingOutcome:
     """Result of a training."""
 
     steps: int  # Environment steps taken
@@ -302,7 +302,7 @@ def train(
     bar: bool = True,
     note: Callable[[str], None] = lambda message: None,
     services: Sequence[str] = (),
-) -> Outcome:
+) -> TrainingOutcome:
     """Train in a folder: ``settings.json``, logs (see ``TrainLogger``), ``checkpoint.pt``, ``policy*.npz``.
 
     Beside partners also ``curves.csv`` and ``curves.svg``, returns by their family; with ``kept_policies`` the folder
@@ -394,7 +394,7 @@ def self_play_score(training: Training, games: int, seed: int) -> dict[str, Any]
     return score(training.game, files if len(files) == n_agents else files * n_agents, games, seed)
 
 
-def finish(training: Training, folder: Path, command: str) -> Outcome:
+def finish(training: Training, folder: Path, command: str) -> TrainingOutcome:
     """Score the policies, write them, and return how it went."""
     files = exported(training, command)
     paths = [folder / (f"policy_{seat}.npz" if len(files) > 1 else "policy.npz") for seat in range(len(files))]
@@ -402,6 +402,6 @@ def finish(training: Training, folder: Path, command: str) -> Outcome:
         file.save(path)
     collect, learn = training.seconds
     measured = files[0].meta["score"]
-    return Outcome(
+    return TrainingOutcome(
         training.rollouts.steps, training.mean_return, (collect, learn), tuple(paths), measured, training.reached
     )

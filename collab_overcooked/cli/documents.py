@@ -15,7 +15,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, is_asking, say
 from collab_overcooked.cli.options import FLAG, as_options, set_options
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import LayoutError, load_file
 
 File = Annotated[
@@ -132,14 +132,14 @@ def check_command(kind: DocumentKind) -> Callable[..., int]:
                 finding = file_kind.check([file], options if file_kind is kind else file_kind.options())
             except (ValueError, OSError) as error:  # the others are checked all the same
                 reason = str(error) if file in str(error) else f"{file}: {error}"
-                finding = Finding(f"CANNOT BE READ: {reason}", [{"file": file, "error": str(error)}], ok=False)
+                finding = DocumentFinding(f"CANNOT BE READ: {reason}", [{"file": file, "error": str(error)}], ok=False)
                 codes.append(2)
             codes.append(int(not finding.ok))
             values += finding.values if isinstance(finding.values, list) else [finding.values]
             if not to_dict:
                 show(finding, to_dict)
         if to_dict:
-            show(Finding("", values), to_dict)
+            show(DocumentFinding("", values), to_dict)
         return max(codes)
 
     check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims, 2 if one cannot be read."
@@ -147,7 +147,7 @@ def check_command(kind: DocumentKind) -> Callable[..., int]:
     return check
 
 
-def show(finding: Finding, to_dict: bool) -> None:
+def show(finding: DocumentFinding, to_dict: bool) -> None:
     """Print a finding as text or as JSON; the values of a single file are not wrapped in a list."""
     single = isinstance(finding.values, list) and len(finding.values) == 1
     values = finding.values[0] if single else finding.values  # type: ignore[index]

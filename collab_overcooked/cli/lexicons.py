@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import FOLDER, KEYS, load_lexicon
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.options import NoOptions
 
 
-def check_lexicons(sources: Sequence[str], options: NoOptions) -> Finding:
+def check_lexicons(sources: Sequence[str], options: NoOptions) -> DocumentFinding:
     """Report for every game the names that a lexicon lacks; a lexicon is valid if at least one game can use it."""
     names = {record.id: registry.load_game(record.id, lexicon="kitchen").names() for record in registry.games()}
     lines, values = [], []
@@ -22,7 +22,7 @@ def check_lexicons(sources: Sequence[str], options: NoOptions) -> Finding:
             listed = ", ".join(absent[:6]) + (", ..." if len(absent) > 6 else "")
             lines.append(f"  {env_id}: " + (f"no word for {listed}" if absent else "has all words"))
         values.append({"name": lexicon.name, "words": len(lexicon.table) // 2, "missing": missing})
-    return Finding("\n".join(lines), values, all(not all(value["missing"].values()) for value in values))  # type: ignore
+    return DocumentFinding("\n".join(lines), values, all(not all(value["missing"].values()) for value in values))  # type: ignore
 
 
 LEXICON = DocumentKind(

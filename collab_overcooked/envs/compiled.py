@@ -20,7 +20,7 @@ from collab_overcooked.io.schema import Form, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.events import EventField
-from collab_overcooked.render.model import Card, Line, PanelColumn, Sheet, Text
+from collab_overcooked.render.model import Card, PanelColumn, Sheet, Text, TextLine
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 Start = Callable[[Mapping[str, Any], int], None]
@@ -254,7 +254,7 @@ class CompiledGame(FullGame):
 
         With a seat, the scene has been left what that seat may know.
         """
-        cards = tuple(Card((Line((Text(line),)),)) for line in scene_lines(scene))
+        cards = tuple(Card((TextLine((Text(line),)),)) for line in scene_lines(scene))
         return Sheet((PanelColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
 
     def why_refused(self, state: Any, i: int, seat: int, action: int) -> int:

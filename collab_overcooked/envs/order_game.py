@@ -19,7 +19,7 @@ from collab_overcooked.kernels.orders import FORCED_SLOTS
 
 
 @dataclass(frozen=True)
-class Report:
+class OrderReport:
     """Outcome of a list of commands."""
 
     obeyed: tuple[bool, ...]  # Whether each command was carried out

@@ -28,7 +28,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Budget:
+class ComparisonBudget:
     """Settings that a suite's comparisons play."""
 
     # Settings by the names that the suite knows, or a function that reads them from published numbers

@@ -15,7 +15,7 @@ from msgspec import field as column
 
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.evaluation.plans import Cell, check_episodes
+from collab_overcooked.evaluation.plans import TeamGames, check_episodes
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import list_of_names
@@ -342,14 +342,14 @@ def plan_pairs(
     missing: Mapping[Any, Sequence[int]],
     seed: int,
     batch_size: int,
-) -> list[list[Cell]]:
+) -> list[list[TeamGames]]:
     """Return the missing games by the policy in seat 0, up to ``batch_size`` of a pair at once."""
     others = cached_env(env_id, options).game.n_agents - 1
-    stages: list[list[Cell]] = [[] for _ in specs]
+    stages: list[list[TeamGames]] = [[] for _ in specs]
     for (one, other), episodes in missing.items():
         for first in range(0, len(episodes), batch_size):
             numbers = episodes[first : first + batch_size]
-            cell = Cell(
+            cell = TeamGames(
                 env_id=env_id,
                 env_kwargs=dict(options),
                 team=(specs[one], *[specs[other]] * others),

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
-from collab_overcooked.evaluation.plans import Cell, check_episodes
+from collab_overcooked.evaluation.plans import TeamGames, check_episodes
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.structs import Name, Number, Text
 from collab_overcooked.metrics.intervals import mean_ci
@@ -155,7 +155,7 @@ def skip_met(
 
 def plan_cells(
     pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], episodes: int, among: bool = True
-) -> Iterator[Cell]:
+) -> Iterator[TeamGames]:
     """Yield the cells of an evaluation.
 
     Args:
@@ -168,7 +168,7 @@ def plan_cells(
     seats = range(pool.env.game.n_agents)
     seeds = tuple(derive_seed(pool.seed, "partners", k) for k in range(episodes))
 
-    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Cell:
+    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> TeamGames:
         score = PartnerScore(
             pool=pool.name,
             pool_sha256=pool.digest,
@@ -182,7 +182,7 @@ def plan_cells(
             returns=[],
             **line,
         )
-        return Cell(pool.env_id, dict(pool.env_kwargs), tuple(team), seeds, score)
+        return TeamGames(pool.env_id, dict(pool.env_kwargs), tuple(team), seeds, score)
 
     line: dict[str, Any]
     for ego in egos:
@@ -258,7 +258,7 @@ def score(
         return [run.results[cell.what.key] for cell in cells]
 
 
-def _config(pool: PartnerPool, cells: Sequence[Cell], episodes: int) -> dict[str, Any]:
+def _config(pool: PartnerPool, cells: Sequence[TeamGames], episodes: int) -> dict[str, Any]:
     specs = [spec for cell in cells for spec in cell.team]
     files = {path for spec in specs for path in PolicySpec.parse(spec).weight_files}
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}

@@ -98,7 +98,7 @@ class SeriesPlan(EpisodePlan):
 
 
 @dataclass(frozen=True)
-class Cell:
+class TeamGames:
     """Games of one team, played at once where its policies allow it, with the same returns as one by one."""
 
     env_id: str  # Registered id

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import check_max_cycles, split_options
-from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting, Summary, only
+from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NoOptions, make_options, option
@@ -137,9 +137,9 @@ class Suite:
     title: ClassVar[str] = ""  # Of the game on leaderboards; its id if empty
     measure: ClassVar[str] = ""  # Description of the leaderboard's numbers; the first metric if empty
     # Settings that a comparison of policies plays, by its budget
-    budgets: ClassVar[Mapping[str, Budget]] = {
-        "small": Budget(("episodes",), {"episodes": 5}),
-        "full": Budget(("episodes",), {"episodes": 50}),
+    budgets: ClassVar[Mapping[str, ComparisonBudget]] = {
+        "small": ComparisonBudget(("episodes",), {"episodes": 5}),
+        "full": ComparisonBudget(("episodes",), {"episodes": 50}),
     }
     benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 2}  # Further fields of ``Benchmark``
     # Further columns of the leaderboard

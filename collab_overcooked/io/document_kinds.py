@@ -15,7 +15,7 @@ from collab_overcooked.io.options import NoOptions
 
 
 @dataclass(frozen=True)
-class Finding:
+class DocumentFinding:
     """Result of a check."""
 
     text: str  # Report for a terminal
@@ -31,7 +31,7 @@ class DocumentKind:
     folder: str  # Folder of the built-in files, below ``layouts``
     keys: Collection[str]  # Allowed top-level keys
     # Function of names or paths and options; raises LayoutError for a file that cannot be read
-    check: Callable[[Sequence[str], Any], Finding]
+    check: Callable[[Sequence[str], Any], DocumentFinding]
     summary: str  # Description of the check in one sentence
     options: type = NoOptions  # Frozen dataclass of the check's options, with fields made by ``io.options.option``
     endings: tuple[str, ...] = (".yaml", ".yml")  # File name extensions
@@ -52,7 +52,7 @@ class DocumentKind:
 class Generator(Protocol):
     """A frozen dataclass of options, made by ``io.options.option``, that writes files."""
 
-    def write(self, out: Path, command: str) -> Finding:
+    def write(self, out: Path, command: str) -> DocumentFinding:
         """Write the files.
 
         Args:

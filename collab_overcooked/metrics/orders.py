@@ -41,7 +41,7 @@ class OrderRecord(Record, kw_only=True):
     steps: Sequence[OrderStep]
 
 
-class Cell(NamedTuple):
+class OrderCell(NamedTuple):
     """A fraction as printed in the paper."""
 
     completed: int  # Orders completed
@@ -81,9 +81,9 @@ class Tally:
             raise ValueError(f"counting must be 'orders' or 'steps', not {counting!r}")
         return self.expired if counting == "orders" else self.failing_steps
 
-    def cell(self, counting: Counting = "orders") -> Cell:
+    def cell(self, counting: Counting = "orders") -> OrderCell:
         """Return the fraction completed / (completed + failed)."""
-        return Cell(self.completed, self.completed + self.failed(counting))
+        return OrderCell(self.completed, self.completed + self.failed(counting))
 
 
 def total(tallies: Iterable[Tally]) -> Tally:
@@ -117,15 +117,15 @@ def ordered(record: OrderRecord) -> list[str]:
     return ended + [name for name, _ in (steps[-1].open if steps else ())]
 
 
-def parse_cell(text: str) -> Cell:
+def parse_cell(text: str) -> OrderCell:
     """Parse a printed fraction such as ``"18/19"``."""
     match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
     if not match or int(match[1]) > int(match[2]):
         raise ValueError(f"cell: got {text!r}, allowed is completed/resolved, for example 18/19")
-    return Cell(int(match[1]), int(match[2]))
+    return OrderCell(int(match[1]), int(match[2]))
 
 
-def cos(cells: Sequence[Sequence[Cell]]) -> Estimate | None:
+def cos(cells: Sequence[Sequence[OrderCell]]) -> Estimate | None:
     """Return the collaboration score: the mean over conditions of completed over resolved orders.
 
     Source: MindAgent (Gong et al. 2024), section 3, with completed + failed as denominator: the printed tables
@@ -158,14 +158,14 @@ class CosTable:
     alphas: tuple[float, ...]  # Conditions in the order of the rows; a larger alpha gives more time between orders
     levels: tuple[str, ...]  # Levels in the order of the columns
     # (level, alpha) -> one fraction a run; combinations that were not played are missing
-    runs: Mapping[tuple[str, float], tuple[Cell, ...]]
+    runs: Mapping[tuple[str, float], tuple[OrderCell, ...]]
 
-    def cell(self, level: str, alpha: float) -> Cell | None:
+    def cell(self, level: str, alpha: float) -> OrderCell | None:
         """Return a cell summed over runs; None if it was not played."""
         runs = self.runs.get((level, alpha))
         if not runs:
             return None
-        return Cell(sum(run.completed for run in runs), sum(run.resolved for run in runs))
+        return OrderCell(sum(run.completed for run in runs), sum(run.resolved for run in runs))
 
     def cos(self, level: str) -> Estimate | None:
         """Return the CoS of a level."""

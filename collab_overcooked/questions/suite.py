@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from collab_overcooked.evaluation.benchmark import BUDGETS, Budget, NothingToPlay, Setting, Summary
+from collab_overcooked.evaluation.benchmark import BUDGETS, ComparisonBudget, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
@@ -116,7 +116,7 @@ class QuestionSuite(Suite):
     has_success = True
     score_metric = "success"
     title, measure = "Questions", "accuracy in per cent"
-    budgets: ClassVar = dict.fromkeys(BUDGETS, Budget(games_asked, {"kinds": OWN, "answers": PLAY}))
+    budgets: ClassVar = dict.fromkeys(BUDGETS, ComparisonBudget(games_asked, {"kinds": OWN, "answers": PLAY}))
     benchmark_fields: ClassVar = {"repeats": "samples", "mixed_teams": False, "scale": 100.0}
 
     def plan(

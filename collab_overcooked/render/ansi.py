@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.render.model import Bar, Board, Card, Line, PanelColumn, Sheet, Span
+from collab_overcooked.render.model import Bar, Board, Card, PanelColumn, Sheet, Span, TextLine
 
 BAR = 10  # characters of a bar
 
@@ -41,7 +41,7 @@ def _card(card: Card) -> str:
     return f"{icon} {text}".strip()
 
 
-def _line(line: Line) -> str:
+def _line(line: TextLine) -> str:
     return "  ".join(filter(None, (_spans(line.left), _spans(line.right))))
 
 

@@ -60,7 +60,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Cell:
+class BoardCell:
     """A tile of the board."""
 
     sprite: str  # Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance
@@ -117,7 +117,7 @@ Span = Text | Dot | Mark | Icon
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """A line of texts and icons, some of them right-aligned; tall lines have larger icons."""
 
     left: tuple[Span, ...]
@@ -133,7 +133,7 @@ CARD_GAP = 0.45  # heights of a line between cards
 class Card:
     """Lines beside an icon."""
 
-    lines: tuple[Line | Bar, ...]  # From top to bottom
+    lines: tuple[TextLine | Bar, ...]  # From top to bottom
     icon: Icon | Cook | None = None  # Icon at the left, None for none
     size: float = 0  # Height of the icon in lines; 0 for the height of all lines
     rule: bool = False  # Whether a thin line is drawn above it
@@ -147,9 +147,9 @@ class Card:
         return max(lines_height(self.lines), self.size if self.icon else 0) + CARD_GAP
 
 
-def lines_height(lines: Sequence[Line | Bar]) -> float:
+def lines_height(lines: Sequence[TextLine | Bar]) -> float:
     """Return the height of lines, in lines."""
-    return sum(TALL if isinstance(line, Line) and line.tall else 1 for line in lines)
+    return sum(TALL if isinstance(line, TextLine) and line.tall else 1 for line in lines)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Board:
     """Board from above. Places are upper left corners in tiles."""
 
     size: Point  # Width and height in tiles
-    cells: tuple[tuple[Point, Cell], ...]  # Place and cell
+    cells: tuple[tuple[Point, BoardCell], ...]  # Place and cell
     cooks: tuple[tuple[Point, Cook], ...]  # Place and agent
     cook_size: float = 1  # Size of an agent in tiles
     patches: tuple[tuple[float, float, float, float], ...] = ()  # Darker rectangles of floor: place, width and height
@@ -191,7 +191,7 @@ class Sheet:
     """A complete picture: boards and columns side by side, notes below."""
 
     parts: tuple[Board | PanelColumn, ...]  # Boards and columns from left to right
-    notes: tuple[Line, ...] = ()  # Lines below, in as many columns as fit; their number is constant
+    notes: tuple[TextLine, ...] = ()  # Lines below, in as many columns as fit; their number is constant
     note_width: float = 26  # Width of a note in font sizes
     remark: tuple[str, str] | None = None  # Heading and text of up to two lines below the notes; None takes no space
     listing: tuple[str, ...] = ()  # Lines for the text picture only
@@ -224,16 +224,16 @@ def share_of(part: float, total: float) -> float:
 def clock(title: str, counts: Sequence[tuple[str, str]], used: float, total: float | None, above: str = "") -> Card:
     """Return the card of the time: title, counts with their colours, and a bar of the elapsed time if it is limited."""
     right = tuple(Text(count, colour, bold=True) for count, colour in counts)
-    heading = (Line((Text(above, GREY),)),) if above else ()
+    heading = (TextLine((Text(above, GREY),)),) if above else ()
     bar = () if total is None else (Bar(share_of(used, total)),)
-    return Card((*heading, Line((Text(title, bold=True),), right), *bar), kind="clock")
+    return Card((*heading, TextLine((Text(title, bold=True),), right), *bar), kind="clock")
 
 
 def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Card:
     """Return the card of an agent: portrait, name and state, then further lines."""
     portrait = Cook(cook.seat, cook.letter, chef=cook.chef)
-    title = Line((Text(name, seat_colour(cook.seat), bold=True), Text(state, GREY)))
-    return Card((title, *(Line(spans) for spans in more)), portrait, kind="agent")
+    title = TextLine((Text(name, seat_colour(cook.seat), bold=True), Text(state, GREY)))
+    return Card((title, *(TextLine(spans) for spans in more)), portrait, kind="agent")
 
 
 def held_spans(icon: Icon | None, text: str) -> tuple[Span, ...]:

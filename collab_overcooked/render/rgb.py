@@ -31,11 +31,10 @@ from collab_overcooked.render.model import (
     TALL,
     Bar,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
-    Line,
     Link,
     Mark,
     PanelColumn,
@@ -43,6 +42,7 @@ from collab_overcooked.render.model import (
     Sheet,
     Span,
     Text,
+    TextLine,
     lines_height,
 )
 from collab_overcooked.render.sprites import cook_image, icon_image, paint, station_image, strokes_of
@@ -152,7 +152,7 @@ def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> N
 
 
 @lru_cache(maxsize=1024)
-def cell_image(cell: Cell, tile: int) -> Image.Image:
+def cell_image(cell: BoardCell, tile: int) -> Image.Image:
     """Return a cell with its items, RGB (tile, tile)."""
     image = station_image(cell.sprite, tile).copy()
     if cell.back:
@@ -172,7 +172,7 @@ def cell_image(cell: Cell, tile: int) -> Image.Image:
     return image.convert("RGB")
 
 
-def _cell_label(cell: Cell, tile: int) -> Image.Image | None:
+def _cell_label(cell: BoardCell, tile: int) -> Image.Image | None:
     if not cell.labels or tile < LABELLED_TILE:
         return None
     size, width = label_size(tile), tile - 2
@@ -186,7 +186,7 @@ def short_label(labels: Sequence[str], size: int, width: int) -> tuple[str, ...]
     return shorten_parts(fitting, size, width)
 
 
-def _draw_items(image: Image.Image, cell: Cell, tile: int, used: int) -> None:
+def _draw_items(image: Image.Image, cell: BoardCell, tile: int, used: int) -> None:
     items = cell.items
     if not items:
         return
@@ -278,7 +278,7 @@ def card_image(card: Card, width: int, ground: str, m: Measures) -> Image.Image:
     return image.convert("RGB")
 
 
-def draw_line(image: Image.Image, line: Line, at: tuple[int, int], width: int, m: Measures) -> None:
+def draw_line(image: Image.Image, line: TextLine, at: tuple[int, int], width: int, m: Measures) -> None:
     """Draw a line into ``width`` pixels: the right end first, the rest into the remaining space."""
     x, y = at
     right = sum(_span_width(span, line.tall, m) + m.text for span in line.right)
@@ -348,7 +348,7 @@ def _draw_strip(image: Image.Image, sheet: Sheet, width: int, top: int, m: Measu
 
 
 @lru_cache(maxsize=512)
-def _note_image(note: Line, width: int, m: Measures) -> Image.Image:
+def _note_image(note: TextLine, width: int, m: Measures) -> Image.Image:
     image = Image.new("RGBA", (width, m.line), PAPER)
     draw_line(image, note, (0, 0), width, m)
     return image.convert("RGB")

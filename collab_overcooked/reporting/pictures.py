@@ -18,18 +18,18 @@ from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.render.model import (
     Bar,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     Mark,
     PanelColumn,
     Point,
     Sheet,
     Span,
     Text,
+    TextLine,
     initials,
 )
 from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
@@ -115,7 +115,7 @@ class Sketch:
         drawn = {"s": self.sprite(bare), "f": cook.facing}
         return drawn | ({"h": self.icon(cook.held)} if cook.held else {})
 
-    def _cell(self, x: float, y: float, cell: Cell) -> dict[str, Any]:
+    def _cell(self, x: float, y: float, cell: BoardCell) -> dict[str, Any]:
         drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(cell.sprite)}
         if cell.items:
             drawn["i"] = [self.icon(icon) for icon in cell.items]
@@ -151,7 +151,7 @@ class Sketch:
             drawn["s"] = self.icon(card.icon)
         return drawn
 
-    def _line(self, line: Line | Bar) -> dict[str, Any]:
+    def _line(self, line: TextLine | Bar) -> dict[str, Any]:
         if isinstance(line, Bar):
             return {"b": round(line.share, 3), "c": line.colour}
         right = {"r": [self._span(span) for span in line.right]} if line.right else {}

@@ -61,7 +61,7 @@ class Ask:
     ahead: Callable[[], Sequence[Ask]] = field(default=tuple, repr=False, compare=False)
 
 
-class Snapshot:
+class DecisionState:
     """The environment before a step. In games with turns, each seat sees the state at its turn.
 
     Args:
@@ -116,7 +116,7 @@ class Snapshot:
         return action, None if verdict[0] == "OK" else verdict
 
 
-class Table:
+class Decisions:
     """The seats of one episode: their plans, and messages and refusals of the current step.
 
     Args:
@@ -142,7 +142,7 @@ class Table:
         self.actions: list[tuple[int, ...]] = []  # of previous steps
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats owe for their messages
 
-    def decide(self, snapshot: Snapshot, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
+    def decide(self, snapshot: DecisionState, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
         """Collect all decisions; returns the fields of the record that are known before the step."""
         n_agents = self.game.n_agents
         self.snapshot, self.talk = snapshot, Conversation(self.plans, self.limits.max_messages, voices)
@@ -173,7 +173,7 @@ class Table:
             **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
         }
 
-    def log_step(self, snapshot: Snapshot, step: Step, rejected: Sequence[int]) -> None:
+    def log_step(self, snapshot: DecisionState, step: Step, rejected: Sequence[int]) -> None:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
         self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
         self.actions.append(tuple(self._actions()))

@@ -23,7 +23,7 @@ from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.runner.decisions import Answer, Ask, Limits, Snapshot, Table
+from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState, Limits
 from collab_overcooked.runner.records import record_class
 from collab_overcooked.runner.teams import Team
 
@@ -188,9 +188,9 @@ class Episode(Generator[Event, Answer, Record]):
         self._log_start()  # the episode may be left before its first step
         voices, ordered = self._receive((yield Started(env, facts.task, seed, observers)))
         self._log_start()
-        table = Table(self.game, self._limits, facts.feedback, observers)
+        table = Decisions(self.game, self._limits, facts.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:
-            snapshot = Snapshot(env.clone_state().state, len(self.steps), observations, env)
+            snapshot = DecisionState(env.clone_state().state, len(self.steps), observations, env)
             decided = yield from table.decide(snapshot, voices)
             observations, infos = self._step(decided | ordered)
             step = self.steps[-1]

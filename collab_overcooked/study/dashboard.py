@@ -18,7 +18,7 @@ from urllib.parse import parse_qs
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import UNKNOWN
-from collab_overcooked.study.design import Step, Study
+from collab_overcooked.study.design import Study, StudyStep
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal, Participant
 from collab_overcooked.study.results import ExportOptions, export
@@ -159,7 +159,7 @@ def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) ->
     }
 
 
-def step_name(study: Study, step: Step) -> str:
+def step_name(study: Study, step: StudyStep) -> str:
     """Return the label of a step on the host's page."""
     page = study.blocks[step.block].page
     what = page[0] if page is not None and step.kind == "page" else step.form or "game"

@@ -86,7 +86,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Step:
+class StudyStep:
     """A step of a participant."""
 
     kind: Literal["page", "form", "play"]  # ``"page"``, ``"form"`` or ``"play"``
@@ -163,7 +163,7 @@ class Study:
         """True if the study contains games."""
         return any(block.play for block in self.blocks)
 
-    def labels_of(self, steps: Sequence[Step]) -> dict[str, str]:
+    def labels_of(self, steps: Sequence[StudyStep]) -> dict[str, str]:
         """Return the labels of a participant's conditions in questionnaires: by place where conditions share one."""
         names = list(dict.fromkeys(step.condition for step in steps if step.kind == "play"))
         labels = [self.conditions[name].label for name in names]
@@ -172,23 +172,23 @@ class Study:
             for place, (name, label) in enumerate(zip(names, labels, strict=True), start=1)
         }
 
-    def steps(self, group: int) -> list[Step]:
+    def steps(self, group: int) -> list[StudyStep]:
         """Return the steps of a group in order; before the first game they are the same for all groups.
 
         Args:
             group: Row of the balanced orders.
         """
-        steps: list[Step] = []
+        steps: list[StudyStep] = []
         for i, block in enumerate(self.blocks):
             if block.page is not None:
-                steps.append(Step("page", i))
+                steps.append(StudyStep("page", i))
             elif block.form:
-                steps.append(Step("form", i, form=block.form))
+                steps.append(StudyStep("form", i, form=block.form))
             for place, k in enumerate(ORDERS[block.order](len(block.play), group, self.seed) if block.play else ()):
                 name = block.play[k]
-                steps.append(Step("play", i, condition=name, place=place))
+                steps.append(StudyStep("play", i, condition=name, place=place))
                 if block.after:
-                    steps.append(Step("form", i, block.after, name, place))
+                    steps.append(StudyStep("form", i, block.after, name, place))
         return steps
 
 

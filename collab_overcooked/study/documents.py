@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
@@ -17,7 +17,7 @@ from collab_overcooked.study.order import rows_of
 TO_FILL_IN = "REPLACE"
 
 
-def check_studies(sources: Sequence[str], options: NoOptions) -> Finding:
+def check_studies(sources: Sequence[str], options: NoOptions) -> DocumentFinding:
     """Summarise each study: steps of a participant, balance of orders, and fields to fill in."""
     lines: list[str] = []
     values: list[dict[str, Any]] = []
@@ -25,7 +25,7 @@ def check_studies(sources: Sequence[str], options: NoOptions) -> Finding:
         study = read_study(source)
         values.append(study_facts(study))
         lines += _lines(study, values[-1])
-    return Finding("\n".join(lines), values)
+    return DocumentFinding("\n".join(lines), values)
 
 
 def to_fill_in(value: Any, path: str = "") -> list[str]:

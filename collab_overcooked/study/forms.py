@@ -18,7 +18,7 @@ MAX_SECONDS = 3_600  # of a page or a questionnaire
 
 
 @dataclass(frozen=True)
-class Item:
+class FormItem:
     """A question of a questionnaire."""
 
     name: str  # Name of its column in exports
@@ -111,7 +111,7 @@ class Questionnaire:
     name: str  # Name that blocks refer to
     title: str  # Heading of its page
     text: str  # Text above the questions
-    items: tuple[Item, ...]  # Questions
+    items: tuple[FormItem, ...]  # Questions
     within: int | None = None  # Seconds after which it is submitted automatically; None for no limit
 
     def failed(self, answers: Mapping[str, Any]) -> int:
@@ -171,7 +171,7 @@ class FormReader:
         within = doc.integer(*path, "within", default=None, low=5, high=MAX_SECONDS)
         return Questionnaire(name, title, doc.text(*path, "text", default=""), tuple(items), within)
 
-    def _item(self, *path: Any) -> Item:
+    def _item(self, *path: Any) -> FormItem:
         doc = self.doc
         keys = doc.mapping(*path)
         kinds = [kind for kind in self.KEYS if kind in keys]
@@ -185,17 +185,17 @@ class FormReader:
             ends = (doc.text(*path, "low", default=""), doc.text(*path, "high", default=""))
             points = doc.integer(*path, kind, low=2, high=MAX_POINTS)
             expect = self._expected([str(n) for n in range(1, points + 1)], *path)
-            return Item(name, kind, ask, points=points, ends=ends, optional=optional, expect=expect)
+            return FormItem(name, kind, ask, points=points, ends=ends, optional=optional, expect=expect)
         if kind == "number":
             span = [doc.integer(*path, kind, i, low=-1_000_000) for i in range(len(self._pair(*path, kind)))]
             if span[0] >= span[1]:
                 raise doc.refuse("be the smallest and the largest number", *path, kind)
             expect = (str(doc.integer(*path, "expect", low=span[0], high=span[1])),) if "expect" in keys else ()
-            return Item(name, kind, ask, span=(span[0], span[1]), optional=optional, expect=expect)
+            return FormItem(name, kind, ask, span=(span[0], span[1]), optional=optional, expect=expect)
         if kind == "text":
             if doc.at(*path, kind) != "free":
                 raise doc.refuse("be free", *path, kind)
-            return Item(name, kind, ask, optional=optional)
+            return FormItem(name, kind, ask, optional=optional)
         labelled = isinstance(doc.at(*path, kind), dict)
         options = tuple(doc.mapping(*path, kind)) if labelled else self._texts(*path, kind)
         labels = tuple(one_line(doc.text(*path, kind, option)) for option in options) if labelled else ()
@@ -206,7 +206,9 @@ class FormReader:
             if answer not in options:
                 raise doc.refuse(f"be one of {', '.join(options)}", *path, "accept", i)
         expect = self._expected(options, *path)
-        return Item(name, kind, ask, options=options, labels=labels, optional=optional, accept=accept, expect=expect)
+        return FormItem(
+            name, kind, ask, options=options, labels=labels, optional=optional, accept=accept, expect=expect
+        )
 
     def _expected(self, options: Sequence[str], *path: Any) -> tuple[str, ...]:
         value = self.doc.at(*path).get("expect")

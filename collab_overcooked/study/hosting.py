@@ -16,7 +16,7 @@ from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import ABANDONED, Session
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.runner.teams import MakePolicy
-from collab_overcooked.study.design import Condition, Step
+from collab_overcooked.study.design import Condition, StudyStep
 from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
 from collab_overcooked.study.texts import fill
 
@@ -234,7 +234,7 @@ class StudyHost:
             self._open(person.group, step, ready)
         return self._sessions.get(person.group)
 
-    def _open(self, group: int, step: Step, people: Sequence[Participant]) -> None:
+    def _open(self, group: int, step: StudyStep, people: Sequence[Participant]) -> None:
         condition = self.study.conditions[step.condition]
         practice = self.study.blocks[step.block].practice and step.place == 0
         folder = self._folder(condition)

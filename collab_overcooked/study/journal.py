@@ -19,7 +19,7 @@ from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
-from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
+from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep, read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
 LOST = (
@@ -111,7 +111,7 @@ class Journal(Locked):
         self.limit = study.limit
         self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
-        self._steps: dict[int, list[Step]] = {}
+        self._steps: dict[int, list[StudyStep]] = {}
         self._log, self._identities = journals(self.path)
         secret = {line["id"]: line for line in self._identities.read()}
         for event in self._log.read():
@@ -269,13 +269,13 @@ class Journal(Locked):
             participant for participant in self.people.values() if participant.kept.get(self.study.panel_id) == panel_id
         ]
 
-    def steps_of(self, person: Participant) -> list[Step]:
+    def steps_of(self, person: Participant) -> list[StudyStep]:
         """Return the steps of a participant; those from the first game on are final once there is a group."""
         if person.row not in self._steps:
             self._steps[person.row] = self.study.steps(person.row)
         return self._steps[person.row]
 
-    def step_of(self, person: Participant) -> Step | None:
+    def step_of(self, person: Participant) -> StudyStep | None:
         """Return the current step of a participant, None when all are completed."""
         steps = self.steps_of(person)
         return steps[person.step] if person.step < len(steps) else None

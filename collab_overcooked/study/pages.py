@@ -12,7 +12,7 @@ from typing import Any
 
 from collab_overcooked.io.text import harmless
 from collab_overcooked.study.design import End, Needs, Study
-from collab_overcooked.study.forms import Item, Questionnaire
+from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.texts import fill
 
 FieldValues = Mapping[str, Sequence[str]]
@@ -253,7 +253,7 @@ def message_page(study: Study, text: str) -> str:
     return page(study, study.texts["error"], f"<p>{_text(text)}</p>")
 
 
-def _item(study: Study, item: Item, values: Sequence[str], complaint: str, labels: Mapping[str, str]) -> str:
+def _item(study: Study, item: FormItem, values: Sequence[str], complaint: str, labels: Mapping[str, str]) -> str:
     optional = f' <span class="soft">{_text(study.texts["optional"])}</span>' if item.optional else ""
     error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
     state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
@@ -273,7 +273,7 @@ def _item(study: Study, item: Item, values: Sequence[str], complaint: str, label
     return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
 
 
-def _options(study: Study, item: Item, values: Sequence[str], labels: Mapping[str, str]) -> str:
+def _options(study: Study, item: FormItem, values: Sequence[str], labels: Mapping[str, str]) -> str:
     labelled = item.labels or tuple(labels.get(option, option) for option in item.options)
     if item.kind == "rank":
         return _places(study, item, values, labelled)
@@ -287,7 +287,7 @@ def _options(study: Study, item: Item, values: Sequence[str], labels: Mapping[st
     return f'<div class="scale">{low}<div class="points">{points}</div>{high}</div>'
 
 
-def _places(study: Study, item: Item, values: Sequence[str], labels: Sequence[str]) -> str:
+def _places(study: Study, item: FormItem, values: Sequence[str], labels: Sequence[str]) -> str:
     places, rows = [str(place) for place in range(1, len(item.options) + 1)], ""
     for i, option in enumerate(labels):
         chosen = values[i] if i < len(values) else ""

@@ -17,7 +17,7 @@ from collab_overcooked.io.text import one_line
 from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
-from collab_overcooked.study.design import Step
+from collab_overcooked.study.design import StudyStep
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
@@ -71,7 +71,7 @@ class StudyPages:
         places = self.study.per_network
         self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
         self._joins = NetworkRates(places / 3600, places, host)
-        self._drafts: dict[str, Draft] = {}  # last submissions that were not accepted
+        self._drafts: dict[str, AnswerDraft] = {}  # last submissions that were not accepted
         name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
         self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
 
@@ -186,7 +186,7 @@ class StudyPages:
         else:
             self.host.news(person)
 
-    def _seconds_left(self, person: Participant, step: Step) -> int | None:
+    def _seconds_left(self, person: Participant, step: StudyStep) -> int | None:
         """Return the seconds left since a step was first shown; None for a step without a limit."""
         seconds = self.study.blocks[step.block].seconds if step.kind == "page" else self.study.forms[step.form].within
         if not seconds:
@@ -217,7 +217,9 @@ class StudyPages:
         answers, complaints = form.read(fields, self.study.texts)
         if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
             names = {item.name for item in form.items}
-            self._drafts[person.id] = Draft(person.step, {k: v for k, v in fields.items() if k in names}, complaints)
+            self._drafts[person.id] = AnswerDraft(
+                person.step, {k: v for k, v in fields.items() if k in names}, complaints
+            )
             return
         self._drafts.pop(person.id, None)
         self.journal.answered(person, answers | dict.fromkeys(complaints))
@@ -278,7 +280,7 @@ class StudyPages:
 
 
 @dataclass(frozen=True)
-class Draft:
+class AnswerDraft:
     """Answers that were not accepted."""
 
     step: int  # Step of the participant

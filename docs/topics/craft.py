@@ -25,7 +25,7 @@ from collab_overcooked.games.craft.suite import (
     upper_bounds,
 )
 from collab_overcooked.games.craft.text import text
-from collab_overcooked.metrics.orders import Cell
+from collab_overcooked.metrics.orders import OrderCell
 
 from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
 
@@ -115,10 +115,10 @@ def craft_bounds() -> str:
     return table(("level", "agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(1, 8))
 
 
-def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:
+def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[OrderCell]:
     """Return all fractions with denominators up to ``most`` that round to a share."""
     return [
-        Cell(done, resolved)
+        OrderCell(done, resolved)
         for resolved in range(1, most + 1)
         for done in range(resolved + 1)
         if round(done / resolved, digits) == share

@@ -9,7 +9,7 @@ from typing import Any
 import collab_overcooked
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
 from collab_overcooked.games.cuisineworld.suite.scoring import published
-from collab_overcooked.metrics.orders import Cell, cos, mean_known
+from collab_overcooked.metrics.orders import OrderCell, cos, mean_known
 
 from .cuisineworld import ENV_ID, EXTRA_LEVELS, SIZES
 from .writing import code, evaluate, read_json, table, write_json
@@ -89,8 +89,8 @@ def _scores(tallies: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, tup
     """Return CoS by level, with every expired order and with every failing step as a failure."""
     scores = {}
     for level, paces in tallies.items():
-        by_order = [[Cell(done, done + expired)] for done, expired, _, _ in paces.values()]
-        by_step = [[Cell(done, done + steps)] for done, _, steps, _ in paces.values()]
+        by_order = [[OrderCell(done, done + expired)] for done, expired, _, _ in paces.values()]
+        by_step = [[OrderCell(done, done + steps)] for done, _, steps, _ in paces.values()]
         values = [None if score is None else score.value for score in (cos(by_order), cos(by_step))]
         scores[level] = (values[0], values[1])
     return scores

@@ -14,44 +14,45 @@ from collab_overcooked.render.model import (
     GOOD,
     Bar,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     Mark,
     PanelColumn,
     Progress,
     Sheet,
     Text,
+    TextLine,
     initials,
     seat_colour,
 )
 
 SOUP = Icon("soup", ("tomato", "onion"), plated=True)
-TALL = Line((SOUP, Text("1")), tall=True)
+TALL = TextLine((SOUP, Text("1")), tall=True)
 CELLS = (
-    ((0, 0), Cell("counter", "[s]", (SOUP,), labels=("a soup of tomatoes and onions", "soup"))),
-    ((1, 0), Cell("pot", "P~3", (Icon(foods=("onion",)),) * 3, progress=Progress(1, 4, "3 left"))),
-    ((0, 1), Cell("floor", ".")),
-    ((1, 1), Cell("floor_dark", ".")),
+    ((0, 0), BoardCell("counter", "[s]", (SOUP,), labels=("a soup of tomatoes and onions", "soup"))),
+    ((1, 0), BoardCell("pot", "P~3", (Icon(foods=("onion",)),) * 3, progress=Progress(1, 4, "3 left"))),
+    ((0, 1), BoardCell("floor", ".")),
+    ((1, 1), BoardCell("floor_dark", ".")),
 )
 SHEET = Sheet(
     (
         Board((2, 2), CELLS, (((1, 1), Cook(0, "A", "east", held=SOUP, mark="s")),)),
         PanelColumn(
             (
-                Card((Line((Text("Step 1"),), (Text("done 2", GOOD),)), Bar(0.4))),
+                Card((TextLine((Text("Step 1"),), (Text("done 2", GOOD),)), Bar(0.4))),
                 Card(
-                    (Line((Dot(GOOD), Text("waits"), Mark("ready"))), Line((SOUP, Text("1")), tall=True)), Cook(0, "A")
+                    (TextLine((Dot(GOOD), Text("waits"), Mark("ready"))), TextLine((SOUP, Text("1")), tall=True)),
+                    Cook(0, "A"),
                 ),
             ),
             20,
             8,
         ),
     ),
-    notes=(Line((Text("pot0:"), Text("onion"))),),
+    notes=(TextLine((Text("pot0:"), Text("onion"))),),
     remark=("On counters:", "soup"),
     listing=("(0, 0) soup",),
 )
@@ -69,7 +70,7 @@ def test_text_says_what_the_pixels_show():
 
 
 def test_icons_are_written_where_no_words_stand_beside_them():
-    line = Line((replace(SOUP, text="soup"), Text("2")))
+    line = TextLine((replace(SOUP, text="soup"), Text("2")))
     assert draw_ansi(Sheet((PanelColumn((Card((line,)),), 20, 2),))) == "soup 2"
 
 
@@ -105,8 +106,8 @@ def test_every_cell_shows_in_its_place_only():
 
 
 def test_a_tall_list_of_items_is_counted():
-    many = Cell("counter", items=(Icon(foods=("onion",)),) * 9)
-    few = Cell("counter", items=(Icon(foods=("onion",)),) * 8)
+    many = BoardCell("counter", items=(Icon(foods=("onion",)),) * 9)
+    few = BoardCell("counter", items=(Icon(foods=("onion",)),) * 8)
     assert rgb.cell_image(many, 48).tobytes() != rgb.cell_image(few, 48).tobytes()
 
 

@@ -27,7 +27,7 @@ from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.bots import Bot, PageForm
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
 from collab_overcooked.study.documents import check_studies, differences
-from collab_overcooked.study.forms import Item, Questionnaire
+from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
@@ -250,25 +250,25 @@ def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("item", "value", "answer"),
     [
-        (Item("a", "likert", "?", points=5), ["5"], 5),
-        (Item("a", "likert", "?", points=5), ["6"], "from 1 to 5"),
-        (Item("a", "likert", "?", points=5), ["٣"], "from 1 to 5"),
-        (Item("a", "likert", "?", points=5), [], "answer this"),
-        (Item("a", "likert", "?", points=5, optional=True), [" "], None),
-        (Item("a", "number", "?", span=(-3, 9)), ["-3"], -3),
-        (Item("a", "number", "?", span=(0, 9)), ["1e1"], "from 0 to 9"),
-        (Item("a", "choice", "?", options=("x", "y")), ["y"], "y"),
-        (Item("a", "choice", "?", options=("x", "y")), ["z"], "choose one of"),
-        (Item("a", "choice", "?", options=("x", "y")), ["x", "y"], "choose"),
-        (Item("a", "likert", "?", points=5), ["1", "2"], "from 1 to 5"),
-        (Item("a", "many", "?", options=("x", "y")), ["y", "x"], ["y", "x"]),
-        (Item("a", "many", "?", options=("x", "y")), ["y", "y"], "choose one of"),
-        (Item("a", "many", "?", options=("x", "y"), optional=True), [], []),
-        (Item("a", "text", "?"), ["  so\x1b[31m so "], "so[31m so"),
-        (Item("a", "text", "?"), ["x" * 4001], "at most 4000"),
+        (FormItem("a", "likert", "?", points=5), ["5"], 5),
+        (FormItem("a", "likert", "?", points=5), ["6"], "from 1 to 5"),
+        (FormItem("a", "likert", "?", points=5), ["٣"], "from 1 to 5"),
+        (FormItem("a", "likert", "?", points=5), [], "answer this"),
+        (FormItem("a", "likert", "?", points=5, optional=True), [" "], None),
+        (FormItem("a", "number", "?", span=(-3, 9)), ["-3"], -3),
+        (FormItem("a", "number", "?", span=(0, 9)), ["1e1"], "from 0 to 9"),
+        (FormItem("a", "choice", "?", options=("x", "y")), ["y"], "y"),
+        (FormItem("a", "choice", "?", options=("x", "y")), ["z"], "choose one of"),
+        (FormItem("a", "choice", "?", options=("x", "y")), ["x", "y"], "choose"),
+        (FormItem("a", "likert", "?", points=5), ["1", "2"], "from 1 to 5"),
+        (FormItem("a", "many", "?", options=("x", "y")), ["y", "x"], ["y", "x"]),
+        (FormItem("a", "many", "?", options=("x", "y")), ["y", "y"], "choose one of"),
+        (FormItem("a", "many", "?", options=("x", "y"), optional=True), [], []),
+        (FormItem("a", "text", "?"), ["  so\x1b[31m so "], "so[31m so"),
+        (FormItem("a", "text", "?"), ["x" * 4001], "at most 4000"),
     ],
 )
-def test_answers_are_read_strictly(item: Item, value: list[str], answer: Any) -> None:
+def test_answers_are_read_strictly(item: FormItem, value: list[str], answer: Any) -> None:
     try:
         result: Any = item.read(value, PAGE_TEXTS)
     except ValueError as error:
@@ -279,8 +279,8 @@ def test_answers_are_read_strictly(item: Item, value: list[str], answer: Any) ->
 
 
 def test_answers_can_rule_somebody_out() -> None:
-    item = Item("a", "choice", "?", options=("yes", "no"), accept=("yes",))
-    assert item.screens("no") and not item.screens("yes") and not Item("a", "text", "?").screens("no")
+    item = FormItem("a", "choice", "?", options=("yes", "no"), accept=("yes",))
+    assert item.screens("no") and not item.screens("yes") and not FormItem("a", "text", "?").screens("no")
 
 
 def test_pages_show_texts_as_texts_and_complaints_beside_their_fields(study: Study) -> None:
@@ -316,7 +316,7 @@ def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None
     assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
 
 
-RANKING = Item("best", "rank", "Which?", options=("a", "b", "c"))
+RANKING = FormItem("best", "rank", "Which?", options=("a", "b", "c"))
 
 
 @pytest.mark.parametrize(
@@ -358,7 +358,7 @@ def test_questions_about_conditions_show_their_labels_and_keep_their_names(label
         name: value | {"label": label} for (name, value), label in zip(QUICK["conditions"].items(), labels, strict=True)
     }
     study = read_study({**QUICK, "conditions": conditions})
-    item = Item("best", "rank", "Which?", options=tuple(conditions))
+    item = FormItem("best", "rank", "Which?", options=tuple(conditions))
     for group in (0, 1):
         steps = study.steps(group)
         played = [step.condition for step in steps if step.kind == "play"]

@@ -34,7 +34,7 @@ _MILLISECONDS = Column("ms a decision", "number", digits=None)
 
 
 @dataclass(frozen=True)
-class Line:
+class LeaderboardLine:
     """Row of a leaderboard: a policy in all seats."""
 
     policy: str  # Its text
@@ -63,14 +63,14 @@ class Leaderboard:
     game: str  # Name of the suite
     title: str  # Of the game, with all options that are not as by default
     benchmark: Benchmark  # What was played
-    lines: tuple[Line, ...]  # Policies
+    lines: tuple[LeaderboardLine, ...]  # Policies
     references: tuple[Reference, ...]  # Published numbers
     matrix: CrossPlay | None  # The cross-play; None if there was none
     pairs: tuple[Record, ...]  # Its episodes of policies that differ
     skipped: tuple[Skipped, ...]  # Who did not play what, and why
     remarks: tuple[str, ...]  # Sentences that belong below
 
-    def ordered(self, lines: Sequence[Line] | None = None) -> list[Line | Reference]:
+    def ordered(self, lines: Sequence[LeaderboardLine] | None = None) -> list[LeaderboardLine | Reference]:
         """Return policies and published ones, the best first.
 
         Args:
@@ -79,24 +79,24 @@ class Leaderboard:
         A policy's place is the mean, over the settings that it played, of its score as a share of the best one there,
         or of the best one as a share of its score where less is better.
         """
-        everybody: list[Line | Reference] = [*(self.lines if lines is None else lines), *self.references]
+        everybody: list[LeaderboardLine | Reference] = [*(self.lines if lines is None else lines), *self.references]
         lower = self.benchmark.lower_is_better
         best: dict[str, float] = {}
         for one in everybody:
             for setting, value in _values(one).items():
                 best[setting] = (min if lower else max)(best.get(setting, value), value)
 
-        def share(one: Line | Reference) -> float:
+        def share(one: LeaderboardLine | Reference) -> float:
             pairs = [(value, best[setting]) for setting, value in _values(one).items()]
             shares = [top / value if lower else value / top for value, top in pairs if top > 0]
             return sum(shares) / len(shares) if shares else 0.0
 
         return sorted(everybody, key=share, reverse=True)
 
-    def specialists(self) -> dict[str, list[Line]]:
+    def specialists(self) -> dict[str, list[LeaderboardLine]]:
         """Return the trained policies of one method that each play a part of the settings, by the name of their row."""
         axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
-        methods: dict[str, list[Line]] = {}
+        methods: dict[str, list[LeaderboardLine]] = {}
         for line in self.lines:
             spec = PolicySpec.parse(line.policy)
             if spec.parameters and line.kind == LEARNED and line.scores:
@@ -107,32 +107,34 @@ class Leaderboard:
             if len(rows) > 1 and len(_names(rows)) == sum(len(line.scores) for line in rows)
         }
 
-    def merged(self) -> list[Line]:
+    def merged(self) -> list[LeaderboardLine]:
         """Return the policies of the tables: the specialists of one method are one of them, and so are blind rules."""
         names = {line.policy: name for name, lines in self.specialists().items() for line in lines}
         blind = [line for line in self.lines if is_blind(line.policy)]
-        by_name: dict[str, list[Line]] = {}
+        by_name: dict[str, list[LeaderboardLine]] = {}
         for line in (*(line for line in self.lines if not is_blind(line.policy)), *self._best(blind)):
             by_name.setdefault(names.get(line.policy, line.policy), []).append(line)
         return [merged[0] if len(merged) == 1 else self._merge(name, merged) for name, merged in by_name.items()]
 
-    def _best(self, blind: Sequence[Line]) -> list[Line]:
+    def _best(self, blind: Sequence[LeaderboardLine]) -> list[LeaderboardLine]:
         """Return the best of several blind rules as a line that says so."""
         if len(blind) < 2:
             return list(blind)
-        best = next(one for one in self.ordered(blind) if isinstance(one, Line))
+        best = next(one for one in self.ordered(blind) if isinstance(one, LeaderboardLine))
         return [replace(best, policy=f"best blind rule of {len(blind)}: {best.policy}")]
 
-    def _merge(self, name: str, lines: Sequence[Line]) -> Line:
+    def _merge(self, name: str, lines: Sequence[LeaderboardLine]) -> LeaderboardLine:
         method = PolicySpec.parse(lines[0].policy).name  # one team, for the summary
         records = [record.replace(team=dict.fromkeys(record.team, method)) for line in lines for record in line.records]
         scores = {setting: score for line in lines for setting, score in line.scores.items()}
         summary = registry.load_suite(self.game).summary(records)
-        return Line(name, lines[0].kind, scores, summary, [record for line in lines for record in line.records])
+        return LeaderboardLine(
+            name, lines[0].kind, scores, summary, [record for line in lines for record in line.records]
+        )
 
-    def merged_by_rank(self) -> list[Line]:
+    def merged_by_rank(self) -> list[LeaderboardLine]:
         """Return the policies of the tables without published ones, the best first."""
-        return [one for one in self.ordered(self.merged()) if isinstance(one, Line)]
+        return [one for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)]
 
     def ranking(self) -> ResultTable:
         """Return the scores by setting."""
@@ -140,10 +142,10 @@ class Leaderboard:
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
         for i, one in enumerate(self.ordered(self.merged())):
-            mine = isinstance(one, Line)
+            mine = isinstance(one, LeaderboardLine)
             marks[i] = one.kind.lower() if mine else "published"
             scores = (one.scores.get(setting) for setting in settings)
-            if isinstance(one, Line):
+            if isinstance(one, LeaderboardLine):
                 rows.append((one.policy, one.kind, *scores, len(one.records), one.milliseconds))
             else:
                 rows.append((f"{one.name}, published", one.kind, *scores, None, None))
@@ -186,7 +188,7 @@ class Leaderboard:
 
     def differences(self) -> ResultTable | None:
         """Return how much more the best policy reached on episodes that others played, too; None if there are none."""
-        lines = {one.policy: one.records for one in self.ordered(self.merged()) if isinstance(one, Line)}
+        lines = {one.policy: one.records for one in self.ordered(self.merged()) if isinstance(one, LeaderboardLine)}
         return difference_table(lines) if len(lines) > 1 else None
 
     def tables(self) -> list[ResultTable]:
@@ -222,7 +224,7 @@ class Leaderboard:
                     "milliseconds": one.milliseconds,
                 }
                 for one in self.ordered()
-                if isinstance(one, Line)
+                if isinstance(one, LeaderboardLine)
             ],
             "published": [
                 {
@@ -285,11 +287,11 @@ class Comparison:
         }
 
 
-def _names(lines: Iterable[Line]) -> set[str]:
+def _names(lines: Iterable[LeaderboardLine]) -> set[str]:
     return {name for line in lines for name in line.scores}
 
 
-def _values(one: Line | Reference) -> dict[str, float]:
+def _values(one: LeaderboardLine | Reference) -> dict[str, float]:
     return {setting: score.value for setting, score in one.scores.items() if score is not None}
 
 
@@ -342,7 +344,7 @@ def records_of_policies(out: Path) -> dict[str, list[Record]]:
     return records
 
 
-def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> tuple[list[Line], int]:
+def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> tuple[list[LeaderboardLine], int]:
     suite, teams = registry.load_suite(game), dict[str, list[Record]]()
     for record in counted(people, RecordScoring()):
         if registry.suite_of(record) is suite:
@@ -360,7 +362,9 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
         every = [record for record in played if any(_setting(record) in known for known in planned.values())]
         other += len(played) - len(every)
         if every:
-            lines.append(Line(team, PolicySpec.parse(PERSON).kind, scores, blame(every, suite.summary), every))
+            lines.append(
+                LeaderboardLine(team, PolicySpec.parse(PERSON).kind, scores, blame(every, suite.summary), every)
+            )
     return lines, other
 
 
@@ -416,7 +420,9 @@ def _leaderboard(
         if values:
             scores = {setting: blame(played, suite.summary).score for setting, played in values.items()}
             every = [record for played in values.values() for record in played]
-            lines.append(Line(policy, PolicySpec.parse(policy).kind, scores, blame(every, suite.summary), every))
+            lines.append(
+                LeaderboardLine(policy, PolicySpec.parse(policy).kind, scores, blame(every, suite.summary), every)
+            )
     paired = [record for entry, played in records.items() if entry.paired for record in played]
     pool = [policy for policy in plan.policies if any(policy in entry.team for entry in records if entry.paired)]
     return Leaderboard(

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, Line, Record
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, LeaderboardLine, Record
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import html_text, markdown_text, terminal_text
@@ -160,7 +160,7 @@ def _episodes(comparison: Comparison) -> Iterator[Record]:
 
 
 def _of_board(board: Leaderboard) -> list[Record]:
-    chosen = [max(one.records, key=_spoken) for one in board.ordered() if isinstance(one, Line)]
+    chosen = [max(one.records, key=_spoken) for one in board.ordered() if isinstance(one, LeaderboardLine)]
     chosen.sort(key=lambda record: _spoken(record) == 0)
     return [*chosen[:3], *board.pairs[-1:], *chosen[3:]]
 

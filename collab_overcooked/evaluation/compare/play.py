@@ -26,7 +26,7 @@ from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 
-class Clock:
+class DecisionClock:
     """Times a policy's decisions and answers, episode by episode.
 
     What counts is the processor time of whoever decides, less what the compiler took, so that other processes on the
@@ -64,12 +64,12 @@ class Clock:
 
 
 @lru_cache(maxsize=256)
-def _cached_clock(spec: str, seat: int) -> Clock:
+def _cached_clock(spec: str, seat: int) -> DecisionClock:
     return _clock(make_policy(spec), spec)
 
 
-def _clock(policy: Policy, spec: str) -> Clock:
-    return Clock(policy, waits=PolicySpec.parse(spec).is_language)
+def _clock(policy: Policy, spec: str) -> DecisionClock:
+    return DecisionClock(policy, waits=PolicySpec.parse(spec).is_language)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class TimedJobs:
         return records
 
     def _run(self, job: Job, make: MakePolicy | None) -> Iterator[tuple[str, Record]]:
-        clocks: list[Clock] = []
+        clocks: list[DecisionClock] = []
 
         def timed(spec: str) -> Policy:
             clock = _cached_clock(spec, len(clocks)) if make is None else _clock(make(spec), spec)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.order_game import OrderView, Report
+from collab_overcooked.envs.order_game import OrderReport, OrderView
 from collab_overcooked.games.craft.engine.compile import CraftConfig, catalogue_of, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
 from collab_overcooked.games.craft.engine.observe import highest_numbers, observe_batch
@@ -78,7 +78,7 @@ class CraftKitchen(CraftText):
     def orderable(self) -> tuple[str, ...]:
         return tuple(self.level.dishes)
 
-    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> Report:
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> OrderReport:
         """Step environment ``i`` with a list of simultaneous commands such as ``"goto(bot1, 'chest')"``.
 
         If several agents want the same thing, the one whose command comes first in the list gets it.
@@ -107,7 +107,7 @@ class CraftKitchen(CraftText):
         reasons = self.rejections(one_state, one_out)[0].tolist()
         refused = [self.refusal(seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())]
         obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
-        return Report(
+        return OrderReport(
             tuple(k in obeyed for k in range(len(commands))),
             (*problems, *filter(None, refused)),
             self.collect_finish(one_out, 0),

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.core.record import Event
-from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.games.craft.engine.compile import PACES, Compiled, CraftConfig, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item, Param, Place, Role
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path, write_generated
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import Count
@@ -232,7 +232,7 @@ class LevelOptions:
     agents: tuple[int, ...] = option((1, 2, 3, 4), "Numbers of agents.")
 
 
-def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
+def check_levels(sources: Sequence[str], options: LevelOptions) -> DocumentFinding:
     """Compute limits that no team can exceed: first delivery, dishes in an episode, and CoS at each pace."""
     lines, values = [], []
     for source in sources:
@@ -256,7 +256,7 @@ def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
                 {"level": level.name, "agents": agents, "first": bounds[0].first, "dishes": bounds[0].delivered[-1]}
                 | {"ratios": ratios}
             )
-    return Finding("\n".join(lines), values)
+    return DocumentFinding("\n".join(lines), values)
 
 
 LEVEL = DocumentKind(
@@ -279,7 +279,7 @@ class LevelGenerator:
     mobs: int = option(2, "Mobs of each kind, 1 to 8.")
     size: int = option(20, "Width of the level in cells, 10 to 100.")
 
-    def write(self, out: Path, command: str) -> Finding:
+    def write(self, out: Path, command: str) -> DocumentFinding:
         check_yaml_path(out)
         for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):
             parse_integer(name, getattr(self, name), least, most=most)
@@ -350,8 +350,10 @@ class CraftSuite(OrderSuite):
     pace, named = "pace", ("level", "pace")
     title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
     budgets: ClassVar = {
-        "small": Budget(("field",), {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
-        "full": Budget(("field", "house"), {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"),
+        "small": ComparisonBudget(("field",), {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
+        "full": ComparisonBudget(
+            ("field", "house"), {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"
+        ),
     }
     pooled = False
     averaged: ClassVar = {name: name for name in ("completed", "failed", "stored", "stocked")}

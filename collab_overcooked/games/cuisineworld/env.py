@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import KernelCall
-from collab_overcooked.envs.order_game import Report
+from collab_overcooked.envs.order_game import OrderReport
 from collab_overcooked.games.cuisineworld.engine.compile import catalogue_of, compile_level
 from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
@@ -77,7 +77,7 @@ class CuisineWorld(CuisineText, CuisineScene):
         bind(step_batch, self.compiled.tables, state, out)()
         self._show(state, out)
 
-    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> Report:
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> OrderReport:
         """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.
 
         Args:
@@ -97,13 +97,13 @@ class CuisineWorld(CuisineText, CuisineScene):
             order_events[OrderEvent.GIVEN] = -len(commands)
             self._advance(one_state, one_out)
             messages = tuple(str(part) for part in problem.args if part)
-            return Report((False,) * len(commands), messages, self.collect_finish(one_out, 0))
+            return OrderReport((False,) * len(commands), messages, self.collect_finish(one_out, 0))
         for slot, command in zip(slots, parsed, strict=False):
             slot[EventColumn.AGENT], slot[EventColumn.CODE] = command
         order_events[OrderEvent.GIVEN] = len(parsed)
         self._advance(one_state, one_out)
         obeyed = tuple(slot[EventColumn.REASON] == 0 for slot in slots[: len(parsed)].tolist())
-        return Report(obeyed, self.feedback(one_out, 0), self.collect_finish(one_out, 0))
+        return OrderReport(obeyed, self.feedback(one_out, 0), self.collect_finish(one_out, 0))
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused

@@ -12,7 +12,7 @@ from msgspec import field
 
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
     Record,
@@ -218,7 +218,7 @@ class HouseSuite(Suite):
         cls.process = {head: by_setting(head.name) for head in heads}
         cls.process |= {Column(name, "estimate", 1): partial(plan_cost, cost) for name, cost in costs.items()}
         cls.process |= {gain: lambda rows: improvement(rows[0], score)}
-        cls.budgets = {budget: Budget(names, {"episodes": count}) for budget, count in cls.episodes.items()}
+        cls.budgets = {budget: ComparisonBudget(names, {"episodes": count}) for budget, count in cls.episodes.items()}
         cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step
-from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
@@ -43,7 +43,7 @@ from collab_overcooked.games.overcooked.engine.solvability import DISPENSERS, li
 from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from collab_overcooked.games.overcooked.env import PROCEDURAL
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml, write_atomic
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.io.structs import Number, Text
@@ -199,13 +199,15 @@ class LayoutOptions:
     par: str = option("greedy", f"Policy that plays it, or {NO_POLICY}.")
 
 
-def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
+def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
     """Prove that soup can be served in each layout, and play it."""
     checks = [_check_layout(source, options.par) for source in sources]
-    return Finding("\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks))
+    return DocumentFinding(
+        "\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks)
+    )
 
 
-def _check_layout(source: str, policy: str) -> Finding:
+def _check_layout(source: str, policy: str) -> DocumentFinding:
     layout = load_kitchen(source)
     proof = prove_layout(layout)
     errands = [] if proof is None else [str(errand) for errand in proof.errands]
@@ -221,7 +223,7 @@ def _check_layout(source: str, policy: str) -> Finding:
         lines.append(f"  the errands above serve soup all the same: {policy} does not find them, as it plans otherwise")
     values: dict[str, Any] = {"name": layout.name, "proof": errands, "policy": policy, "score": score}
     values["unreachable"] = untouched
-    return Finding("\n".join(lines), values, proof is not None or bool(score))
+    return DocumentFinding("\n".join(lines), values, proof is not None or bool(score))
 
 
 def _missing(layout: Layout) -> list[str]:
@@ -257,7 +259,7 @@ class LayoutGenerator(Wishes):
     count: int = option(8, "Number of layouts.")
     par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")
 
-    def write(self, out: Path, command: str) -> Finding:
+    def write(self, out: Path, command: str) -> DocumentFinding:
         """Draw layouts and write each to a file of the folder ``out``."""
         layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(Wishes)}))
         lines, values = [], []
@@ -266,7 +268,7 @@ class LayoutGenerator(Wishes):
             write_atomic(out / f"{layout.name}.yaml", layout_text(layout, score).encode())
             lines.append(layout.name + ("" if score is None else f", par {score}"))
             values.append({"name": layout.name, "par": score})
-        return Finding("\n".join(lines), values)
+        return DocumentFinding("\n".join(lines), values)
 
 
 PUBLISHED_NOTE = (
@@ -361,8 +363,8 @@ class OvercookedSuite(SoupSuite):
     title = "Overcooked"
     process: ClassVar = SoupSuite.process | {Column("layouts", "estimate", 0): lambda rows: Estimate(len(rows))}
     budgets: ClassVar = {
-        "small": Budget(lambda: [*published().self_play["PPO_SP"]][:5], {"episodes": 2}, {"episodes": 1}),
-        "full": Budget(lambda: published().layouts, {"episodes": 20}, {"episodes": 10}),
+        "small": ComparisonBudget(lambda: [*published().self_play["PPO_SP"]][:5], {"episodes": 2}, {"episodes": 1}),
+        "full": ComparisonBudget(lambda: published().layouts, {"episodes": 20}, {"episodes": 10}),
     }
     leaderboard_notes = ("Return and deliveries: means over the layouts played; comparable only for the same layouts.",)
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}

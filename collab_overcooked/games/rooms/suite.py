@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step, refusal_text
-from collab_overcooked.evaluation.benchmark import Budget, Setting
+from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
     Listing,
@@ -28,7 +28,7 @@ from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
 from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import NAMES, option, read_names
 from collab_overcooked.io.structs import Name
@@ -145,8 +145,8 @@ class RoomSuite(Suite):
     data_columns = (Column("success", value=lambda row: rate([row])), Column("turns", value=mean_of("turns")))
     measure = "turns left of 30 at success, 0 without"
     budgets: ClassVar = {
-        "small": Budget(PRESETS, {"episodes": 4}, {"episodes": 2}),
-        "full": Budget(PRESETS, {"episodes": 50}, {"episodes": 25}),
+        "small": ComparisonBudget(PRESETS, {"episodes": 4}, {"episodes": 2}),
+        "full": ComparisonBudget(PRESETS, {"episodes": 50}, {"episodes": 25}),
     }
     benchmark_fields: ClassVar = {"both_orders": True}
 
@@ -231,13 +231,13 @@ class MapOptions:
     )
 
 
-def check_maps(sources: Sequence[str], options: MapOptions) -> Finding:
+def check_maps(sources: Sequence[str], options: MapOptions) -> DocumentFinding:
     """Prove whether rooms are connected, and in how many turns best play succeeds."""
     from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 
     proofs = [prove_solvability(source, options.preset, options.adversary) for source in sources]
     text = "\n".join(proof.text() for proof in proofs)
-    return Finding(text, [proof.to_dict() for proof in proofs], all(proof.ok for proof in proofs))
+    return DocumentFinding(text, [proof.to_dict() for proof in proofs], all(proof.ok for proof in proofs))
 
 
 MAP = DocumentKind(
@@ -261,7 +261,7 @@ class MapGenerator:
     turns: int = option(4, "Expected turns of best play, rounded.")
     helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
-    def write(self, out: Path, command: str) -> Finding:
+    def write(self, out: Path, command: str) -> DocumentFinding:
         from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
         check_yaml_path(out)
@@ -270,7 +270,7 @@ class MapGenerator:
         seed = values.pop("seed")
         document, proof = generate_rooms(Wish(self.goal, **values), seed, out.stem)
         write_atomic(out, map_text(document, f"{command} {arguments}").encode())
-        return Finding(proof.text(), proof.to_dict(), proof.ok)
+        return DocumentFinding(proof.text(), proof.to_dict(), proof.ok)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from collab_overcooked.policies.llm.settings import (
     Value,
     parse_settings,
 )
-from collab_overcooked.policies.search.cots import Team
+from collab_overcooked.policies.search.cots import SearchTeam
 from collab_overcooked.policies.specs import PolicySpec
 
 
@@ -57,7 +57,7 @@ class Shared:
 
     usage: UsageMeter  # Usage of the seats in the episode
     central: dict[str, CentralAgent] = field(default_factory=dict)  # Central agents by spec
-    teams: dict[str, Team] = field(default_factory=dict)  # Deliberating teams by spec
+    teams: dict[str, SearchTeam] = field(default_factory=dict)  # Deliberating teams by spec
     # Lock of the seat that computes; only waiting for replies is concurrent
     turn: threading.Lock = field(default_factory=threading.Lock)
 
@@ -147,7 +147,9 @@ class LanguagePolicy:
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
         if self._kind == COTS:
-            return CotsAgent(session, values, self.shared.teams.setdefault(self.name, Team(plan_settings(values))))
+            return CotsAgent(
+                session, values, self.shared.teams.setdefault(self.name, SearchTeam(plan_settings(values)))
+            )
         if self._kind in _MAKERS:
             return _MAKERS[self._kind](session, values)
         game_side = registry.load_entry(registry.find(session.info.game.id).language_agents[self._kind])

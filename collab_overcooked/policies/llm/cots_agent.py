@@ -30,7 +30,7 @@ from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.modules import rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
-from collab_overcooked.policies.search.cots import Member, Team, provider_of
+from collab_overcooked.policies.search.cots import Member, SearchTeam, provider_of
 from collab_overcooked.policies.search.deliberation import (
     STEPS,
     Briefing,
@@ -266,7 +266,7 @@ def _need(option: SubPlan) -> str:
 class CotsAgent:
     """Member of a deliberating team of language models; see ``policies.search.cots.Team``."""
 
-    def __init__(self, session: ModelSession, values: Mapping[str, Value], team: Team) -> None:
+    def __init__(self, session: ModelSession, values: Mapping[str, Value], team: SearchTeam) -> None:
         self.session, self.team = session, team
         simulator = simulator_of(session.info, f"llm:{session.settings.model}")
         voices = ModelVoices(session, values).voices()

@@ -66,7 +66,7 @@ class Module:
         """Learn from a refused action, and from the decision that replaced it, if known."""
 
 
-class Memory(Module):
+class AgentMemory(Module):
     """Window of the agent's own last actions; source: the agents of Sun et al. 2025 and of LLM-Co."""
 
     def __init__(self, session: ModelSession, question: Question, window: int) -> None:
@@ -200,7 +200,7 @@ def make_modules(session: ModelSession, question: Question, values: Mapping[str,
         values: Values of the switches, see ``settings.SWITCHES``.
     """
     makers: dict[str, Callable[[ModelSession, Question], Module]] = {
-        "memory": partial(Memory, window=int(values["memory"])),
+        "memory": partial(AgentMemory, window=int(values["memory"])),
         "reflection": partial(Reflection, limit=int(values["reflection"])),
         "intention": Intention if values["intention"] else Module,
         "check": SelfCheck if values["check"] else Module,

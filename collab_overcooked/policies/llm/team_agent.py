@@ -17,7 +17,7 @@ from collab_overcooked.policies.listed import in_order, offered
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
-from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal, rules_of
+from collab_overcooked.policies.llm.modules import AgentMemory, MessageLog, Refusal, rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
@@ -28,7 +28,7 @@ class TeamAgent:
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.on = session, values
         self.paying = frozenset(session.info.game.talk_actions(session.seat))
-        self.memory = Memory(session, self.question, int(values["memory"]))
+        self.memory = AgentMemory(session, self.question, int(values["memory"]))
         self.message_log = MessageLog(session, self.question, int(values["messages"]))
         self.rng = np.random.default_rng([session.seed, session.seat])
 

@@ -29,7 +29,7 @@ from collab_overcooked.policies.search.deliberation import (
     Voices,
 )
 from collab_overcooked.policies.search.partners import (
-    Partner,
+    Teammate,
     criticise_as_greedy,
     offer_text,
     read_answer,
@@ -87,7 +87,7 @@ class Member:
         return Seen.of(fork.game, fork.state, fork.out, self.seat, timestep)
 
 
-class Team:
+class SearchTeam:
     """The members of one team in one episode, and their plan.
 
     Args:
@@ -97,7 +97,7 @@ class Team:
     def __init__(self, settings: PlanSettings) -> None:
         self.settings = settings.full()
         self.members: dict[int, Member] = {}
-        self.partners: dict[int, Partner] = {}  # outside the team
+        self.partners: dict[int, Teammate] = {}  # outside the team
         self.restart()
 
     def restart(self) -> None:
@@ -120,7 +120,7 @@ class Team:
             self.restart()
         self.members[member.seat] = member
         outside = [seat for seat in range(len(info.team)) if seat not in self.members]
-        self.partners = {seat: Partner(seat, PolicySpec.parse(info.team[seat]).reads_messages) for seat in outside}
+        self.partners = {seat: Teammate(seat, PolicySpec.parse(info.team[seat]).reads_messages) for seat in outside}
 
     def choose(self, seen: Seen) -> int:
         """Return a seat's action: the next sub-plan of the team's plan, after an update if necessary."""
@@ -288,11 +288,11 @@ class Team:
         text = self._offer_text(seen, plan, path[-1])
         return Message(seat, text, seen.view.action_texts[action], last=not deliberation.may_revise(update))
 
-    def _brief_for(self, partner: Partner, planner: Briefing) -> Briefing:
+    def _brief_for(self, partner: Teammate, planner: Briefing) -> Briefing:
         shared = join_findings(planner.shared, planner.view.findings)  # it reports nothing that the planner knows
         return replace(planner, seat=partner.seat, shared=shared, modelled=True)
 
-    def _everybody(self) -> dict[int, Member | Partner]:
+    def _everybody(self) -> dict[int, Member | Teammate]:
         return {**self.members, **self.partners}
 
     def _spent(self) -> tuple[Any, ...]:
@@ -367,7 +367,7 @@ class CotsPolicy:
     def __init__(self, settings: PlanSettings | None = None) -> None:
         self.name = "cots"
         self.settings = settings or PlanSettings()
-        self.team = Team(self.settings)
+        self.team = SearchTeam(self.settings)
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Share the plan with the first seat of the same spec."""

@@ -49,7 +49,7 @@ class MctsSettings:
                 raise ValueError(near_matches(f"{name} of policy mcts", getattr(self, name), known))
 
 
-class Node:
+class SearchNode:
     """Statistics of a seat's actions after a sequence of its own actions.
 
     Attributes:
@@ -64,7 +64,7 @@ class Node:
     def __init__(self, n_actions: int) -> None:
         self.started, self.ended = np.zeros(n_actions), np.zeros(n_actions)
         self.total = np.zeros(n_actions)
-        self.children: dict[int, Node] = {}
+        self.children: dict[int, SearchNode] = {}
 
 
 class TreeSearch:
@@ -75,7 +75,7 @@ class TreeSearch:
         self.game: Any = simulator.game
         self.seat = simulator.seat
         seats = range(self.game.n_agents) if settings.teammates == "search" else [self.seat]
-        self.roots = {seat: Node(self.game.n_actions) for seat in seats}
+        self.roots = {seat: SearchNode(self.game.n_actions) for seat in seats}
         self.worst, self.best = np.inf, -np.inf  # returns of whole simulations so far
 
     def decide(self) -> int:
@@ -94,8 +94,8 @@ class TreeSearch:
         return int(np.lexsort((means, root.started))[-1])
 
     def _simulate(self, fork: Fork) -> None:
-        nodes: list[dict[int, Node]] = [dict(self.roots) for _ in range(len(fork))]
-        visits: list[tuple[int, int, int, Node, int]] = []  # step, simulation, seat, node, action
+        nodes: list[dict[int, SearchNode]] = [dict(self.roots) for _ in range(len(fork))]
+        visits: list[tuple[int, int, int, SearchNode, int]] = []  # step, simulation, seat, node, action
         rewards = []
         for t in range(self.settings.depth):
             alive = ~(fork.terminated | fork.truncated)
@@ -110,7 +110,7 @@ class TreeSearch:
                     if action in node.children:
                         nodes[i][seat] = node.children[action]
                     else:  # the tree grows by this node; from there on the seat draws
-                        node.children[action] = Node(self.game.n_actions)
+                        node.children[action] = SearchNode(self.game.n_actions)
                         del nodes[i][seat]
             fork.step(actions)
             rewards.append(self._payoff(fork) * alive[:, None])
@@ -125,7 +125,7 @@ class TreeSearch:
                     actions[masks[:, seat, idle] == 1, seat] = idle
         return actions
 
-    def _select(self, node: Node, mask: Array) -> int:
+    def _select(self, node: SearchNode, mask: Array) -> int:
         legal = np.flatnonzero(mask)
         started = node.started[legal]
         untried = np.flatnonzero(started == 0)
@@ -148,7 +148,7 @@ class TreeSearch:
             rewards[:] = rewards.mean(axis=1, keepdims=True)
         return rewards
 
-    def _back_up(self, visits: list[tuple[int, int, int, Node, int]], rewards: Array) -> None:
+    def _back_up(self, visits: list[tuple[int, int, int, SearchNode, int]], rewards: Array) -> None:
         for t in range(len(rewards) - 2, -1, -1):
             rewards[t] += self.settings.discount * rewards[t + 1]
         self.worst, self.best = min(self.worst, rewards.min()), max(self.best, rewards.max())

@@ -30,7 +30,7 @@ _OBJECTS = r"\b(?:but|not|no|instead|rather|except|disagree)\b|n't\b"
 
 
 @dataclass
-class Partner:
+class Teammate:
     """Partner outside the team, as the planner sees it."""
 
     seat: int  # Index of the agent

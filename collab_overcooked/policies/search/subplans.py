@@ -126,7 +126,7 @@ Plan = tuple[Step, ...]
 
 
 @dataclass(frozen=True)
-class Study:
+class SubplanStudy:
     """Setup for the comparison of a game's teams."""
 
     # Names and options of the environment; seeds are distributed evenly over the scenes

@@ -12,8 +12,8 @@ from records import record_of
 from collab_overcooked.games.cuisineworld.suite.scoring import published
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.orders import (
-    Cell,
     CosTable,
+    OrderCell,
     StepOrders,
     Tally,
     cos,
@@ -85,8 +85,8 @@ def test_published_numbers_are_the_recorded_ones():
 def test_orders_end_in_three_ways():
     tally = tally_record(record(([], [], 1), (["dish"], ["a", "b"], 1), ([], ["c"], 2), (["dish", "dish"], [], 3)))
     assert tally == Tally(completed=3, expired=3, failing_steps=2, open=3)
-    assert tally.cell() == tally.cell("orders") == Cell(3, 6)
-    assert tally.cell("steps") == Cell(3, 5)
+    assert tally.cell() == tally.cell("orders") == OrderCell(3, 6)
+    assert tally.cell("steps") == OrderCell(3, 5)
     assert str(tally.cell()) == "3/6" and tally.cell().ratio == 0.5
 
 
@@ -126,25 +126,27 @@ def test_a_cell_that_is_no_fraction_is_refused(text):
 
 
 def test_cells_are_read_and_written():
-    assert parse_cell(" 18 / 19 ") == Cell(18, 19)
-    assert parse_cell(str(Cell(0, 0))) == Cell(0, 0) and Cell(0, 0).ratio is None
+    assert parse_cell(" 18 / 19 ") == OrderCell(18, 19)
+    assert parse_cell(str(OrderCell(0, 0))) == OrderCell(0, 0) and OrderCell(0, 0).ratio is None
 
 
 def test_conditions_in_which_nothing_was_resolved_are_left_out():
-    score = cos([[Cell(1, 2)], [Cell(0, 0)], [Cell(3, 4)]])
+    score = cos([[OrderCell(1, 2)], [OrderCell(0, 0)], [OrderCell(3, 4)]])
     assert score is not None and score.value == pytest.approx(0.625)
-    assert cos([[Cell(0, 0)]]) is None and cos([]) is None
+    assert cos([[OrderCell(0, 0)]]) is None and cos([]) is None
 
 
 def test_runs_of_a_condition_are_summed_before_they_are_divided():
-    score = cos([[Cell(1, 1), Cell(1, 9)]])
+    score = cos([[OrderCell(1, 1), OrderCell(1, 9)]])
     assert score is not None and score.value == pytest.approx(0.2)
     assert score.low is not None and score.high is not None and score.low <= 0.2 <= score.high
 
 
 def test_a_table_leaves_out_what_was_not_played():
-    table = CosTable(2, (1.0, 2.0), ("a", "b"), {("a", 1.0): (Cell(1, 4), Cell(1, 4)), ("a", 2.0): (Cell(0, 0),)})
-    assert table.cell("a", 1.0) == Cell(2, 8) and table.cell("b", 1.0) is None
+    table = CosTable(
+        2, (1.0, 2.0), ("a", "b"), {("a", 1.0): (OrderCell(1, 4), OrderCell(1, 4)), ("a", 2.0): (OrderCell(0, 0),)}
+    )
+    assert table.cell("a", 1.0) == OrderCell(2, 8) and table.cell("b", 1.0) is None
     assert table.complete("a") and not table.complete("b")
     assert table.cos("b") is None and table.row_average(2.0) is None
     assert table.average() == table.row_average(1.0) == 0.25

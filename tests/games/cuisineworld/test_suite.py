@@ -20,7 +20,7 @@ from collab_overcooked.games.cuisineworld.engine.spec import load_level
 from collab_overcooked.games.cuisineworld.suite import scoring
 from collab_overcooked.games.cuisineworld.suite import suite as cuisineworld
 from collab_overcooked.games.cuisineworld.suite import tables as cos_tables
-from collab_overcooked.metrics.orders import Cell
+from collab_overcooked.metrics.orders import OrderCell
 from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.reporting.results import score_paths, score_records
@@ -81,15 +81,21 @@ def cooked(tmp_path_factory):
 def test_an_idle_team_loses_as_many_orders_as_the_papers_zero_columns(tmp_path):
     table = score(play(tmp_path, levels="level_3", agents=[2])).tables[2]
     cells = [table.cell("level_3", alpha) for alpha in table.alphas]
-    assert cells == [Cell(0, 24), Cell(0, 15), Cell(0, 12), Cell(0, 9), Cell(0, 6)]  # table 9, ChatGPT
+    assert cells == [
+        OrderCell(0, 24),
+        OrderCell(0, 15),
+        OrderCell(0, 12),
+        OrderCell(0, 9),
+        OrderCell(0, 6),
+    ]  # table 9, ChatGPT
     score_ = table.cos("level_3")
     assert score_ is not None and score_.value == 0.0
 
 
 def test_orders_that_expire_together_count_once_in_the_published_way(tmp_path):
     records = play(tmp_path, levels="level_4", agents=[2], alphas=[1.0])
-    assert score(records).tables[2].cell("level_4", 1.0) == Cell(0, 31)
-    assert score(records, "steps").tables[2].cell("level_4", 1.0) == Cell(0, 25)
+    assert score(records).tables[2].cell("level_4", 1.0) == OrderCell(0, 31)
+    assert score(records, "steps").tables[2].cell("level_4", 1.0) == OrderCell(0, 25)
     text = " ".join(cos_tables.notes(score(records)))
     assert "would hide 6 failures here" in text and "--counting steps" in text
 

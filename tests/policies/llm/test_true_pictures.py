@@ -8,7 +8,7 @@ import pytest
 from hidden import reach
 
 from collab_overcooked import registry
-from collab_overcooked.render.model import Board, Cell
+from collab_overcooked.render.model import Board, BoardCell
 from collab_overcooked.render.rgb import LABELLED_TILE
 
 GAMES = {
@@ -28,7 +28,7 @@ def cells_of(sheet):
     return [cell for part in sheet.parts if isinstance(part, Board) for _, cell in part.cells]
 
 
-def names_of(cell: Cell) -> str:
+def names_of(cell: BoardCell) -> str:
     """Return all that is written on a cell, with the kinds of its items before their numbers."""
     items = [f"{icon.text} {tag}" for icon, tag in zip(cell.items, cell.tags, strict=False)]
     progress = cell.progress.text if cell.progress else ""

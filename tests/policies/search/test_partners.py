@@ -10,7 +10,7 @@ from records import as_json
 
 import collab_overcooked
 from collab_overcooked.policies.api import Message, Seen
-from collab_overcooked.policies.search.partners import QUESTION, Partner, read_answer
+from collab_overcooked.policies.search.partners import QUESTION, Teammate, read_answer
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
@@ -117,7 +117,7 @@ def test_a_partner_that_walks_away_has_left_the_plan() -> None:
     def view(cost: float) -> PlanningView:
         return PlanningView({0: [], 1: [SubPlan("search hall", cost=cost)]}, {}, scale=20.0)
 
-    partner = Partner(1, speaks=False)
+    partner = Teammate(1, speaks=False)
     partner.assign([SubPlan("search hall")])
     for cost in (30, 20, 25):
         partner.watch(view(cost))

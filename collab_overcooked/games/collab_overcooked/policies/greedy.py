@@ -24,12 +24,12 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.order_work import HANDLING, Making, Needs, Purpose
-from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
+from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.text.text import judge
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
@@ -54,7 +54,7 @@ class Option:
 class Chooser:
     """Finds the best useful action of one seat in one scene."""
 
-    def __init__(self, scene: Scene, seat: int, accepted: Callable[[int], bool]) -> None:
+    def __init__(self, scene: KitchenScene, seat: int, accepted: Callable[[int], bool]) -> None:
         self.scene, self.book, self.seat, self.accepted = scene, scene.book, seat, accepted
         self.needs = Needs(scene)
         self.pose = scene.poses[seat]
@@ -206,7 +206,7 @@ class GreedyPolicy(Silent):
         scene, expected = self._expected(seen)
         useful = self._useful(scene, seen)
         if expected and not useful:  # whatever there is to do, teammates are expected to do
-            alone = self._useful(Scene(self._book, self._state), seen)
+            alone = self._useful(KitchenScene(self._book, self._state), seen)
             self._yielded = self._yielded + 1 if alone else 0
             useful = alone if self._yielded > PATIENCE else useful
         if useful:
@@ -215,8 +215,8 @@ class GreedyPolicy(Silent):
             return useful[0] if useful else self._book.wait
         return self._unblocked(scene, seen, useful, expected)
 
-    def _expected(self, seen: Seen) -> tuple[Scene, dict[int, int]]:
-        scene = Scene(self._book, self._state)
+    def _expected(self, seen: Seen) -> tuple[KitchenScene, dict[int, int]]:
+        scene = KitchenScene(self._book, self._state)
         expected: dict[int, int] = {}
         for other in range(seen.seat):
             if scene.running[other] == NOTHING:
@@ -227,10 +227,10 @@ class GreedyPolicy(Silent):
     def _accepting(self, seat: int) -> Callable[[int], bool]:
         return lambda action: judge(self._book.tables, self._state, 0, seat, action) == Reason.OK
 
-    def _useful(self, scene: Scene, seen: Seen) -> list[int]:
+    def _useful(self, scene: KitchenScene, seen: Seen) -> list[int]:
         return Chooser(scene, seen.seat, lambda action: bool(seen.mask[action])).ranked()
 
-    def _unblocked(self, scene: Scene, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
+    def _unblocked(self, scene: KitchenScene, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
         useful = list(dict.fromkeys(useful))
         if useful:
             finished, _ = foresee(self._simulator, seen.seat, useful, expected, FORESIGHT)
@@ -241,7 +241,7 @@ class GreedyPolicy(Silent):
             return self._make_way(seen, useful[:1], expected)
         return self._book.wait
 
-    def _in_the_way(self, scene: Scene, seat: int) -> bool:
+    def _in_the_way(self, scene: KitchenScene, seat: int) -> bool:
         return any(
             scene.still[other] > 0 and scene.running[other] > self._book.longest_wait
             for other in self._book.mates[seat]
@@ -304,8 +304,8 @@ LESS = 0.05  # factor of worth for each rank below the first
 class KitchenLook:
     """Sub-plans of cooks: possible and useful actions."""
 
-    study: ClassVar[Mapping[str, Study]] = {
-        "CollabOvercooked-v0": Study(
+    study: ClassVar[Mapping[str, SubplanStudy]] = {
+        "CollabOvercooked-v0": SubplanStudy(
             tuple((task, {"task": task}) for task in load_kitchen("paper").tasks),
             "steps",
             "lower",
@@ -321,7 +321,7 @@ class KitchenLook:
     def __call__(self, seen: Seen) -> PlanningView:
         """Return the sub-plans of all cooks, as far as one of them knows them."""
         state = self.game.state_of(seen.scene)
-        scene, texts = Scene(self.book, state), seen.view.action_texts
+        scene, texts = KitchenScene(self.book, state), seen.view.action_texts
         possible = self._possible(scene, seen, texts)
         options = {seat: [] if seat != seen.seat else possible for seat in range(self.game.n_agents)}
         if seen.view.recipe is not None:
@@ -336,7 +336,7 @@ class KitchenLook:
             describe=lambda: seen.text,
         )
 
-    def _possible(self, scene: Scene, seen: Seen, texts: list[str]) -> list[SubPlan]:
+    def _possible(self, scene: KitchenScene, seen: Seen, texts: list[str]) -> list[SubPlan]:
         plans = []
         for action in np.flatnonzero(seen.mask).tolist():
             verb, _, group = self.book.rows[action]
@@ -346,7 +346,7 @@ class KitchenLook:
                 plans.append(SubPlan(texts[action], action, cost, 0.0, frozenset({texts[action]})))
         return plans
 
-    def _useful(self, scene: Scene, state: Any, seat: int, seen: Seen, texts: list[str]) -> list[SubPlan]:
+    def _useful(self, scene: KitchenScene, state: Any, seat: int, seen: Seen, texts: list[str]) -> list[SubPlan]:
         def accepted(action: int) -> bool:
             if seat == seen.seat:
                 return bool(seen.mask[action])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Access, Agent, Group, Tile
-from collab_overcooked.games.collab_overcooked.policies.scene import Cookbook, RecipeFacts, Scene
+from collab_overcooked.games.collab_overcooked.policies.scene import Cookbook, KitchenScene, RecipeFacts
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 
@@ -50,7 +50,7 @@ class Needs:
         final: Utensil in which the order itself is being made or is ready.
     """
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: KitchenScene) -> None:
         self.scene, self.book = scene, scene.book
         self.purposes: dict[Place, Purpose] = {}
         self.makings: list[Making] = []

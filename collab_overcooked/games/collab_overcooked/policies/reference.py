@@ -15,7 +15,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
+from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, cookbook, refuse_primitive_seats
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.parameters import read_number, read_probability
@@ -25,7 +25,7 @@ PATIENCE = 25  # steps that a noisy seat waits for its next action before it loo
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver
 
 
-class Trajectory:
+class ReferenceTrajectory:
     """Reference actions of a seat, and the contents of hand and utensil before each."""
 
     def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
@@ -136,14 +136,14 @@ class ReferencePolicy:
     def _load(self) -> None:
         order = int(self._state.orders[0, 0])
         self._at, self._doing = 0, None
-        self._parts: tuple[Trajectory, ...] = ()
+        self._parts: tuple[ReferenceTrajectory, ...] = ()
         if order != NOTHING:
             task = self._game.compiled.names.items[order]
             actions = trajectories(self._game, task, self.number)
-            self._parts = tuple(Trajectory(self._game, seat, ids) for seat, ids in enumerate(actions))
+            self._parts = tuple(ReferenceTrajectory(self._game, seat, ids) for seat, ids in enumerate(actions))
 
     @property
-    def _own(self) -> Trajectory:
+    def _own(self) -> ReferenceTrajectory:
         return self._parts[self._seat]
 
     def _find_place(self, seen: Seen) -> None:
@@ -164,7 +164,7 @@ class ReferencePolicy:
         if verb == Verb.FILL:
             return bool(plated == 1)
         if verb == Verb.OPERATE:
-            utensil = Scene(self._book, self._state).utensils[self._book.members[group][0]]
+            utensil = KitchenScene(self._book, self._state).utensils[self._book.members[group][0]]
             return not utensil.contents
         return bool(held == NOTHING)
 
@@ -246,7 +246,7 @@ class NoisyReferencePolicy(ReferencePolicy):
             return False
         verb, _, group = self._book.rows[action]
         if verb in (Verb.PUT, Verb.OPERATE) and group >= Group.UTENSIL:
-            inside = Scene(self._book, self._state).utensils[self._book.members[group][0]].contents
+            inside = KitchenScene(self._book, self._state).utensils[self._book.members[group][0]].contents
             return Counter(inside) == trajectory.inside[at]
         return True
 

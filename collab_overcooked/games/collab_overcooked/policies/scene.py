@@ -165,7 +165,7 @@ class Utensil:
     left: int = 0
 
 
-class Scene:
+class KitchenScene:
     """State in which the running actions of all agents count as completed."""
 
     def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:

@@ -118,7 +118,7 @@ _CALL = re.compile(r"(?<!\w)\w++\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class PlanMessage:
     """Message of an agent: spoken text and plan."""
 
     agent: int  # Seat of the speaker
@@ -132,19 +132,19 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class PlanConversation:
     """Messages that agents exchanged within one timestep, the opener's first."""
 
     timestep: int  # 0-based step index
-    messages: tuple[Message, ...]  # In the order they were sent
+    messages: tuple[PlanMessage, ...]  # In the order they were sent
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CollaborationRun:
     """Episode in the form that metrics need."""
 
     history: tuple[tuple[Logged, ...], ...]  # Per agent, the logged actions (timestamp, action) in order
-    conversations: tuple[Conversation, ...]  # In the order they were held
+    conversations: tuple[PlanConversation, ...]  # In the order they were held
     success: bool  # Whether the order was delivered in time
     timesteps: int  # Number of environment steps taken
 
@@ -214,7 +214,7 @@ class CollaborationEvent:
 
 
 def requested_actions(
-    messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None, quotes: Quotes = "single"
+    messages: Sequence[PlanMessage], agent: int, vocabulary: frozenset[str] | None, quotes: Quotes = "single"
 ) -> tuple[str, ...]:
     """Collect the actions that an agent requests in the plans of all its messages.
 
@@ -243,7 +243,7 @@ def _closed(head: re.Pattern[str], plan: str) -> Iterator[tuple[str, re.Match[st
             yield piece, match
 
 
-def spoken_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+def spoken_actions(messages: Sequence[PlanMessage], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
     """Collect the actions that an agent names in the spoken text of all its messages.
 
     The paper's metrics do not count these: they read requests from plans alone.
@@ -261,7 +261,9 @@ def spoken_actions(messages: Sequence[Message], agent: int, vocabulary: frozense
     return keep_known((f"{piece[heads[-1].start() :]})" for piece, heads in calls if heads), vocabulary)
 
 
-def announced_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+def announced_actions(
+    messages: Sequence[PlanMessage], agent: int, vocabulary: frozenset[str] | None
+) -> tuple[str, ...]:
     """Return the actions of one agent's first plan in a conversation; its later plans do not count.
 
     Source: the original's parser. "First plan" is the first with anything of the form ``name(...)`` in it,
@@ -286,7 +288,7 @@ def announced_actions(messages: Sequence[Message], agent: int, vocabulary: froze
 
 
 def collaboration_events(
-    run: Run,
+    run: CollaborationRun,
     references: References,
     vocabularies: Vocabularies | None = None,
     options: CollaborationOptions | None = None,
@@ -372,8 +374,8 @@ def _required(answers: Iterable[tuple[CollaborationEvent, Sequence[str]]], refer
 
 
 def _scored_conversations(
-    run: Run, vocabularies: Vocabularies | None, options: CollaborationOptions
-) -> Iterator[tuple[Conversation, int, int]]:
+    run: CollaborationRun, vocabularies: Vocabularies | None, options: CollaborationOptions
+) -> Iterator[tuple[PlanConversation, int, int]]:
     for conversation in run.conversations:
         messages = conversation.messages
         if not messages or (options.initiators == "chef" and messages[0].agent != _CHEF):
@@ -386,7 +388,11 @@ def _scored_conversations(
 
 
 def _responder(
-    run: Run, messages: Sequence[Message], initiator: int, vocabularies: Vocabularies | None, quotes: Quotes
+    run: CollaborationRun,
+    messages: Sequence[PlanMessage],
+    initiator: int,
+    vocabularies: Vocabularies | None,
+    quotes: Quotes,
 ) -> int | None:
     others = [seat for seat in range(len(run.history)) if seat != initiator]
     if len(others) > 1:

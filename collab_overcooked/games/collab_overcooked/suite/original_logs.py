@@ -11,7 +11,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.suite.collaboration import Conversation, Message, Run
+from collab_overcooked.games.collab_overcooked.suite.collaboration import (
+    CollaborationRun,
+    PlanConversation,
+    PlanMessage,
+)
 from collab_overcooked.io import schema
 from collab_overcooked.io.files import open_file
 
@@ -26,7 +30,7 @@ class LogError(ValueError):
     """A log cannot be used; the message names the file and the field."""
 
 
-def apply_time_limit(run: Run, limit: int) -> Run:
+def apply_time_limit(run: CollaborationRun, limit: int) -> CollaborationRun:
     """Judge a run by the time limit, as the original does after the run.
 
     Source: the original's time-limit script. A delivery in the step of 0-based index ``limit`` or earlier is
@@ -42,7 +46,7 @@ def apply_time_limit(run: Run, limit: int) -> Run:
     """
     if run.success and run.timesteps - 1 <= limit:
         return run
-    return Run(
+    return CollaborationRun(
         history=tuple(tuple(entry for entry in actions if entry[0] < limit) for actions in run.history),
         conversations=tuple(c for c in run.conversations if c.timestep < limit),
         success=False,
@@ -102,7 +106,7 @@ LOG = schema.object_of(
 )
 
 
-def original_run(log: Any, source: str = "log") -> Run:
+def original_run(log: Any, source: str = "log") -> CollaborationRun:
     """Read one run from the decoded JSON of an original log file.
 
     Source: the log record of the original's main loop. In ``content.content`` of a step are, per agent, the messages of
@@ -121,15 +125,19 @@ def original_run(log: Any, source: str = "log") -> Run:
         tuple((entry["timestamp"], entry["action"]) for entry in entries) for entries in read["total_action_list"]
     )
     conversations = tuple(
-        Conversation(step["timestamp"], tuple(Message(entry["agent"], entry["say"], entry["plan"]) for entry in talk))
+        PlanConversation(
+            step["timestamp"], tuple(PlanMessage(entry["agent"], entry["say"], entry["plan"]) for entry in talk)
+        )
         for step in steps
         for talk in step["content"]["content"]
         if talk
     )
-    return Run(history, conversations, read["total_order_finished"], max(read["total_timestamp"], default=-1) + 1)
+    return CollaborationRun(
+        history, conversations, read["total_order_finished"], max(read["total_timestamp"], default=-1) + 1
+    )
 
 
-def read_original_log(path: str | Path) -> Run:
+def read_original_log(path: str | Path) -> CollaborationRun:
     """Read one log file of the original (JSON, optionally gzipped)."""
     return original_run(_load(Path(path)), str(path))
 

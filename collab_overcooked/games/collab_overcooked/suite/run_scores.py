@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from collab_overcooked.core.record import Record, Step
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
-    Conversation,
-    Message,
+    CollaborationRun,
+    PlanConversation,
+    PlanMessage,
     References,
-    Run,
     Vocabularies,
     any_seat,
     collaboration_events,
@@ -72,7 +72,7 @@ class LevelScore:
 
 
 def score_run(
-    run: Run,
+    run: CollaborationRun,
     references: References,
     vocabularies: Vocabularies | None = None,
     options: CollaborationOptions | None = None,
@@ -121,7 +121,7 @@ def score_run(
 
 
 def score_runs(
-    runs: Sequence[Run],
+    runs: Sequence[CollaborationRun],
     references: References,
     vocabularies: Vocabularies | None = None,
     options: CollaborationOptions | None = None,
@@ -165,23 +165,23 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
     )
 
 
-def run_from_record(record: Record) -> Run:
+def run_from_record(record: Record) -> CollaborationRun:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 
     Messages are grouped into conversations by their step and conversation number.
     """
     history = tuple(tuple((entry.timestamp, entry.action) for entry in actions) for actions in record.history)
     conversations = [talk for t, step in enumerate(record.steps) for talk in _conversations(step, t)]
-    return Run(history, tuple(conversations), record.success, record.timesteps)
+    return CollaborationRun(history, tuple(conversations), record.success, record.timesteps)
 
 
-def _conversations(step: Step, t: int) -> list[Conversation]:
-    groups: dict[int, list[Message]] = {}
+def _conversations(step: Step, t: int) -> list[PlanConversation]:
+    groups: dict[int, list[PlanMessage]] = {}
     for entry in step.messages:
         if entry.agent is not None:  # a voice without a seat
-            message = Message(entry.agent, entry.say, entry.plan)
+            message = PlanMessage(entry.agent, entry.say, entry.plan)
             groups.setdefault(entry.conversation or 0, []).append(message)
-    return [Conversation(t, tuple(messages)) for messages in groups.values()]
+    return [PlanConversation(t, tuple(messages)) for messages in groups.values()]
 
 
 def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str]:
@@ -191,7 +191,7 @@ def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str
 Groups = Sequence[Sequence[RunScore]]
 
 
-def success_rate(groups: Sequence[Sequence[Run | RunScore]]) -> Estimate:
+def success_rate(groups: Sequence[Sequence[CollaborationRun | RunScore]]) -> Estimate:
     """Return the mean success rate of tasks with Wilson's interval."""
     return mean_of_shares([sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups])
 
@@ -221,7 +221,7 @@ def _complement(estimate: Estimate) -> Estimate:
     return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
 
 
-def mean_time(groups: Sequence[Sequence[Run | RunScore]]) -> Estimate | None:
+def mean_time(groups: Sequence[Sequence[CollaborationRun | RunScore]]) -> Estimate | None:
     """Return the mean over tasks of the steps of their successful runs; None without success."""
     tops = [[float(run.timesteps) if run.success else 0.0 for run in runs] for runs in groups]
     return mean_of_ratios(tops, [[float(run.success) for run in runs] for runs in groups])

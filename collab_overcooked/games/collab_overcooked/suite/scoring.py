@@ -19,8 +19,8 @@ from collab_overcooked.core.record import Record
 from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA, steps_allowed
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
+    CollaborationRun,
     Initiation,
-    Run,
     collaboration_events,
     count_initiations,
     kitchen_vocabularies,
@@ -225,7 +225,7 @@ class Played:
     """Runs of one task, how they are measured, and how many steps each was allowed."""
 
     task: TaskInfo
-    runs: list[Run] = field(default_factory=list)
+    runs: list[CollaborationRun] = field(default_factory=list)
     limits: list[int] = field(default_factory=list)
 
 
@@ -239,7 +239,7 @@ class Group:
     played: dict[str, Played] = field(default_factory=dict)
     conversations: int = 0
 
-    def add(self, task: str, run: Run, limit: int) -> None:
+    def add(self, task: str, run: CollaborationRun, limit: int) -> None:
         """Add a run of a task that was allowed ``limit`` steps."""
         if task not in self.played:
             self.played[task] = Played(self.known.tasks[task])
@@ -335,7 +335,7 @@ def score_records(records: Sequence[CollabRecord], options: CollaborationOptions
     return [table_of(group, options) for gamma in gammas for group in group_records(records, gamma)]
 
 
-def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
+def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None) -> tuple[CollaborationRun, int]:
     """Return a record's run and its time limit, optionally as if played with another gamma."""
     run, played = run_from_record(without_lexicon(record)), record.max_cycles
     if gamma is None:

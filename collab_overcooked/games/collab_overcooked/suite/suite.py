@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
+from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Suite, load_checked
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
@@ -30,7 +30,7 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
     task_references,
 )
 from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, gamma_card, scorecard
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NAMES, NoOptions, option
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -38,7 +38,7 @@ from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.teams import parse_seats
 
 
-def check_kitchens(sources: Sequence[str], options: NoOptions) -> Finding:
+def check_kitchens(sources: Sequence[str], options: NoOptions) -> DocumentFinding:
     """Prove that every station can be reached, every recipe be made and every task be served."""
     lines, values = [], []
     for source in sources:
@@ -52,7 +52,7 @@ def check_kitchens(sources: Sequence[str], options: NoOptions) -> Finding:
         }
         lines.append(f"OK: {kitchen.name}, " + ", ".join(f"{count} {name}" for name, count in counts.items()))
         values.append({"name": kitchen.name, **counts})
-    return Finding("\n".join(lines), values)
+    return DocumentFinding("\n".join(lines), values)
 
 
 KITCHEN = DocumentKind(
@@ -97,8 +97,8 @@ class CollabOvercookedSuite(Suite):
     }
     title, measure = "Collab-Overcooked", "success rate, %"
     budgets: ClassVar = {
-        "small": Budget([f"level {level}" for level in (1, 2, 3)], {"episodes": 2}),
-        "full": Budget([f"level {level}" for level in (1, 2, 3, 4, 5, 6)], {"episodes": 10}),
+        "small": ComparisonBudget([f"level {level}" for level in (1, 2, 3)], {"episodes": 2}),
+        "full": ComparisonBudget([f"level {level}" for level in (1, 2, 3, 4, 5, 6)], {"episodes": 10}),
     }
     benchmark_fields: ClassVar = {"scale": 100.0}
     leaderboard_notes = (

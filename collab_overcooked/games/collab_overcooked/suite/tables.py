@@ -252,7 +252,7 @@ REFERENCE = "reference"  # policy of seats that are not asked
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerRow:
     """Outcome of a question to a chef."""
 
     due: str  # Action that was due
@@ -262,7 +262,7 @@ class Answer:
     followed: bool | None  # Whether the response would have helped; None if no responder was asked
 
 
-def answer_of(record: CollabRecord, options: CollaborationOptions | None = None) -> Answer:
+def answer_of(record: CollabRecord, options: CollaborationOptions | None = None) -> AnswerRow:
     """Return the outcome of a record's question."""
     known = task_references(record.env_kwargs)
     references = task_of(known, record.task).references
@@ -272,7 +272,7 @@ def answer_of(record: CollabRecord, options: CollaborationOptions | None = None)
     kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
     asked = bool(events) and record.team[f"agent_{events[0].responder}"] != REFERENCE
     followed = events[0].responded if asked else None
-    return Answer(record.due, record.due_number or 0, record.task, kind, followed)
+    return AnswerRow(record.due, record.due_number or 0, record.task, kind, followed)
 
 
 def due_cards(records: Iterable[CollabRecord], options: CollaborationOptions | None = None) -> list[Scorecard]:
@@ -281,7 +281,7 @@ def due_cards(records: Iterable[CollabRecord], options: CollaborationOptions | N
     return [_due_card(group, [answer_of(record, options) for record in group]) for group in groups]
 
 
-def _due_card(records: Sequence[CollabRecord], answers: Sequence[Answer]) -> Scorecard:
+def _due_card(records: Sequence[CollabRecord], answers: Sequence[AnswerRow]) -> Scorecard:
     team, variant = team_text(records[0].team.values()), variant_of(records[0]).label
     by_due = _answer_table("Due action", answers, lambda answer: answer.due)
     tables = [by_due, _answer_table("Task", answers, lambda answer: answer.task)]
@@ -308,7 +308,7 @@ DUE_NOTE = (
 )
 
 
-def _answer_matrix(answers: Sequence[Answer]) -> ResultTable:
+def _answer_matrix(answers: Sequence[AnswerRow]) -> ResultTable:
     counts = Counter(answer.kind for answer in answers)
     wrong = [kind for kind in Initiation if kind not in (Initiation.RIGHT, Initiation.IN_WORDS)]
     strict: dict[str, int] = {"right": counts["right"]}  # as the paper counts
@@ -325,7 +325,7 @@ def _answer_matrix(answers: Sequence[Answer]) -> ResultTable:
     return ResultTable(columns, tuple(rows), "Initiation and response")
 
 
-def _answer_table(head: str, answers: Sequence[Answer], group: Callable[[Answer], str]) -> ResultTable:
+def _answer_table(head: str, answers: Sequence[AnswerRow], group: Callable[[AnswerRow], str]) -> ResultTable:
     kinds = [*(kind.value for kind in Initiation), SILENT]
     rows: list[tuple[Cell, ...]] = []
     for name in dict.fromkeys(map(group, answers)):

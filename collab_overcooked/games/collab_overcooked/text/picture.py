@@ -18,17 +18,17 @@ from collab_overcooked.render.model import (
     INK,
     WORKING,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     PanelColumn,
     Point,
     Progress,
     Sheet,
     Text,
+    TextLine,
     agent_card,
     clock,
     held_spans,
@@ -126,15 +126,17 @@ def labels_of(name: str) -> tuple[str, ...]:
 
 def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
     kinds = {symbol: station.kind for symbol, station in kitchen.stations.items()}
-    cells: dict[Point, Cell] = {
+    cells: dict[Point, BoardCell] = {
         (x, y): _plain_cell(symbol, kinds.get(symbol, ""), (x + y) % 2)
         for y, row in enumerate(kitchen.grid)
         for x, symbol in enumerate(row)
     }
-    cells |= {at: Cell("unseen", "??") for at in hidden}
+    cells |= {at: BoardCell("unseen", "??") for at in hidden}
     for number, counter in enumerate(scene["counters"], start=1):
         icon, labels = _icon(kitchen, counter), labels_of(counter["item"])
-        cells[tuple(counter["position"])] = Cell("counter", f"[{number}]", (icon,), labels=labels, targets=AT_COUNTER)
+        cells[tuple(counter["position"])] = BoardCell(
+            "counter", f"[{number}]", (icon,), labels=labels, targets=AT_COUNTER
+        )
     for name, utensil in scene["utensils"].items():
         x, y = utensil["position"]
         cells[x, y] = _utensil_cell(kitchen, name, utensil, kitchen.grid[y][x])
@@ -145,29 +147,29 @@ def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
 
 
 @lru_cache(maxsize=256)
-def _plain_cell(symbol: str, kind: str, shade: int) -> Cell:
+def _plain_cell(symbol: str, kind: str, shade: int) -> BoardCell:
     if symbol == " ":
-        return Cell(FLOORS[shade], ".", walkable=True)
+        return BoardCell(FLOORS[shade], ".", walkable=True)
     if kind in CAPTIONS:
-        return Cell(kind, symbol, labels=(CAPTIONS[kind],), targets=(TARGETS[kind],))
-    return Cell("counter", "##", targets=AT_COUNTER)
+        return BoardCell(kind, symbol, labels=(CAPTIONS[kind],), targets=(TARGETS[kind],))
+    return BoardCell("counter", "##", targets=AT_COUNTER)
 
 
-def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbol: str) -> Cell:
+def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbol: str) -> BoardCell:
     sprite, status = kitchen.stations[symbol].name, utensil["status"]
     ingredients = tuple(kitchen.ingredients)
     if status == "empty":
-        return Cell(sprite, symbol, labels=labels_of(name), targets=(name,))
+        return BoardCell(sprite, symbol, labels=labels_of(name), targets=(name,))
     if status == "ready":
         icon = icon_of(utensil["product"], False, ingredients)
-        return Cell(sprite, symbol + "!", (icon,), labels=labels_of(name), ready=True, targets=(name,))
+        return BoardCell(sprite, symbol + "!", (icon,), labels=labels_of(name), ready=True, targets=(name,))
     contents = tuple(icon_of(item, False, ingredients) for item in utensil["contents"])
     if status == "cooking":
         left = utensil["time"] - utensil["timer"]
         progress = Progress(utensil["timer"], utensil["time"], f"{left} left")
-        return Cell(sprite, f"{symbol}~{left}", contents, progress=progress, targets=(name,))
+        return BoardCell(sprite, f"{symbol}~{left}", contents, progress=progress, targets=(name,))
     labels = (f"{name} {len(contents)} of {kitchen.stations[symbol].capacity}", *labels_of(name))
-    return Cell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels, targets=(name,))
+    return BoardCell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels, targets=(name,))
 
 
 def _cooks(kitchen: Kitchen, scene: Scene) -> list[Cook]:
@@ -198,30 +200,30 @@ def _agent_cards(kitchen: Kitchen, scene: Scene) -> list[Card]:
 
 def _order_cards(kitchen: Kitchen, orders: list[str], recipes: bool) -> list[Card]:
     if not orders:
-        return [Card((Line((Text("No order is left.", GREY),)),))]
+        return [Card((TextLine((Text("No order is left.", GREY),)),))]
     named = orders if len(orders) <= NAMED_ORDERS else orders[: NAMED_ORDERS - 1]
     ingredients = tuple(kitchen.ingredients)
     cards = []
     for i, order in enumerate(named):
         plated = recipes and kitchen.serving.get(order, False)
         detail = ("Order" if i == 0 else "Next") + recipes * (", on a dish" if plated else ", without a dish")
-        lines = Line((Text(spaced(order), bold=i == 0),)), Line((Text(detail, GREY),))
+        lines = TextLine((Text(spaced(order), bold=i == 0),)), TextLine((Text(detail, GREY),))
         cards.append(Card(lines, icon_of(order, plated, ingredients), kind="order"))
     later = orders[len(named) :]
     if later:
         icons = (icon_of(order, recipes and kitchen.serving.get(order, False), ingredients) for order in later)
         names = Text(", ".join(map(spaced, later)), GREY)
-        cards.append(Card((Line((Text("Then", GREY), *icons, names), tall=True),), kind="order"))
+        cards.append(Card((TextLine((Text("Then", GREY), *icons, names), tall=True),), kind="order"))
     return cards
 
 
-def _utensil_note(name: str, utensil: Mapping[str, Any]) -> Line:
+def _utensil_note(name: str, utensil: Mapping[str, Any]) -> TextLine:
     status = utensil["status"]
     state = f" ({utensil['time'] - utensil['timer']} left)" if status == "cooking" else ""
     state = " (ready)" if status == "ready" else state
     product = utensil["product"] if status in ("cooking", "ready") else None
     contents = spaced(product) if product else ", ".join(map(spaced, utensil["contents"])) or "empty"
-    return Line((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(contents)))
+    return TextLine((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(contents)))
 
 
 def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = (), recipes: bool = True) -> Sheet:

@@ -22,17 +22,17 @@ from collab_overcooked.render.model import (
     WORKING,
     Bar,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     PanelColumn,
     Point,
     Sheet,
     Span,
     Text,
+    TextLine,
     agent_card,
     clock,
     held_spans,
@@ -66,7 +66,7 @@ def _animal_icon(kind: str, gives: str) -> Icon:
 COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods with the colours of meat that has another name
 
 
-def _cell(level: Level, scene: Scene, p: int) -> Cell:
+def _cell(level: Level, scene: Scene, p: int) -> BoardCell:
     place = level.places[p]
     items: tuple[Icon, ...] = ()
     if place.role == "chest":
@@ -79,7 +79,7 @@ def _cell(level: Level, scene: Scene, p: int) -> Cell:
     sprite = "mob" if place.name in scene["gone"] else SPRITES[place.role]
     kind = place.name.rstrip("0123456789")  # commands to the nearest place of a kind may refer to it too
     targets = tuple(dict.fromkeys((place.name, kind)))
-    return Cell(sprite, items=items, caption=place.name.replace("_", " "), targets=targets)
+    return BoardCell(sprite, items=items, caption=place.name.replace("_", " "), targets=targets)
 
 
 @lru_cache(maxsize=32)
@@ -132,23 +132,25 @@ def _between(at: Point, spots: Sequence[Point], drawn: Sequence[Point]) -> Point
 def _order_card(level: Level, order: Mapping[str, Any], lifetime: int) -> Card:
     share = share_of(order["remaining"], lifetime)
     colour = GOOD if share > HURRY else WORKING if order["remaining"] > 1 else BAD
-    title = Line((Text(order["name"].replace("_", " "), bold=True),), (Text(f"{order['remaining']} left", colour),))
+    title = TextLine((Text(order["name"].replace("_", " "), bold=True),), (Text(f"{order['remaining']} left", colour),))
     return Card((title, Bar(share, colour), _needs(level, order["name"])), icon_of(order["name"]), 1.9, kind="order")
 
 
-def _needs(level: Level, dish: str) -> Line:
+def _needs(level: Level, dish: str) -> TextLine:
     spans: list[Span] = []
     for item in (level.dishes[dish], *level.fuel[:1]):
         place = next(place for place in level.places if place.gives == item)
         icon = _animal_icon(place.kind, item) if place.role == "mob" else icon_of(item)
         spans += [replace(icon, text=item), Text(place.kind.replace("_", " "), GREY)]
-    return Line((*spans, Text("furnace", GREY)), tall=True)
+    return TextLine((*spans, Text("furnace", GREY)), tall=True)
 
 
 def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
     state = GOOD if furnace["output"] else WORKING if furnace["input"] and furnace["fuel"] else SHADE
-    slots = [Line((Text(slot, GREY, width=4), Text(slot_text(furnace[slot])))) for slot in ("fuel", "input", "output")]
-    return Card((Line((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
+    slots = [
+        TextLine((Text(slot, GREY, width=4), Text(slot_text(furnace[slot])))) for slot in ("fuel", "input", "output")
+    ]
+    return Card((TextLine((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
 
 
 def picture(game: CraftText, scene: Scene) -> Sheet:
@@ -166,7 +168,7 @@ def picture(game: CraftText, scene: Scene) -> Sheet:
             agent_card(cooks[-1], game.display_names[seat], here, held_spans(held, content_text(agent["bag"])))
         )
     cards += [_furnace_card(name, furnace) for name, furnace in scene["furnaces"].items()]
-    cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
+    cards.append(Card((TextLine((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
     cards += [_order_card(level, order, lifetime) for order in scene["orders"]]
     lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(game.sizes["Q"], 4)
     listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in level.places)

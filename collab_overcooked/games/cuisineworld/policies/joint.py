@@ -11,7 +11,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent
 from collab_overcooked.games.cuisineworld.policies.job_list import SHARE, Chain, Hand, Job, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.planner import assigner
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 IDLE = 0
 SCALE = 10.0  # steps after which what is gained counts e times less
@@ -21,8 +21,8 @@ TOP, SLOW = 100.0, 15.0  # worth of the most urgent job, and by how much urgency
 class CuisineLook:
     """Provider of jobs as sub-plans; all cooks see the whole state."""
 
-    study: ClassVar[Mapping[str, Study]] = {
-        "CuisineWorld-v0": Study(
+    study: ClassVar[Mapping[str, SubplanStudy]] = {
+        "CuisineWorld-v0": SubplanStudy(
             tuple((f"level {level}", {"level": f"level_{level}", "agents": 2, "alpha": 1.5}) for level in (1, 4, 7)),
             "completed",
             "higher",

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference, Setting
+from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
@@ -38,7 +38,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
     score_records,
 )
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path, write_generated
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.result_table import ResultTable
@@ -61,11 +61,11 @@ class LevelOptions:
             raise ValueError(f"alphas: {','.join(map(str, self.alphas))!r} must be numbers above 0")
 
 
-def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
+def check_levels(sources: Sequence[str], options: LevelOptions) -> DocumentFinding:
     """Report intervals and lifetimes, orders that cannot be made and unused tools."""
     reports = [prove_solvability(load_level(source), options.alphas) for source in sources]
     values = [{**asdict(report), "problems": report.problems, "ok": report.ok} for report in reports]
-    return Finding(report_text(reports), values, all(report.ok for report in reports))
+    return DocumentFinding(report_text(reports), values, all(report.ok for report in reports))
 
 
 LEVEL = DocumentKind(
@@ -92,7 +92,7 @@ class LevelGenerator:
         "greedy", f"Policy whose orders served at the default alpha become the par score, or {NO_POLICY}."
     )
 
-    def write(self, out: Path, command: str) -> Finding:
+    def write(self, out: Path, command: str) -> DocumentFinding:
         check_yaml_path(out)
         wish = LevelWish(self.tools, self.depth, self.dishes, self.agents)
         values = generate_level(wish, parse_integer("seed", self.seed, 0), out.stem)
@@ -101,7 +101,7 @@ class LevelGenerator:
         write_generated(out, values, command, self)
         level = load_level(values)
         report = prove_solvability(level)
-        return Finding(level_text(level), {**asdict(report), "par": level.par}, report.ok)
+        return DocumentFinding(level_text(level), {**asdict(report), "par": level.par}, report.ok)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,10 +155,10 @@ class CuisineWorldSuite(OrderSuite):
     load, result_class, pace = load_level, CosResult, "alpha"
     title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
     budgets: ClassVar = {
-        "small": Budget(
+        "small": ComparisonBudget(
             ("level_1", "level_4"), {**COMPARED, "alphas": [1.0, 2.0, 3.0], "runs": 2}, PAIRS, suffix=", alpha 2.0"
         ),
-        "full": Budget(
+        "full": ComparisonBudget(
             lambda: published().levels,
             {**COMPARED, "alphas": list(PAPER_ALPHAS), "runs": 5},
             PAIRS,

@@ -25,17 +25,17 @@ from collab_overcooked.render.model import (
     WORKING,
     Bar,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     PanelColumn,
     Point,
     Progress,
     Sheet,
     Text,
+    TextLine,
     agent_card,
     clock,
     held_spans,
@@ -131,13 +131,13 @@ def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
     }
     bottom = round(size[1] - 1 - CAPTION, 2)
     walls = [(k - 0.5, y) for y in (0.0, bottom) for k in range(round(size[0]) + 1)]
-    cells = (*tools.items(), *((at, Cell("counter")) for at in walls if at not in tools))
+    cells = (*tools.items(), *((at, BoardCell("counter")) for at in walls if at not in tools))
     rows = [(y, min(1.0, bottom - y)) for y in range(1, -(-round(100 * bottom) // 100))]
     patches = tuple((x, y, 1.0, high) for y, high in rows for x in range(round(size[0])) if (x + y) % 2)
     return Board(size, cells, tuple(_standing(level, scene, cooks, places)), COOK, patches, FLOOR)
 
 
-def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cell:
+def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> BoardCell:
     kind = level.kitchen[at]
     sprite = STATIONS.get(kind, kind)
     content = tool["content"]
@@ -145,13 +145,13 @@ def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cel
     if tool["busy"]:
         total = level.tools[kind].busy
         progress = Progress(total - tool["busy"], total, f"{tool['busy']} left")
-        return Cell(sprite, items=items, caption=name, progress=progress, targets=(name,))
+        return BoardCell(sprite, items=items, caption=name, progress=progress, targets=(name,))
     if content and tool["ready"]:
         labels = (split_name(content[0]),)
-        return Cell(
+        return BoardCell(
             sprite, items=items, labels=labels, caption=name, ready=is_finished(level, at, content), targets=(name,)
         )
-    return Cell(sprite, items=items, caption=name, targets=(name,))
+    return BoardCell(sprite, items=items, caption=name, targets=(name,))
 
 
 def is_finished(level: Level, at: int, content: Sequence[str]) -> bool:
@@ -173,18 +173,18 @@ def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) ->
     remaining, share = order["remaining"], _share(order, lifetimes)
     status = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
     colour = time_colour(order, lifetimes)
-    title = Line((Text(split_name(order["name"]), bold=True),), (Text(status, colour),))
+    title = TextLine((Text(split_name(order["name"]), bold=True),), (Text(status, colour),))
     bar = () if share is None else (Bar(share, colour),)
     return Card((title, *bar, *_needs(level, order["name"])), icon_of(level, order["name"]), 1.9, kind="order")
 
 
-def _needs(level: Level, name: str) -> tuple[Line, ...]:
+def _needs(level: Level, name: str) -> tuple[TextLine, ...]:
     items = next(order.items for order in level.orders if order.name == name)
     recipes = recipes_below(level, items)
     names = [item for recipe in recipes.values() for item in recipe.ingredients if item not in recipes]
     tools = ", ".join(dict.fromkeys(recipe.tool for recipe in reversed(recipes.values())))
     icons = (replace(icon_of(level, name), text=split_name(name)) for name in dict.fromkeys(names))
-    return (Line((*icons, Text(tools, GREY)), tall=True),) if names else ()
+    return (TextLine((*icons, Text(tools, GREY)), tall=True),) if names else ()
 
 
 def _share(order: Mapping[str, Any], lifetimes: Lifetimes) -> float | None:
@@ -207,11 +207,11 @@ def _agent_card(cook: Cook, name: str, agent: Mapping[str, Any]) -> Card:
     return agent_card(cook, name, state, held_spans(cook.held, "nothing" if held is None else split_name(held)))
 
 
-def _tool_note(name: str, tool: Mapping[str, Any]) -> Line:
+def _tool_note(name: str, tool: Mapping[str, Any]) -> TextLine:
     colour = WORKING if tool["busy"] else GOOD if tool["ready"] and tool["content"] else FAINT
     state = f" ({tool['busy']} left)" if tool["busy"] else ""
     status = ", ".join(map(split_name, tool["content"])) or "empty"
-    return Line((Dot(colour), Text(f"{name}{state}:", GREY), Text(status)))
+    return TextLine((Dot(colour), Text(f"{name}{state}:", GREY), Text(status)))
 
 
 def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetimes = None) -> Sheet:
@@ -230,7 +230,7 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
     cards = [clock(f"Step {scene['timestep']} of {scene['limit']}", counts, scene["timestep"], scene["limit"])]
     cards += [_agent_card(*row) for row in zip(cooks, names, scene["agents"], strict=True)]
     heading = "heading" if scene["orders"] else "order"
-    cards += [Card((Line((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),), kind=heading)]
+    cards += [Card((TextLine((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),), kind=heading)]
     cards += [_order_card(level, order, lifetimes) for order in scene["orders"]]
     lines = 2.5 + 2.5 * len(cooks) + 1.5 + (2.5 + TALL) * level.max_open_orders
     kinds = zip(level.locations, level.kitchen, strict=True)

@@ -23,7 +23,7 @@ from collab_overcooked.io.text import join_and
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, Study, SubPlan
+from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, SubPlan, SubplanStudy
 
 GOAL = "goal place"
 
@@ -170,9 +170,9 @@ def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
 class HouseLook:
     """Provider of sub-plans in the household games."""
 
-    study: ClassVar[Mapping[str, Study]] = {
-        "Housework-v0": Study(tuple((t, {"task": t}) for t in TASKS), "ticks", "lower", "steps"),
-        "Transport-v0": Study(
+    study: ClassVar[Mapping[str, SubplanStudy]] = {
+        "Housework-v0": SubplanStudy(tuple((t, {"task": t}) for t in TASKS), "ticks", "lower", "steps"),
+        "Transport-v0": SubplanStudy(
             tuple(
                 (f"{task}, {rooms} rooms", {"task": task, "rooms": rooms, "containers": boxes})
                 for task in LOADS

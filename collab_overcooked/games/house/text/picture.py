@@ -15,14 +15,14 @@ from collab_overcooked.render.model import (
     GREY,
     INK,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Icon,
-    Line,
     PanelColumn,
     Sheet,
     Text,
+    TextLine,
     agent_card,
     clock,
     held_spans,
@@ -57,11 +57,11 @@ def icon_of(name: str) -> Icon:
 
 def _floor(
     grid: Sequence[str], shades: Mapping[int, str], rooms: Sequence[Mapping[str, Any]]
-) -> dict[tuple[int, int], Cell]:
+) -> dict[tuple[int, int], BoardCell]:
     cells, inside = {}, defaultdict(list)
     for y, row in enumerate(grid):
         for x, c in enumerate(row):
-            cells[x, y] = Cell("wall", "#") if c == WALL else _ground(shades[int(c)], rooms[int(c)]["name"])
+            cells[x, y] = BoardCell("wall", "#") if c == WALL else _ground(shades[int(c)], rooms[int(c)]["name"])
             if c != WALL:
                 inside[int(c)].append((x, y))
     for room, spots in inside.items():
@@ -71,11 +71,11 @@ def _floor(
     return cells
 
 
-def _ground(sprite: str, room: str) -> Cell:
-    return Cell(sprite, " " if sprite == SHADED["none"] else ".", targets=(room,), walkable=True)
+def _ground(sprite: str, room: str) -> BoardCell:
+    return BoardCell(sprite, " " if sprite == SHADED["none"] else ".", targets=(room,), walkable=True)
 
 
-def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, int]], goal: bool) -> Cell:
+def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, int]], goal: bool) -> BoardCell:
     letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
     mark = "!" if goal else ""
     title = BROKEN.get(place["name"], place["name"])
@@ -87,16 +87,16 @@ def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, 
     icons = tuple(icon_of(name) for name, _ in items)
     tags = tuple(str(number) for _, number in items)
     targets = (place["name"], *(f"{name} {number}" for name, number in items))
-    return Cell(sprite, letter + mark, icons, back, front, tags, labels=label, targets=targets)
+    return BoardCell(sprite, letter + mark, icons, back, front, tags, labels=label, targets=targets)
 
 
-def _spot(items: Sequence[tuple[str, int]]) -> Cell:
+def _spot(items: Sequence[tuple[str, int]]) -> BoardCell:
     names = tuple(f"{name} {number}" for name, number in items)
     icons, tags = tuple(icon_of(name) for name, _ in items), tuple(str(number) for _, number in items)
-    return Cell(FLOORS[1], names[0][0], icons, tags=tags, labels=(", ".join(names),), targets=names)
+    return BoardCell(FLOORS[1], names[0][0], icons, tags=tags, labels=(", ".join(names),), targets=names)
 
 
-def _together(cells: Sequence[Cell]) -> Cell:
+def _together(cells: Sequence[BoardCell]) -> BoardCell:
     first, *others = cells
     for cell in others:
         first = replace(
@@ -120,17 +120,17 @@ def _person(scene: Scene, agent: Mapping[str, Any], seat: int, names: Sequence[s
 
 
 def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) -> Card:
-    lines = [Line((Text(f"Goal: {place}", bold=True), Text(scene["task"].replace("_", " "), GREY)))]
+    lines = [TextLine((Text(f"Goal: {place}", bold=True), Text(scene["task"].replace("_", " "), GREY)))]
     for name, have, need in goals[:LISTED]:
         count = Text(f"{name} {min(have, need)} of {need}", GOOD if have >= need else INK)
-        lines.append(Line((replace(icon_of(name), text=""), count)))
+        lines.append(TextLine((replace(icon_of(name), text=""), count)))
     return Card(tuple(lines), kind="goal")
 
 
 def _sheet(
     scene: Scene,
-    ground: Mapping[tuple[int, int], Cell],
-    placed: Mapping[tuple[int, int], Sequence[Cell]],
+    ground: Mapping[tuple[int, int], BoardCell],
+    placed: Mapping[tuple[int, int], Sequence[BoardCell]],
     cooks: Sequence[tuple[Any, Cook]],
     cards: Sequence[Card],
     counts: Sequence[tuple[str, str]],
@@ -147,7 +147,7 @@ def _sheet(
 def picture(scene: Scene, names: Sequence[str]) -> Sheet:
     """Return the picture of a scene."""
     ground = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
-    placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
+    placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, places = scene["things"], scene["places"]
     for p, place in enumerate(places):
         lying = [(t["name"], o) for o, t in enumerate(things) if t["rel"] == "at" and t["parent"] == p]
@@ -170,7 +170,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
     """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
     ground = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
-    placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
+    placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]
     for p, place in scene["places"].items():
         lying = [(thing["name"], o) for o, thing in things.items() if thing.get("place") == p]

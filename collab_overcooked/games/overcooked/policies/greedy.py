@@ -50,7 +50,7 @@ from collab_overcooked.games.overcooked.policies.task_assignment import assign_e
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
-from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 RELIED = 30  # steps for which a player relies on a stranger after its last action at a pot or serving cell
 STILL = 3  # steps without a move after which a stranger is walked around
@@ -335,8 +335,8 @@ TOP = 10.0  # worth of jobs
 class SoupLook:
     """Sub-plans of players: directives for the jobs of the assigner."""
 
-    study: ClassVar[Mapping[str, Study]] = {
-        "Overcooked-v0": Study(
+    study: ClassVar[Mapping[str, SubplanStudy]] = {
+        "Overcooked-v0": SubplanStudy(
             tuple(
                 (layout, {"layout": layout, "action_level": "medium", "random_start": True})
                 for layout in ("cramped_room", "asymmetric_advantages", "coordination_ring")

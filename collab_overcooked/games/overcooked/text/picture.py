@@ -16,16 +16,16 @@ from collab_overcooked.render.model import (
     GREY,
     INK,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Icon,
-    Line,
     PanelColumn,
     Point,
     Progress,
     Sheet,
     Text,
+    TextLine,
     agent_card,
     clock,
     held_spans,
@@ -55,32 +55,34 @@ def icon_of(thing: Thing) -> Icon:
     return Icon("dish") if thing["item"] in ("dish", "plate") else food_icons([thing["item"]])[0]
 
 
-def crate(symbol: str, food: str) -> Cell:
+def crate(symbol: str, food: str) -> BoardCell:
     """Return the cell of a dispenser of ingredients."""
-    return Cell("counter", symbol, food_icons([food]) * 3, front="crate")
+    return BoardCell("counter", symbol, food_icons([food]) * 3, front="crate")
 
 
 @lru_cache(maxsize=64)
-def _plain_cell(symbol: str, shade: int) -> Cell:
+def _plain_cell(symbol: str, shade: int) -> BoardCell:
     if symbol == " ":
-        return Cell(FLOORS[shade], ".", walkable=True)
+        return BoardCell(FLOORS[shade], ".", walkable=True)
     if symbol in CRATES:
         return crate(symbol, CRATES[symbol])
-    return Cell(SPRITES[symbol], TEXTS.get(symbol, symbol))
+    return BoardCell(SPRITES[symbol], TEXTS.get(symbol, symbol))
 
 
-def object_cell(thing: Thing, in_pot: bool, cooked: int | None, time: int, name: str = "") -> Cell:
+def object_cell(thing: Thing, in_pot: bool, cooked: int | None, time: int, name: str = "") -> BoardCell:
     """Return the cell of an object on a counter or in a pot, there with its steps of cooking, None before the first."""
     labels = (name,) if name else ()
     if not in_pot:
-        return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
+        return BoardCell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=labels)
     if thing["ready"]:
-        return Cell("pot", "P!", (icon_of(thing),), labels=labels, ready=True)
+        return BoardCell("pot", "P!", (icon_of(thing),), labels=labels, ready=True)
     contents = food_icons(thing["ingredients"])
     if cooked is None:
-        return Cell("pot", f"P+{len(contents)}", contents, labels=labels)
+        return BoardCell("pot", f"P+{len(contents)}", contents, labels=labels)
     left = time - cooked
-    return Cell("pot", f"P~{left}", contents, progress=Progress(cooked, time, ", ".join((f"{left} left", *labels))))
+    return BoardCell(
+        "pot", f"P~{left}", contents, progress=Progress(cooked, time, ", ".join((f"{left} left", *labels)))
+    )
 
 
 def seated(
@@ -103,7 +105,7 @@ def seated(
 
 def list_card(title: str, lines: Sequence[str]) -> Card:
     """Return a card of the orders or the recipe."""
-    return Card((Line((Text(title, GREY),)), *(Line((Text(line),)) for line in lines)), kind="order")
+    return Card((TextLine((Text(title, GREY),)), *(TextLine((Text(line),)) for line in lines)), kind="order")
 
 
 def kitchen_sheet(
@@ -122,7 +124,7 @@ def kitchen_sheet(
     return Sheet((board, PanelColumn((time, *cards, orders), PANEL, lines)), listing=tuple(listing))
 
 
-def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], Cell]:
+def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], BoardCell]:
     cells = {
         (x, y): _plain_cell(symbol, (x + y) % 2) for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)
     }
@@ -130,7 +132,7 @@ def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str])
     for gate in scene["gates"]:
         if gate["open"]:  # with the steps until it closes if no player stands in it
             label = f"{objects[tuple(gate['position'])]}, {gate['limit'] - gate['counter'] + 1} left"
-            cells[tuple(gate["position"])] = Cell("open_gate", f"g{gate['counter']}", labels=(label,))
+            cells[tuple(gate["position"])] = BoardCell("open_gate", f"g{gate['counter']}", labels=(label,))
     for thing in scene["objects"]:
         x, y = thing["position"]
         cooked = None if thing.get("tick", IDLE) == IDLE else thing["tick"]

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.benchmark import Budget
+from collab_overcooked.evaluation.benchmark import ComparisonBudget
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import load_checked
@@ -18,7 +18,7 @@ from collab_overcooked.games.overcooked.engine.spec import layouts as classic_la
 from collab_overcooked.games.overcooked.suite import LayoutOptions, SoupSuite
 from collab_overcooked.games.overcooked.v2.engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import NAMES, option, read_names
 from collab_overcooked.reporting.result_table import Column
@@ -47,7 +47,7 @@ def paper_options(layout: str) -> dict[str, Any]:
     return options | ({"delivery_light": True} if layout.startswith("test_time") else {})
 
 
-def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
+def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFinding:
     """Read layouts, and play them with the layout's own recipes in view of all."""
     lines, values = [], list[dict[str, Any]]()
     for source in sources:
@@ -59,7 +59,7 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
         size = f"{len(layout.grid[0])} x {len(layout.grid)}"
         lines.append(f"{layout.name}: {size}, {len(layout.starts)} players, {len(layout.recipes)} recipes{played}")
         values.append({"name": layout.name, "policy": options.par, "score": score})
-    return Finding("\n".join(lines), values, all(value["score"] != 0 for value in values))
+    return DocumentFinding("\n".join(lines), values, all(value["score"] != 0 for value in values))
 
 
 LAYOUT = DocumentKind(
@@ -111,8 +111,8 @@ class OvercookedV2Suite(SoupSuite):
     title = "OvercookedV2"
     outcome_text = "{soups} soups, score {score:g}"
     budgets: ClassVar = {
-        "small": Budget(PAPER[::2], {"episodes": 2}, {"episodes": 1}),
-        "full": Budget(PAPER, {"episodes": 50}, {"episodes": 25}),
+        "small": ComparisonBudget(PAPER[::2], {"episodes": 2}, {"episodes": 1}),
+        "full": ComparisonBudget(PAPER, {"episodes": 50}, {"episodes": 25}),
     }
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in layouts()]}
 

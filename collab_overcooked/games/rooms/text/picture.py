@@ -17,17 +17,17 @@ from collab_overcooked.render.model import (
     SHADE,
     WORKING,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     Link,
     PanelColumn,
     Point,
     Sheet,
     Text,
+    TextLine,
     agent_card,
     clock,
     initials,
@@ -70,7 +70,7 @@ def picture(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Sheet:
     return Sheet((board, PanelColumn(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
 
 
-def _cell(level: RoomLayout, scene: Scene, room: int) -> Cell:
+def _cell(level: RoomLayout, scene: Scene, room: int) -> BoardCell:
     name = level.rooms[room]
     items = []
     if scene["adversary"]["room"] == name:
@@ -84,9 +84,9 @@ def _cell(level: RoomLayout, scene: Scene, room: int) -> Cell:
         items.append(Icon("button"))
     seen = scene.get("in_sight")
     if seen is not None and name not in seen:
-        return Cell("unseen", items=tuple(items), labels=(name,), targets=_targets(level, room))
+        return BoardCell("unseen", items=tuple(items), labels=(name,), targets=_targets(level, room))
     sprite = ("open_exit" if scene["gate"] else "exit") if room in level.exits else "room"
-    return Cell(sprite, items=tuple(items), labels=(name,), targets=_targets(level, room))
+    return BoardCell(sprite, items=tuple(items), labels=(name,), targets=_targets(level, room))
 
 
 def _targets(level: RoomLayout, room: int) -> tuple[str, ...]:
@@ -132,15 +132,15 @@ def _panel(level: RoomLayout, scene: Scene, names: Sequence[str], letters: Seque
     cards.append(_adversary_card(level, scene, names))
     for name, is_open in scene["doors"].items():
         state = Text("open" if is_open else "closed", GOOD if is_open else BAD)
-        cards.append(Card((Line((Text(f"door {name}", GREY), state)),)))
+        cards.append(Card((TextLine((Text(f"door {name}", GREY), state)),)))
     for generator in scene["generators"]:
         done, needed = min(generator["progress"], generator["needed"]), generator["needed"]
         dots = tuple(Dot(WORKING if k < done else FLOOR) for k in range(needed)) if needed < 9 else ()
         label = Text(f"generator {generator['room']}", GREY)
-        cards.append(Card((Line((label, *dots, Text(f"{done} of {needed}", GOOD if done == needed else INK))),)))
+        cards.append(Card((TextLine((label, *dots, Text(f"{done} of {needed}", GOOD if done == needed else INK))),)))
     if scene["generators"]:
         state = Text("open" if scene["gate"] else "closed", GOOD if scene["gate"] else BAD)
-        cards.append(Card((Line((Text("gate", GREY), state)),)))
+        cards.append(Card((TextLine((Text("gate", GREY), state)),)))
     return tuple(cards)
 
 
@@ -161,7 +161,7 @@ def _adversary_card(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Ca
     status += _seen(adversary)
     if adversary["target"] is not None:
         status += f", chasing {names[adversary['target']]}"
-    return Card((Line((Text(name, INK, bold=True), Text(status, GREY))),), Icon(name), size=1.6)
+    return Card((TextLine((Text(name, INK, bold=True), Text(status, GREY))),), Icon(name), size=1.6)
 
 
 def _room_line(level: RoomLayout, scene: Scene, room: int, names: Sequence[str]) -> str:

@@ -167,7 +167,7 @@ def published() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RushSetting:
     """Common setting of the runs of a group of records."""
 
     scenario: str  # Name of the scenario
@@ -183,8 +183,8 @@ class RushResult:
     title: str  # Game and variant
     team: str  # Policies, in a notation that does not depend on the size of the team
     attribution: Attribution  # Condition for an action to be positive
-    runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
-    orders: Mapping[Setting, int]  # Setting -> maximum number of orders in an episode
+    runs: Mapping[RushSetting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
+    orders: Mapping[RushSetting, int]  # Setting -> maximum number of orders in an episode
     is_default: bool = True  # Whether it was played as for the paper's table 3: default options, models with the manual
 
 
@@ -255,11 +255,11 @@ def _reads_manual(spec: str) -> bool:
     return parsed.is_language and (settings is None or settings.switches.get("manual", True) is True)
 
 
-def settings_of(records: Sequence[RushRecord]) -> list[Setting]:
+def settings_of(records: Sequence[RushRecord]) -> list[RushSetting]:
     """Return the setting of each of some records."""
     names = setting_names(records, ("scenario",), lambda record: str(record.scenario), scenarios())
     return [
-        Setting(
+        RushSetting(
             name,
             axis_values(record, (LEXICON,))[LEXICON],
             len(record.team),
@@ -270,8 +270,8 @@ def settings_of(records: Sequence[RushRecord]) -> list[Setting]:
 
 
 def _result(records: Sequence[RushRecord], attribution: Attribution) -> RushResult:
-    runs: dict[Setting, dict[int, list[RoundScore]]] = {}
-    orders: dict[Setting, int] = {}
+    runs: dict[RushSetting, dict[int, list[RoundScore]]] = {}
+    orders: dict[RushSetting, int] = {}
     settings = settings_of(records)
     for setting, record in sorted(zip(settings, records, strict=True), key=lambda pair: pair[1].episode):
         runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution))

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.benchmark import Budget, Setting, Summary, only
+from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Suite, check_names, load_checked
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
@@ -30,7 +30,7 @@ from collab_overcooked.games.rush.suite.scoring import (
 from collab_overcooked.games.rush.text.episode_record import RushRecord
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.document_kinds import DocumentKind, Finding, check_yaml_path
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
@@ -54,7 +54,7 @@ class ScenarioOptions:
     budget: int | None = option(None, "Maximum states of each search.")
 
 
-def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> Finding:
+def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> DocumentFinding:
     """Prove what the team and a single agent can reach, and the claims of each file."""
     from collab_overcooked.games.rush.engine.search import BUDGET
     from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
@@ -62,7 +62,7 @@ def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> Finding
     budget = BUDGET if options.budget is None else options.budget
     reports = [prove_solvability(load_scenario(source), budget) for source in sources]
     text = "\n\n".join(map(report_text, reports))
-    return Finding(text, [report.to_dict() for report in reports], all(report.ok for report in reports))
+    return DocumentFinding(text, [report.to_dict() for report in reports], all(report.ok for report in reports))
 
 
 SCENARIO = DocumentKind(
@@ -92,7 +92,7 @@ class ScenarioGenerator:
     like: str | None = option(None, "Scenario whose first episode to take instead of a new one.")
     budget: int | None = option(None, "Maximum states of each search.")
 
-    def write(self, out: Path, command: str) -> Finding:
+    def write(self, out: Path, command: str) -> DocumentFinding:
         from collab_overcooked.games.rush.engine import generate
         from collab_overcooked.games.rush.engine.search import BUDGET
         from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
@@ -115,7 +115,7 @@ class ScenarioGenerator:
             )
         report = prove_solvability(load_scenario(values), states)
         write_atomic(out, generate.scenario_text(values, " ".join(arguments)).encode())
-        return Finding(report_text(report), report.to_dict(), report.ok)
+        return DocumentFinding(report_text(report), report.to_dict(), report.ok)
 
 
 class RushLogger(EpisodeLogger):
@@ -166,7 +166,7 @@ class RushPlan(SeriesPlan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RushSuiteOptions:
     """Options of the suite beyond team, seed and options of the environment."""
 
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
@@ -189,7 +189,7 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
 class RushSuite(Suite):
     """Consecutive episodes of scenarios in several languages: group and individual metrics."""
 
-    suite_options = RunOptions
+    suite_options = RushSuiteOptions
     scoring_options = RushScoring
     score_metric = "completed"
     axes = AXES
@@ -205,8 +205,10 @@ class RushSuite(Suite):
     outcome_text = "{completed} completed, {ruined} ruined"
     title, measure = "Rush", "CR, completed recipes of an episode"
     budgets: ClassVar = {
-        "small": Budget([f"{name}, {PLAIN}" for name in SCENARIOS], {"runs": 5}, pairs_in=1),
-        "full": Budget(list(map(", ".join, product(SCENARIOS, DOMAINS))), {"runs": 20}, pairs_in=len(DOMAINS)),
+        "small": ComparisonBudget([f"{name}, {PLAIN}" for name in SCENARIOS], {"runs": 5}, pairs_in=1),
+        "full": ComparisonBudget(
+            list(map(", ".join, product(SCENARIOS, DOMAINS))), {"runs": 20}, pairs_in=len(DOMAINS)
+        ),
     }
     benchmark_fields: ClassVar = {"repeats": "runs", "digits": 2}
     leaderboard_notes = ("CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over both agents' A+.",)

@@ -10,8 +10,8 @@ from operator import itemgetter
 from collab_overcooked.games.rush.suite.scoring import (
     RoundScore,
     RushResult,
+    RushSetting,
     ScenarioScore,
-    Setting,
     published,
     rush_variant,
     score_round,
@@ -35,7 +35,7 @@ def scorecard(game: str, result: RushResult) -> Scorecard:
     return Scorecard(game, title(result), tables, result.team, tuple(notes(result)), data=data)
 
 
-def names(result: RushResult) -> dict[Setting, str]:
+def names(result: RushResult) -> dict[RushSetting, str]:
     """Return short names of the settings: scenario, domain, and other fields in which they differ."""
     settings = list(result.runs)
     varied = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) > 1]
@@ -49,7 +49,7 @@ def title(result: RushResult) -> str:
     return ", ".join([result.title, *(_field_text(settings[0], name) for name in shared)])
 
 
-def _field_text(setting: Setting, name: str) -> str:
+def _field_text(setting: RushSetting, name: str) -> str:
     if name == "agents":
         return plural(setting.agents, "agent")
     return "no teacher" if setting.teacher == NONE else setting.teacher
@@ -149,7 +149,7 @@ def termination_table(result: RushResult) -> ResultTable:
     return ResultTable(columns, tuple(rows), title, marks)
 
 
-def _published_rows(setting: Setting, most: int) -> Iterator[tuple[Cell, ...]]:
+def _published_rows(setting: RushSetting, most: int) -> Iterator[tuple[Cell, ...]]:
     """Yield the paper's rows of pairs that played the scenario in the same domain, with a manual and no teacher."""
     paper = published()
     if (setting.scenario, setting.agents, setting.teacher) != (paper["scenario"], 2, NONE):
@@ -194,7 +194,7 @@ Pair = tuple[str, str]
 
 def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return a map of CR for each setting that pairs of different policies played, and actions by kind and player."""
-    scores: dict[tuple[str, Setting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
+    scores: dict[tuple[str, RushSetting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
     every = [record for records in played.values() for record in records]
     settings = iter(settings_of(every))
     for run, records in played.items():

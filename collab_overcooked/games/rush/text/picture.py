@@ -16,12 +16,11 @@ from collab_overcooked.render.model import (
     PAPER,
     WORKING,
     Board,
+    BoardCell,
     Card,
-    Cell,
     Cook,
     Dot,
     Icon,
-    Line,
     Mark,
     PanelColumn,
     Point,
@@ -29,6 +28,7 @@ from collab_overcooked.render.model import (
     Sheet,
     Span,
     Text,
+    TextLine,
     clock,
     initials,
     seat_colour,
@@ -80,10 +80,10 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
     return Board((width, bottom + 1.25), cells, cooks, 1.2, patches, FLOOR)
 
 
-def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, Cell]]:
+def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, BoardCell]]:
     name, (left, top), (wide, high) = area["name"], at, size
     free, total = area["spaces"], area["spaces_per_turn"]
-    station = Cell(
+    station = BoardCell(
         SPRITES.get(area["kind"], area["kind"]),
         caption=name,
         progress=Progress(free, total, f"{free} of {total} free"),
@@ -95,7 +95,9 @@ def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> li
     for k, (good, count) in enumerate(area["stock"].items()):
         icon = good_icon(good, area["kind"] == "spicebag", not count, " ")
         place = round(left + 1 + k % GOODS_IN_LINE, 2), round(top + k // GOODS_IN_LINE, 2)
-        cells.append((place, Cell("counter", items=(icon,), labels=(f"{good} {count}", str(count)), targets=(name,))))
+        cells.append(
+            (place, BoardCell("counter", items=(icon,), labels=(f"{good} {count}", str(count)), targets=(name,)))
+        )
     return cells
 
 
@@ -130,7 +132,7 @@ def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
     ]
     dots = tuple(Dot(colour) for colour in colours) if workers <= SHOWN_SPACES else ()
     status = f"worker {done}" if acting else "done in this turn"
-    line = Line((Text(name, seat_colour(seat), bold=True), *dots, Text(status, GREY)))
+    line = TextLine((Text(name, seat_colour(seat), bold=True), *dots, Text(status, GREY)))
     return Card((line,), Cook(seat, letter), size=1.7, kind="agent")
 
 
@@ -141,8 +143,8 @@ def order_card(recipe: Recipe, order: Mapping[str, Any]) -> Card:
         right = Text("finished", GOOD), Mark("ready")
     elif order["ruined"]:
         right = Text("ruined", BAD), Mark("spoilt")
-    title = Line((Text(order["name"], GREY if right else INK, bold=True),), right)
-    return Card((title, Line(tuple(_recipe_spans(recipe, order)), tall=True)), rule=True, kind="order")
+    title = TextLine((Text(order["name"], GREY if right else INK, bold=True),), right)
+    return Card((title, TextLine(tuple(_recipe_spans(recipe, order)), tall=True)), rule=True, kind="order")
 
 
 def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:

@@ -4,9 +4,9 @@ import pytest
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
-    Conversation,
-    Message,
-    Run,
+    CollaborationRun,
+    PlanConversation,
+    PlanMessage,
     announced_actions,
     collaboration_events,
     kitchen_vocabularies,
@@ -22,19 +22,21 @@ REFERENCES = ([CHEF], [[FETCH, CHOP, CUT]])
 WORDS = kitchen_vocabularies(["egg", "tofu"])
 
 
-def talk(t: int, *messages: tuple[int, str, str]) -> Conversation:
-    return Conversation(t, tuple(Message(*message) for message in messages))
+def talk(t: int, *messages: tuple[int, str, str]) -> PlanConversation:
+    return PlanConversation(t, tuple(PlanMessage(*message) for message in messages))
 
 
-def run_with(*conversations: Conversation, did: tuple[tuple[int, str], ...] = (), steps: int = 9) -> Run:
-    return Run(history=((), did), conversations=conversations, success=False, timesteps=steps)
+def run_with(
+    *conversations: PlanConversation, did: tuple[tuple[int, str], ...] = (), steps: int = 9
+) -> CollaborationRun:
+    return CollaborationRun(history=((), did), conversations=conversations, success=False, timesteps=steps)
 
 
 def ask(*actions: str) -> str:
     return "Chef plan: " + "; ".join(f"request('{action}')" for action in actions) + "; wait(1)"
 
 
-def codes(*conversations: Conversation, did: tuple[tuple[int, str], ...] = ()) -> tuple[int, ...]:
+def codes(*conversations: PlanConversation, did: tuple[tuple[int, str], ...] = ()) -> tuple[int, ...]:
     return score_run(run_with(*conversations, did=did), REFERENCES, WORDS).codes
 
 
@@ -127,7 +129,7 @@ def test_perfect_play_scores_one_per_required_action_however_requests_are_groupe
         for number, group in enumerate(groups):
             t = number * size if waits else 0
             talks.append(talk(t, (0, "please", ask(*group)), (1, "ok", "; ".join(group))))
-        run = Run(((), tuple(did)), tuple(talks), True, 99)
+        run = CollaborationRun(((), tuple(did)), tuple(talks), True, 99)
         assert pooled((score_run(run, references, vocabularies, options),))[:2] == (1.0, 1.0)
 
 
@@ -154,7 +156,7 @@ def test_unknown_option_values_are_named(field: str) -> None:
 
 
 def test_requests_of_all_messages_count_in_order() -> None:
-    messages = [Message(0, "a", ask(FETCH)), Message(1, "b", ask(CHOP)), Message(0, "c", ask(CUT))]
+    messages = [PlanMessage(0, "a", ask(FETCH)), PlanMessage(1, "b", ask(CHOP)), PlanMessage(0, "c", ask(CUT))]
     assert requested_actions(messages, 0, WORDS[1]) == (FETCH, CUT)
 
 
@@ -172,38 +174,38 @@ def test_requests_of_all_messages_count_in_order() -> None:
     ],
 )
 def test_request_spellings(plan: str, single: tuple[str, ...], either: tuple[str, ...]) -> None:
-    messages = [Message(0, "hi", plan)]
+    messages = [PlanMessage(0, "hi", plan)]
     assert requested_actions(messages, 0, WORDS[1]) == single
     assert requested_actions(messages, 0, WORDS[1], quotes="any") == either
 
 
 def test_without_a_vocabulary_every_plain_action_counts_but_waits() -> None:
-    messages = [Message(0, "hi", "request('fly(moon)'); request('wait(1)'); request(\"cut(b)\")")]
+    messages = [PlanMessage(0, "hi", "request('fly(moon)'); request('wait(1)'); request(\"cut(b)\")")]
     assert requested_actions(messages, 0, None) == ("fly(moon)",)
 
 
 def test_only_the_first_plan_with_an_action_is_the_response() -> None:
-    first = [Message(1, "hm", "plan: [NOTHING]"), Message(1, "ok", FETCH), Message(1, "no", CUT)]
+    first = [PlanMessage(1, "hm", "plan: [NOTHING]"), PlanMessage(1, "ok", FETCH), PlanMessage(1, "no", CUT)]
     assert announced_actions(first, 1, WORDS[1]) == (FETCH,)
-    waits = [Message(1, "ok", "wait(1)"), Message(1, "now", FETCH)]
+    waits = [PlanMessage(1, "ok", "wait(1)"), PlanMessage(1, "now", FETCH)]
     assert announced_actions(waits, 1, WORDS[1]) == ()
-    mixed = [Message(1, "ok", "request('cook(pot0)'); wait(1); cut( chopping_board0 ); fly(moon)")]
+    mixed = [PlanMessage(1, "ok", "request('cook(pot0)'); wait(1); cut( chopping_board0 ); fly(moon)")]
     assert announced_actions(mixed, 1, WORDS[1]) == (CUT,)
 
 
 def test_waits_and_requests_are_no_response_even_if_the_vocabulary_has_them() -> None:
-    messages = [Message(1, "ok", f"wait(1); request(egg); {CUT}")]
+    messages = [PlanMessage(1, "ok", f"wait(1); request(egg); {CUT}")]
     assert announced_actions(messages, 1, frozenset({"wait(1)", "request(egg)", CUT})) == (CUT,)
 
 
 def test_among_three_agents_the_first_that_answers_is_the_responder() -> None:
-    run = Run(((), (), ()), (talk(0, (0, "hi", ""), (2, "me", ""), (1, "no", "")),), False, 1)
+    run = CollaborationRun(((), (), ()), (talk(0, (0, "hi", ""), (2, "me", ""), (1, "no", "")),), False, 1)
     assert collaboration_events(run, (*REFERENCES, [["a()"]]))[0].responder == 2
 
 
 def test_without_an_answer_the_one_who_knows_the_requests_is_the_responder() -> None:
     texts = {0: frozenset({"x()"}), 1: frozenset({"y()"}), 2: frozenset({"z()"})}
-    run = Run(((), (), ()), (talk(0, (0, "hi", "request('z()')")),), False, 1)
+    run = CollaborationRun(((), (), ()), (talk(0, (0, "hi", "request('z()')")),), False, 1)
     event = collaboration_events(run, ([["x()"]], [["y()"]], [["z()"]]), texts)[0]
     assert (event.responder, event.initiated) == (2, True)
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    Conversation,
+    CollaborationRun,
     Initiation,
-    Message,
-    Run,
+    PlanConversation,
+    PlanMessage,
     classify_initiation,
     collaboration_events,
     count_initiations,
@@ -19,10 +19,10 @@ def events(done, *requests):
     """Score conversations in which the chef asks for some actions after the helper has done others."""
     history = tuple((t, action) for t, action in enumerate(done, start=1))
     conversations = tuple(
-        Conversation(len(done), (Message(0, "please", "; ".join(f"request('{action}')" for action in asked)),))
+        PlanConversation(len(done), (PlanMessage(0, "please", "; ".join(f"request('{action}')" for action in asked)),))
         for asked in requests
     )
-    run = Run(history=((), history), conversations=conversations, success=False, timesteps=9)
+    run = CollaborationRun(history=((), history), conversations=conversations, success=False, timesteps=9)
     return collaboration_events(run, REFERENCES)
 
 
@@ -53,8 +53,8 @@ def test_why_an_initiation_was_wrong(done, asked, kind):
 def test_the_reference_followed_best_decides():
     both = [REFERENCES[0], [REFERENCES[1][0], ["stir(blender)", "place()", "cut(board)"]]]
     history = ((1, "stir(blender)"),)
-    conversation = Conversation(1, (Message(0, "please", "request('cut(board)')"),))
-    run = Run(history=((), history), conversations=(conversation,), success=False, timesteps=9)
+    conversation = PlanConversation(1, (PlanMessage(0, "please", "request('cut(board)')"),))
+    run = CollaborationRun(history=((), history), conversations=(conversation,), success=False, timesteps=9)
     (event,) = collaboration_events(run, both)
     assert classify_initiation(event, both[1]) == Initiation.PREMATURE
 

@@ -10,9 +10,9 @@ import pytest
 
 from collab_overcooked.games.collab_overcooked.engine.config import steps_allowed
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    Conversation,
-    Message,
-    Run,
+    CollaborationRun,
+    PlanConversation,
+    PlanMessage,
     kitchen_vocabularies,
 )
 from collab_overcooked.games.collab_overcooked.suite.original_logs import (
@@ -116,11 +116,11 @@ def test_a_tampered_recording_differs(golden_cases: list, paper_references: dict
 
 
 def test_a_log_becomes_a_run() -> None:
-    assert original_run(LOG) == Run(
+    assert original_run(LOG) == CollaborationRun(
         history=(((2, "deliver_soup()"),), ((1, "cut(chopping_board0)"),)),
         conversations=(
-            Conversation(0, (Message(0, "hi", SPEECH["plan"]), Message(1, "ok", "cut(chopping_board0)"))),
-            Conversation(1, (Message(1, "ok", "cut(chopping_board0)"), Message(0, "hi", SPEECH["plan"]))),
+            PlanConversation(0, (PlanMessage(0, "hi", SPEECH["plan"]), PlanMessage(1, "ok", "cut(chopping_board0)"))),
+            PlanConversation(1, (PlanMessage(1, "ok", "cut(chopping_board0)"), PlanMessage(0, "hi", SPEECH["plan"]))),
         ),
         success=True,
         timesteps=3,
@@ -205,10 +205,10 @@ def test_limits_of_the_six_levels() -> None:
     assert [steps_allowed(t, GAMMA) for t in (16, 23, 35, 32, 55, 64)] == [24, 34, 52, 48, 82, 96]
 
 
-def limited(timesteps: int, success: bool = True) -> Run:
+def limited(timesteps: int, success: bool = True) -> CollaborationRun:
     history = (tuple((t, "a()") for t in (1, 23, 24, 25)), ())
-    talks = tuple(Conversation(t, (Message(0, "hi", ""),)) for t in (0, 23, 24))
-    return apply_time_limit(Run(history, talks, success, timesteps), 24)
+    talks = tuple(PlanConversation(t, (PlanMessage(0, "hi", ""),)) for t in (0, 23, 24))
+    return apply_time_limit(CollaborationRun(history, talks, success, timesteps), 24)
 
 
 def test_delivery_at_index_limit_still_counts() -> None:
@@ -217,7 +217,7 @@ def test_delivery_at_index_limit_still_counts() -> None:
 
 
 @pytest.mark.parametrize("run", [limited(26), limited(120, success=False)])
-def test_late_and_failed_runs_are_cut(run: Run) -> None:
+def test_late_and_failed_runs_are_cut(run: CollaborationRun) -> None:
     assert (run.success, run.timesteps) == (False, 24)
     assert [t for t, _ in run.history[0]] == [1, 23]
     assert [talk.timestep for talk in run.conversations] == [0, 23]

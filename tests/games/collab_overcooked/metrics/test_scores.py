@@ -10,8 +10,8 @@ from records import record_of
 
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationOptions,
-    Message,
-    Run,
+    CollaborationRun,
+    PlanMessage,
     kitchen_vocabularies,
 )
 from collab_overcooked.games.collab_overcooked.suite.run_scores import (
@@ -43,9 +43,9 @@ RECORD: Any = record_of(
 )
 
 
-def played(chef: str, helper: str, success: bool = True, timesteps: int = 10) -> Run:
+def played(chef: str, helper: str, success: bool = True, timesteps: int = 10) -> CollaborationRun:
     history = tuple(tuple((t + 1, f"{name}()") for t, name in enumerate(word)) for word in (chef, helper))
-    return Run(history, (), success, timesteps)
+    return CollaborationRun(history, (), success, timesteps)
 
 
 def test_a_run_is_scored_per_agent_and_pc_is_the_mean() -> None:
@@ -55,7 +55,7 @@ def test_a_run_is_scored_per_agent_and_pc_is_the_mean() -> None:
 
 
 def test_three_agents() -> None:
-    run = Run((((1, "a()"),), ((1, "b()"),), ()), (), True, 1)
+    run = CollaborationRun((((1, "a()"),), ((1, "b()"),), ()), (), True, 1)
     score = score_run(run, ([["a()"]], [["b()"]], [["c()"]]))
     assert (score.tes, score.pc) == ((1.0, 1.0, 0.0), pytest.approx(2 / 3))
 
@@ -126,7 +126,7 @@ def test_nothing_to_score_is_an_error() -> None:
         score_runs([], REFERENCES)
     with pytest.raises(ValueError, match="tasks: none"):
         score_level([])
-    one = score_runs([Run(((),), (), False, 1)], ([["a()"]],))
+    one = score_runs([CollaborationRun(((),), (), False, 1)], ([["a()"]],))
     two = score_runs([played("", "")], REFERENCES)
     with pytest.raises(ValueError, match=r"tasks: have \[1, 2\] agents"):
         score_level([one, two])
@@ -187,7 +187,7 @@ def test_a_rare_success_leaves_a_finite_interval() -> None:
 def test_record_messages_are_grouped_by_step_and_conversation() -> None:
     run = run_from_record(RECORD)
     assert [(talk.timestep, [m.agent for m in talk.messages]) for talk in run.conversations] == [(0, [0, 1]), (0, [1])]
-    assert run.conversations[0].messages[1] == Message(1, "ok", "c()")
+    assert run.conversations[0].messages[1] == PlanMessage(1, "ok", "c()")
     assert run.history == (((1, "a()"),), ((2, "c()"),))
     assert (run.success, run.timesteps) == (True, 2)
 
@@ -203,4 +203,4 @@ def test_playing_the_papers_references_scores_one(paper_references: dict, paper_
     text = kitchen_vocabularies(paper_foods)
     for references in paper_references.values():
         history = tuple(tuple((t + 1, a) for t, a in enumerate(reference[-1])) for reference in references)
-        assert score_run(Run(history, (), True, 50), references, text).tes == (1.0, 1.0)
+        assert score_run(CollaborationRun(history, (), True, 50), references, text).tes == (1.0, 1.0)

@@ -16,7 +16,7 @@ from collab_overcooked.games.overcooked.text.picture import (
 from collab_overcooked.games.overcooked.v2.engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
 from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text, recipe_text, thing_text, unknown_text
-from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, Cell, Progress, Sheet
+from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Progress, Sheet
 
 SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"}
 TEXTS = {"W": "##"}
@@ -24,21 +24,21 @@ TEXTS = {"W": "##"}
 Scene = Mapping[str, Any]
 
 
-def _plain_cell(symbol: str, shade: int, is_seen: bool) -> Cell:
+def _plain_cell(symbol: str, shade: int, is_seen: bool) -> BoardCell:
     if symbol == " ":
-        return Cell(FLOORS[shade] if is_seen else "unseen", "." if is_seen else "?", walkable=True)
+        return BoardCell(FLOORS[shade] if is_seen else "unseen", "." if is_seen else "?", walkable=True)
     if symbol.isdecimal():
         return crate(symbol, INGREDIENTS[int(symbol)])
-    return Cell(SPRITES[symbol], TEXTS.get(symbol, symbol), labels=("recipe",) * (symbol == "R"))
+    return BoardCell(SPRITES[symbol], TEXTS.get(symbol, symbol), labels=("recipe",) * (symbol == "R"))
 
 
-def _recipe_cell(cell: Cell, recipe: Sequence[str], left: int | None) -> Cell:
+def _recipe_cell(cell: BoardCell, recipe: Sequence[str], left: int | None) -> BoardCell:
     bar = None if left is None else Progress(BUTTON_TIME - left, BUTTON_TIME, f"{left} left")
     text = cell.text[0] + "".join(str(INGREDIENTS.index(name)) for name in recipe)
-    return Cell(cell.sprite, text, food_icons(recipe), labels=cell.labels, progress=bar)
+    return BoardCell(cell.sprite, text, food_icons(recipe), labels=cell.labels, progress=bar)
 
 
-def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple[int, int], Cell]:
+def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple[int, int], BoardCell]:
     layout, players = game.compiled.layout, scene["players"]
     visible = [cells_in_view(game.compiled.tables, *players[seat]["position"])] if seat is not None else []
     cells = {

@@ -325,7 +325,7 @@ def raw_ingredients(spec: Kitchen, name: str) -> str:
     """List the raw ingredients of a product."""
     if name in spec.ingredients:
         return name.replace("_", " ")
-    recipe = spec.recipe_of(name)
+    recipe = spec.recipe_by_product.get(name)
     assert recipe is not None
     return ", ".join(raw_ingredients(spec, part) for part in recipe.inputs)
 
@@ -362,7 +362,7 @@ def recipes() -> str:
 
 def below(spec: Kitchen, name: str) -> set[str]:
     """Return all foods below a product."""
-    recipe = spec.recipe_of(name)
+    recipe = spec.recipe_by_product.get(name)
     return set() if recipe is None else {part for given in recipe.inputs for part in (given, *below(spec, given))}
 
 

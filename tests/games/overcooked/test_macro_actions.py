@@ -139,6 +139,15 @@ def test_distance_to_what_only_the_other_players_cell_reaches_is_blocked() -> No
     assert text.distance_text(distances(film)["p0"]) == "3 but blocked by a player"
 
 
+def test_measure_objects_leaves_out_those_that_a_layout_does_not_have() -> None:
+    film = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
+    objects, paths = film.game.compiled.tables.objects[0], film.game._surroundings(film.state, 0, 0)
+    rows, moves = np.concatenate([objects, np.full_like(objects[:1], NOTHING)]), np.zeros(len(objects) + 1, np.int32)
+    directives.measure_objects(rows, paths, moves)
+    assert moves.tolist() == [*(directives.distance_to(row, paths) for row in objects), NOTHING]
+    assert {0, NOTHING} < set(moves.tolist())
+
+
 def test_what_only_a_player_keeps_out_of_reach_is_said_to_be_blocked() -> None:
     film = directed("XXXXXXX\nO1 2  D\nXXXPXXS")
     description = film.game.describe(film.state, 0, 0)

@@ -113,6 +113,13 @@ def distance_to(thing, paths):
 
 
 @kernel
+def measure_objects(objects, paths, moves):
+    """Count the moves to every object, see ``distance_to``. Mutates: moves (M,)."""
+    for slot in range(objects.shape[0]):
+        moves[slot] = NOTHING if objects[slot, Object.X] == NOTHING else distance_to(objects[slot], paths)
+
+
+@kernel
 def nearest_counter(objects, cells, paths):
     """Find the nearest empty counter, the shared ones aside, that can be reached and is not blocked."""
     best, best_moves = NOTHING, BLOCKED

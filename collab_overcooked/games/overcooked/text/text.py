@@ -41,11 +41,11 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.overcooked.engine.directives import (
-    distance_to,
     had_effect,
     mark_floor,
     mask_directives,
     measure_distances,
+    measure_objects,
     nearest_counter,
 )
 from collab_overcooked.games.overcooked.engine.macro_actions import judge_action
@@ -274,18 +274,16 @@ class OvercookedText(OvercookedScenes):
     levels: tuple[str, ...]
 
     @cached_property
-    def objects(self) -> list[dict[str, Array]]:
-        """Rows of the objects by name, for each layout; see ``Object``."""
-        pools = [objects[objects[:, Object.X] != NOTHING] for objects in self.compiled.tables.objects]
-        return [{object_name(row): row for row in rows} for rows in pools]
+    def slots(self) -> list[dict[str, int]]:
+        """Rows of the objects in ``Tables.objects`` by name, for each layout."""
+        pools = self.compiled.tables.objects
+        return [{object_name(row): slot for slot, row in enumerate(rows) if row[Object.X] != NOTHING} for rows in pools]
 
     @cached_property
     def object_names(self) -> list[dict[tuple[int, int], str]]:
         """Names of the objects by position, for each layout."""
-        return [
-            {(int(row[Object.X]), int(row[Object.Y])): name for name, row in objects.items()}
-            for objects in self.objects
-        ]
+        pools = zip(self.compiled.tables.objects[..., [Object.X, Object.Y]].tolist(), self.slots, strict=True)
+        return [{tuple(places[slot]): name for name, slot in slots.items()} for places, slots in pools]
 
     @cached_property
     def _within_reach(self) -> dict[tuple[int, tuple[int, int], str], tuple[str, ...]]:
@@ -355,6 +353,13 @@ class OvercookedText(OvercookedScenes):
         measure_distances(0 if alone else seat, players[seat : seat + 1] if alone else players, paths)
         return paths
 
+    def _distances(self, k: int, paths: Array) -> dict[str, int]:
+        objects = self.compiled.tables.objects[k]
+        moves = np.zeros(len(objects), np.int32)
+        measure_objects(objects, paths, moves)
+        by_slot = moves.tolist()
+        return {name: by_slot[slot] for name, slot in self.slots[k].items()}
+
     def look(self, state: Any, i: int, seat: int) -> dict[str, Any]:
         """Return the contents of an observation as a mapping, for scripted and language policies.
 
@@ -365,12 +370,11 @@ class OvercookedText(OvercookedScenes):
             nearest empty counter, empty if there is none) and ``feasible`` (texts).
         """
         tables, k = self.compiled.tables, state.clock[i, Clock.LAYOUT]
-        objects = self.objects[k]
         texts = self.directive_texts
         seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
         ways = {j: self._surroundings(state, i, j) for j in seats}
-        alone = {j: self._surroundings(state, i, j, alone=True) for j in seats}
-        distances = {j: {name: int(distance_to(thing, ways[j])) for name, thing in objects.items()} for j in seats}
+        distances = {j: self._distances(k, ways[j]) for j in seats}
+        alone = {j: self._distances(k, self._surroundings(state, i, j, alone=True)) for j in seats}
         slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
         kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
         macro, mask = state.macro_state[i, seat], np.zeros(len(tables.catalogue), np.int8)
@@ -380,16 +384,9 @@ class OvercookedText(OvercookedScenes):
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
             "distances": distances,
             "blocked": {
-                j: {
-                    name
-                    for name, thing in objects.items()
-                    if distances[j][name] == NOTHING != distance_to(thing, alone[j])
-                }
-                for j in seats
+                j: {name for name in self.slots[k] if distances[j][name] == NOTHING != alone[j][name]} for j in seats
             },
-            "objects": {
-                name: state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for name, thing in objects.items()
-            },
+            "objects": {name: state.cells[i, y, x].tolist() for (x, y), name in self.object_names[k].items()},
             "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
             "feasible": [texts[action] for action in np.flatnonzero(mask)],
         }

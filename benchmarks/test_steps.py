@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import collab_overcooked
-from collab_overcooked import metrics
+from collab_overcooked.metrics import trajectory
 
 BATCHES = (1, 64, 1024, 8192)
 VARIANTS = {  # options that are timed too, at one batch size
@@ -154,6 +154,6 @@ def test_tes(benchmark) -> None:
     texts = [f"action_{k}" for k in range(12)]
     histories = [[texts[k] for k in rng.integers(12, size=rng.integers(0, 40))] for _ in range(20_000)]
     references = [[texts[k] for k in rng.integers(12, size=15)] for _ in range(6)]
-    encoded = metrics.encode(histories, references)
+    encoded = trajectory.encode(histories, references)
     benchmark.extra_info |= {"kind": "TES", "pairs": len(histories) * len(references)}
-    benchmark(metrics.tes_table, *encoded)
+    benchmark(trajectory.tes_table, *encoded)

@@ -1,7 +1,8 @@
 """Cooperative multi-agent kitchens: one package for training agents and for evaluating language agents.
 
-Importing the package registers ids (strings) only; it compiles nothing and imports neither numba nor torch. The names
-of ``__all__`` are public and are imported when they are used; everything else may move between versions.
+Importing the package registers ids (strings) only, with Gymnasium and PettingZoo once these are imported; it compiles
+nothing and imports neither numba nor torch. The names of ``__all__`` are public and are imported when they are used;
+everything else may move between versions.
 """
 
 from __future__ import annotations

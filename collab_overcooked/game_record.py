@@ -12,6 +12,14 @@ class SuiteRecord(NamedTuple):
 
     entry: str  # ``"package.module:class"``, an ``evaluation.suites.Suite``
     summary: str  # One line for listings
+    # ``"package.module:object"``, an ``evaluation.suite_options.SuiteOptions``; its module imports no kernels
+    options: str = "collab_overcooked.evaluation.suite_options:DEFAULT"
+
+
+PLAIN = "kitchen"
+"""Name of the language of texts without a lexicon."""
+NO_TEACHER = "none"
+"""Mode of teaching without a teacher."""
 
 
 class TeacherRecord(NamedTuple):

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from collab_overcooked.games.house import record as house
 from collab_overcooked.games.overcooked import record as overcooked
 from collab_overcooked.games.rooms import record as rooms
 from collab_overcooked.games.rush import record as rush
+from collab_overcooked.import_hooks import after_import
 from collab_overcooked.io.checks import check_options, near_matches, quote_value
 from collab_overcooked.plugins import GAMES as GAME_PLUGINS
 from collab_overcooked.plugins import NAMESPACE, load
@@ -43,6 +45,7 @@ COMMON_SUITES: Mapping[str, SuiteRecord] = {
     "questions": SuiteRecord(
         "collab_overcooked.questions.suite:QuestionSuite",
         "Questions with proven answers about game states: facts, a partner's next action, the agent's own best action.",
+        "collab_overcooked.questions.options:OPTIONS",
     )
 }
 """Suites of several games; their records name them in the field ``suite``."""
@@ -129,10 +132,20 @@ def presets() -> dict[str, PresetRecord]:
 
 def load_suite(name: str) -> Any:
     """Return a suite (an ``evaluation.suites.Suite``) by its name, or by the id of a game whose records it scores."""
+    return _suite(suite_name(name))
+
+
+def load_suite_options(name: str) -> Any:
+    """Return the options of a suite (an ``evaluation.suite_options.SuiteOptions``), without importing the suite."""
+    return load_entry(suites()[suite_name(name)].options)
+
+
+def suite_name(name: str) -> str:
+    """Return the name of a suite, which may be named by the id of a game whose records it scores."""
     matches = [suite for suite, ids in first_suites().items() if name in ids] or [name]
     if matches[0] not in suites():
         raise ValueError(near_matches("suite", name, suites()))
-    return _suite(matches[0])
+    return matches[0]
 
 
 def suite_of(record: Record) -> Any:
@@ -283,13 +296,17 @@ def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", *
 
 
 def register_everywhere() -> None:
-    """Register all ids with Gymnasium and, if it has a registry, with PettingZoo."""
-    import gymnasium
-
+    """Register all ids with Gymnasium and PettingZoo as soon as these are imported, now if they are."""
     try:
-        import pettingzoo
-    except FileNotFoundError:  # it asks for the working folder
+        Path.cwd()  # PettingZoo asks for it
+    except FileNotFoundError:
         raise FileNotFoundError("the working folder was deleted; change to one that exists") from None
+    after_import("gymnasium", _register_with_gymnasium)
+    after_import("pettingzoo", _register_with_pettingzoo)
+
+
+def _register_with_gymnasium() -> None:
+    import gymnasium
 
     for record in GAMES:
         gym_id = f"{NAMESPACE}/{record.id}"
@@ -300,6 +317,15 @@ def register_everywhere() -> None:
                 vector_entry_point="collab_overcooked.registry:make_gymnasium_vec",
                 kwargs={"env_id": record.id},
             )
-        if record.module and hasattr(pettingzoo, "register") and gym_id not in pettingzoo.parallel_registry:
-            pettingzoo.register("parallel", gym_id, f"{record.module}:parallel_env")
-            pettingzoo.register("aec", gym_id, f"{record.module}:env")
+
+
+def _register_with_pettingzoo() -> None:
+    import pettingzoo
+
+    if not hasattr(pettingzoo, "register"):
+        return
+    for record in GAMES:
+        pettingzoo_id = f"{NAMESPACE}/{record.id}"
+        if record.module and pettingzoo_id not in pettingzoo.parallel_registry:
+            pettingzoo.register("parallel", pettingzoo_id, f"{record.module}:parallel_env")
+            pettingzoo.register("aec", pettingzoo_id, f"{record.module}:env")

@@ -18,7 +18,7 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import kitche
 from collab_overcooked.games.collab_overcooked.text.text import CALL
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.rng import draw_below, seed_states
-from collab_overcooked.metrics import normal_form
+from collab_overcooked.metrics.trajectory import normal_form
 from collab_overcooked.registry import make
 from parity import original_evaluation
 from parity.report import Deviation, FileReport, Format, Mismatch, Recording, at, expect, has, one, starts_with

@@ -331,7 +331,7 @@ def test_help_of_a_suite_shows_its_own_options_and_the_common_ones(suite):
     flags = {
         name: {
             field.metadata["flag"] or "--" + field.name.replace("_", "-")
-            for field in fields(registry.load_suite(name).suite_options)
+            for field in fields(registry.load_suite_options(name).play)
         }
         for name in registry.suites()
     }

@@ -78,6 +78,7 @@ def test_importing_registers_strings_and_loads_no_kernel():
         "plugins",
         "registry",
         "game_record",
+        "import_hooks",
         "io",
         "io.checks",
         "io.files",

@@ -50,6 +50,7 @@ commands = App(
     name="collab-overcooked",
     help="Benchmarks of cooperation: kitchens, homes, pursuit and escape.",
     version=f"collab-overcooked {__version__}",
+    help_format="plaintext",
     group_parameters=Group.create_ordered("Options"),
     default_parameter=Parameter(negative=(), allow_repeating=True, show_choices=False),
     error_console=ERR,

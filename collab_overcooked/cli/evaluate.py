@@ -28,6 +28,7 @@ from collab_overcooked.cli.options import (
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import PAIRS, SEATS, option
+from collab_overcooked.reporting.record_scoring import RecordScoring
 
 if TYPE_CHECKING:
     from collab_overcooked.policies.llm.client import Client
@@ -67,7 +68,7 @@ def choose_suite(
         return arguments
     if not arguments or arguments[0].startswith("-"):
         raise ValueError("Missing suite: one of " + ", ".join(summaries))
-    name = registry.load_suite(arguments[0]).name  # it may be named by a game
+    name = registry.suite_name(arguments[0])
     choose(group, summaries, name, partial(make, name))
     return [name, *arguments[1:]]
 
@@ -85,15 +86,13 @@ def warn_of(records: Sequence[Record]) -> None:
 
 def suite_command(name: str) -> Callable[..., None]:
     """Return the command that evaluates a suite."""
-    from collab_overcooked.reporting.sample_sizes import RecordScoring
-
-    suite = registry.load_suite(name)
+    options = registry.load_suite_options(name)
 
     def run(
         *,
-        suite_options: Any = suite.suite_options(),
+        suite_options: Any = options.play(),
         run: RunOptions = RunOptions(),
-        scoring: Any = suite.scoring_options(),
+        scoring: Any = options.scoring(),
         record_scoring: Any = RecordScoring(),
         show: Any = ShowOptions(),
         limits: LimitOptions = LimitOptions(),
@@ -104,17 +103,17 @@ def suite_command(name: str) -> Callable[..., None]:
         if llm_options.dry_run:
             return show_dry_run([(plan, out)], llm_options)
         records = run_plan(plan, out, run.workers, llm_options)
-        scoring_values = scoring_of(presets, scoring, suite.scoring_options()) | asdict(record_scoring)
+        scoring_values = scoring_of(presets, scoring, options.scoring()) | asdict(record_scoring)
         write_results(out, records, run.report, scoring_values, show)
         warn_of(records)
 
-    played = {field.name for field in fields(suite.suite_options)}
-    counted = [field.name for field in fields(suite.scoring_options) if field.name not in played]  # others are fixed
+    played = {field.name for field in fields(options.play)}
+    counted = [field.name for field in fields(options.scoring) if field.name not in played]  # others are fixed
     groups = {
-        "suite_options": as_options(suite.suite_options),
-        "scoring": as_options(suite.scoring_options, counted),
+        "suite_options": as_options(options.play),
+        "scoring": as_options(options.scoring, counted),
         "record_scoring": as_options(RecordScoring),
-        "show": as_options(ShowOptions, suite.show_options),
+        "show": as_options(ShowOptions, options.show),
     }
     set_options(run, groups)
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."

@@ -112,7 +112,7 @@ def open_rooms(
 
 def play_command(name: str) -> Callable[..., None]:
     """Return the command that lets people play a suite."""
-    kind = registry.load_suite(name).suite_options
+    kind = registry.load_suite_options(name).play
 
     def run(
         *,

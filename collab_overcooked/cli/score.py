@@ -25,14 +25,10 @@ from collab_overcooked.io.options import PAIRS, option
 def scoring_options(logs: bool) -> type:
     """Return a dataclass with the scoring options of all suites, and optionally those for logs of the originals."""
     from collab_overcooked import registry
-    from collab_overcooked.reporting.sample_sizes import RecordScoring
+    from collab_overcooked.reporting.record_scoring import RecordScoring
 
-    suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
-    kinds = (
-        [RecordScoring]
-        + [suite.scoring_options for suite in suites]
-        + ([suite.log_options for suite in suites] if logs else [])
-    )
+    suites = [registry.load_suite_options(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
+    kinds = [RecordScoring] + [suite.scoring for suite in suites] + ([suite.logs for suite in suites] if logs else [])
     declared = [
         (field.name, get_type_hints(kind)[field.name], option(field.default, **field.metadata))
         for kind in kinds

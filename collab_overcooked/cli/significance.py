@@ -56,7 +56,8 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     from collab_overcooked.evaluation.compare.leaderboard import records_of_policies
     from collab_overcooked.evaluation.compare.plan import PLAN
     from collab_overcooked.reporting.differences import episode_values, score_metric
-    from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
+    from collab_overcooked.reporting.record_scoring import RecordScoring
+    from collab_overcooked.reporting.sample_sizes import counted
     from collab_overcooked.runner.env_variants import split_runs
     from collab_overcooked.runner.records import read_records
     from collab_overcooked.study.results import StudyResults, is_study_folder

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.envs.api import ActionError, rows
+from collab_overcooked.game_record import PLAIN
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "lexicons"
-PLAIN = "kitchen"  # name of the language without a lexicon
 KEYS = ("name", "description", "kept", "linking", "words", "irregular")
 ENDINGS = ("", "s", "ed", "ing")
 TEXTS = ("manual", "command_text", "feedback", "orderable")  # methods that only some games have

@@ -17,7 +17,7 @@ from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.options import NoOptions, make_options, option
+from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
@@ -30,13 +30,6 @@ from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, spec
 
 Listing = Callable[[str], list[tuple[str, str]]]
 """Takes a kitchen; returns names and what they are."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EpisodeOptions:
-    """Options of a suite beyond team, seed and options of the environment."""
-
-    episodes: int = option(10, "Episodes.")
 
 
 Metric = str | Callable[[Any], float | None]
@@ -112,13 +105,7 @@ class Suite:
 
     name: str  # Under which it is registered
     env_id: str  # Of the first game that it is registered with
-    # Frozen dataclasses with fields made by ``io.options.option``: options beyond team, seed, options of the
-    # environment and limits; how metrics are counted; what log files of the original game do not say
-    suite_options: ClassVar[type] = EpisodeOptions
-    scoring_options: ClassVar[type] = NoOptions
-    log_options: ClassVar[type] = NoOptions
     record_class: ClassVar[type[Record]] = Record  # Of its records
-    show_options: ClassVar[tuple[str, ...]] = ()  # Which of ``more`` and ``by_task`` make a difference to its tables
     has_success: ClassVar[bool] = False  # Whether an episode can succeed as a whole
     # Options of the environment that its tables tell apart by rows or columns. All others that differ from their
     # defaults are part of a result's name, and results that differ in them are never put together.
@@ -364,10 +351,10 @@ def plan_evaluation(
         seed: Seed of the suite.
         options: Further options of the environment.
         limits: Bounds of conversations and corrections.
-        **suite_options: Fields of the suite's ``suite_options``; what is not given is as in the paper.
+        **suite_options: Fields of ``SuiteOptions.play``; what is not given is as in the paper.
     """
     loaded: Suite = registry.load_suite(suite)
-    parsed: Any = make_options(loaded.suite_options, suite_options, f"option of the suite {suite}")
+    parsed: Any = make_options(registry.load_suite_options(suite).play, suite_options, f"option of the suite {suite}")
     return loaded.plan(read_team(team), parsed, seed=seed, options=options or {}, limits=limits or Limits())
 
 

@@ -29,6 +29,7 @@ from collab_overcooked.questions.items import (
     Item,
     QuestionError,
 )
+from collab_overcooked.questions.options import PLAY, STATE, WORDS
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
 from collab_overcooked.runner.episode import Stepped, answer_for, derive_seed, episode, policy_seed
 from collab_overcooked.runner.jobs import Job, cached_env, cached_team
@@ -36,9 +37,6 @@ from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, Team
 
 SUITE = "questions"
-WORDS, PLAY = "words", "play"
-WAYS = (WORDS, PLAY)
-STATE = "state"  # what a run can withhold
 WITHHELD = "The state is not shown. Choose the answer that you think is the most likely one."
 CHANCE = "chance"  # random state of a scene, which question sets omit
 REMEDY = "ask again with 'evaluate questions'"

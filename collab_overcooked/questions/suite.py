@@ -10,30 +10,18 @@ from typing import Any, ClassVar
 from collab_overcooked.evaluation.benchmark import BUDGETS, ComparisonBudget, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
-from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import PolicySpec, make_policy
-from collab_overcooked.questions.answering import (
-    PLAY,
-    STATE,
-    SUITE,
-    WAYS,
-    WORDS,
-    QuestionJob,
-    QuestionRecord,
-    make_job,
-    why_not,
-)
+from collab_overcooked.questions.answering import SUITE, QuestionJob, QuestionRecord, make_job, why_not
 from collab_overcooked.questions.items import (
-    KINDS,
     OWN,
-    PARTS,
     SHIPPED,
     Item,
     QuestionSet,
     choose_items,
     read_questions,
 )
+from collab_overcooked.questions.options import AUTO, PLAY, WORDS
 from collab_overcooked.questions.scoring import accuracy, cards
 from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column
@@ -41,41 +29,10 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
 
-AUTO = "auto"
-
 
 @lru_cache(maxsize=4)
 def _read(path: str) -> QuestionSet:
     return read_questions(path)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuestionOptions:
-    """Options of the suite."""
-
-    file: str | None = option(None, "Question set. Default: the built-in one.")
-    games: str | None = option(None, "Environment ids, comma-separated. Default: all.", metavar=NAMES)
-    kinds: str | None = option(
-        None, f"Question kinds, comma-separated: {', '.join(KINDS)}. Default: all.", metavar=NAMES
-    )
-    parts: str | None = option(None, f"Parts, comma-separated: {', '.join(PARTS)}. Default: both.", metavar=NAMES)
-    skills: str | None = option(
-        None, "Skills, comma-separated: items that need any of them. Default: all.", metavar=NAMES
-    )
-    items: str | None = option(None, "Item ids, comma-separated. Default: all.", metavar=NAMES)
-    answers: str = option(
-        AUTO,
-        f"{WORDS}: choose a letter; {PLAY}: play on from the scene (not for facts); "
-        f"{AUTO}: {WORDS} for language models, {PLAY} for other policies.",
-        allowed=(AUTO, *WAYS),
-        flag="--answer-by",
-    )
-    without: str | None = option(
-        None,
-        f"{STATE}: withhold the state: models answer from rules, question and choices (--answer-by {WORDS} only).",
-        allowed=(STATE,),
-    )
-    samples: int = option(1, "Answers per item.")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -111,7 +68,6 @@ def games_asked() -> list[str]:
 class QuestionSuite(Suite):
     """Questions about game states, scored by accuracy."""
 
-    suite_options = QuestionOptions
     record_class = QuestionRecord
     has_success = True
     score_metric = "success"

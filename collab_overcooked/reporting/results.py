@@ -15,8 +15,9 @@ from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure, metrics_of, tabulated
 from collab_overcooked.reporting.costs import cost_card
+from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Column, ResultTable
-from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sample_card
+from collab_overcooked.reporting.sample_sizes import counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import UNREADABLE, about, read_records
@@ -27,8 +28,8 @@ T = TypeVar("T")
 
 def scoring_fields() -> dict[str, type]:
     """Return all scoring options and the dataclass of each."""
-    suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
-    kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
+    suites = [registry.load_suite_options(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
+    kinds = [kind for suite in suites for kind in (suite.scoring, suite.logs)]
     return {field.name: kind for kind in (RecordScoring, *kinds) for field in fields(kind)}
 
 
@@ -113,7 +114,7 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
 
     Args:
         records: Episodes of any games.
-        scoring: Scoring options by name: those of ``RecordScoring`` and of ``Suite.scoring_options``.
+        scoring: Scoring options by name: those of ``RecordScoring`` and of ``SuiteOptions.scoring``.
 
     Raises:
         ValueError: If a game, task or option is unknown, or a metric cannot read a field.
@@ -124,16 +125,14 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
     records = counted(every, record_scoring)
     for record in records:
         by_suite[registry.suite_of(record).name].append(record)  # raises for unknown games
-    suites = [registry.load_suite(name) for name, played in by_suite.items() if played]
-    known = {
-        field.name for kind in (RecordScoring, *(suite.scoring_options for suite in suites)) for field in fields(kind)
-    }
+    scored = {name: registry.load_suite_options(name).scoring for name, played in by_suite.items() if played}
+    known = {field.name for kind in (RecordScoring, *scored.values()) for field in fields(kind)}
     if not scoring.keys() <= known:  # of a suite without records, or misspelt
         check_options(scoring, scoring_fields())
     cards: list[Scorecard] = []
-    for suite in suites:
-        suite_scoring = _suite_options(suite.scoring_options, scoring)
-        cards += blame(by_suite[suite.name], partial(suite.score, scoring=suite_scoring))
+    for name, kind in scored.items():
+        score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
+        cards += blame(by_suite[name], score)
     cards += filter(None, (sample_card(every, record_scoring), cost_card(every)))
     return cards
 
@@ -178,14 +177,14 @@ def score_paths(
     cards += [metric_card(scored, metrics)] if metrics and scored else []
     for name, files in logs.items():
         if files:
-            suite = registry.load_suite(name)
-            options = (_suite_options(kind, scoring or {}) for kind in (suite.scoring_options, suite.log_options))
-            cards.append(suite.score_logs(files, *options, note))
+            options = registry.load_suite_options(name)
+            read = (_suite_options(kind, scoring or {}) for kind in (options.scoring, options.logs))
+            cards.append(registry.load_suite(name).score_logs(files, *read, note))
     return cards
 
 
 def _refuse_log_options(scoring: Mapping[str, Any], suites: Iterable[str]) -> None:
-    for field in (field for name in suites for field in fields(registry.load_suite(name).log_options)):
+    for field in (field for name in suites for field in fields(registry.load_suite_options(name).logs)):
         if scoring.get(field.name) not in (None, field.default):
             raise ValueError(f"{field.name}: is for logs of an original game, and there are none")
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
 from collab_overcooked.core.record import Record
-from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import encode
 from collab_overcooked.policies.specs import PolicySpec
+from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
@@ -35,21 +34,6 @@ _REPEATED = (
     "Repetitions: episodes that are, action for action, others of the same task again, of models at temperature 0 or "
     "with a fixed seed, or of the same seed; "
 )
-
-
-_WAYS = ("left-out", "counted")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecordScoring:
-    """Scoring options of all games: which episodes count."""
-
-    cut_short: Literal["left-out", "counted"] = option(
-        "left-out", "Episodes that a budget cut short: left-out or counted.", allowed=_WAYS
-    )
-    repetitions: Literal["left-out", "counted"] = option(
-        "left-out", "Equal episodes of models that answer alike each time: left-out or counted.", allowed=_WAYS
-    )
 
 
 def end_of(record: Record) -> str:

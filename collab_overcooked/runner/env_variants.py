@@ -16,8 +16,8 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record, RecordT
-from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.shells import split_options
+from collab_overcooked.game_record import PLAIN
 from collab_overcooked.runner.teams import team_text
 
 MAX_VALUE_LENGTH = 60  # characters of an option's value in a name

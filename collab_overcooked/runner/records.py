@@ -19,7 +19,8 @@ from msgspec import Struct, structs
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import SCHEMA, ErrorEntry, MessageEntry, Record, RecordT, Step, history_of
-from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
+from collab_overcooked.envs.lexicon import Lexicon, load_lexicon
+from collab_overcooked.game_record import PLAIN
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError

@@ -8,10 +8,11 @@ from typing import Any
 
 from collab_overcooked.core.record import Account, Record
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.game_record import NO_TEACHER
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import ReportsUsage
 from collab_overcooked.runner.episode import Answer, Answers, Event, Limits, accounts_of, episode
-from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
+from collab_overcooked.runner.teaching import Teaching, make_teaching
 from collab_overcooked.runner.teams import Team
 
 
@@ -95,7 +96,7 @@ def play_series(
     Returns:
         The records with their metrics.
     """
-    teaching = teaching or make_teaching(NONE)
+    teaching = teaching or make_teaching(NO_TEACHER)
     run = series(env, team.specs, seed, keys, accounts=lambda: accounts_of(env, team), **options)
     answer: Any = None
     with Answers(team) as answers:

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.game_record import TeacherRecord
+from collab_overcooked.game_record import NO_TEACHER, TeacherRecord
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_policy
 
-NONE = "none"
 WAYS = {
-    NONE: "No feedback between the episodes.",
+    NO_TEACHER: "No feedback between the episodes.",
     "teacher_group": "The teacher writes a strategy for the whole group.",
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
@@ -95,15 +94,15 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
         make: Factory of the team's policies; language teachers connect to their models in the same way.
     """
     mode, name, text = _parts(spec)
-    if mode == NONE:
-        return Teaching(NONE, NONE, None)
+    if mode == NO_TEACHER:
+        return Teaching(NO_TEACHER, NO_TEACHER, None)
     return Teaching(spec, mode, registry.load_entry(teachers()[name].entry)(text, make))
 
 
 def kind_of_teacher(spec: str) -> str | None:
     """Return the kind of a spec's teacher, see ``PolicyRecord``; None without a teacher."""
     mode, name, _ = _parts(spec)
-    return None if mode == NONE else teachers()[name].kind
+    return None if mode == NO_TEACHER else teachers()[name].kind
 
 
 def language_teacher(spec: str) -> str | None:
@@ -113,7 +112,7 @@ def language_teacher(spec: str) -> str | None:
 
 def _parts(spec: str) -> tuple[str, str, str]:
     mode, colon, rest = spec.partition(":")
-    if mode not in WAYS or (mode == NONE and colon):
+    if mode not in WAYS or (mode == NO_TEACHER and colon):
         raise ValueError(near_matches("teacher", spec, WAYS))
     known = teachers()
     name, _, text = (rest if colon else next(iter(known))).partition(":")

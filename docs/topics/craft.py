@@ -15,8 +15,7 @@ from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
-from collab_overcooked.games.craft.engine.compile import INTERVALS, PACES
-from collab_overcooked.games.craft.engine.constants import Reason
+from collab_overcooked.games.craft.engine.constants import INTERVALS, PACES, Reason
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.games.craft.suite import (
     published,

@@ -20,7 +20,7 @@ from collab_overcooked.evaluation.compare import leaderboard as boards
 from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as plans
 from collab_overcooked.evaluation.compare.play import play
-from collab_overcooked.metrics import Estimate
+from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.reporting.differences import episode_values

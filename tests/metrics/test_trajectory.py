@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import trajectory as naive
 
-from collab_overcooked.metrics import encode, ites, normal_form, rouge_l, tes, tes_batch, tes_table
 from collab_overcooked.metrics.sequences import match_common_subsequences, match_prefixes
+from collab_overcooked.metrics.trajectory import encode, ites, normal_form, rouge_l, tes, tes_batch, tes_table
 
 B2 = 0.9025
 action = st.sampled_from(["a()", "b()", "c()", "x()"])

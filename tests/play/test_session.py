@@ -39,7 +39,7 @@ def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
     assert facts.id == session.people[0].id and facts.clock == "turns" and facts.decisions > 0
     assert all(step.seconds[0] is not None and step.seconds[1] is None for step in record.steps)
     suite = registry.suite_of(record)
-    assert suite.score([record], suite.scoring_options()) and record.metrics
+    assert suite.score([record], registry.load_suite_options(suite.name).scoring()) and record.metrics
     assert player.of_type("over")[0]["outcome"] == suite.outcome(record)
     assert [line["agent"] for line in lines(session, INPUTS)] == ["agent_0"] * facts.decisions
 

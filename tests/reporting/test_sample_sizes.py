@@ -6,14 +6,8 @@ import pytest
 from records import record_of
 
 from collab_overcooked.core.record import UnusableAnswers
-from collab_overcooked.reporting.sample_sizes import (
-    RecordScoring,
-    counted,
-    end_of,
-    repetitions,
-    sample_card,
-    without_use,
-)
+from collab_overcooked.reporting.record_scoring import RecordScoring
+from collab_overcooked.reporting.sample_sizes import counted, end_of, repetitions, sample_card, without_use
 
 USUAL = RecordScoring()
 ALL = RecordScoring(cut_short="counted", repetitions="counted")

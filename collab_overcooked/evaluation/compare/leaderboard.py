@@ -19,9 +19,10 @@ from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
+from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
 from collab_overcooked.reporting.results import blame
-from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
+from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_play
 from collab_overcooked.runner.jobs import Evaluation

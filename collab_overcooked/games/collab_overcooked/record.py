@@ -33,10 +33,12 @@ RECORDS = (
             "collab-overcooked": SuiteRecord(
                 "collab_overcooked.games.collab_overcooked.suite.suite:CollabOvercookedSuite",
                 "One order at a time; success, and process metrics against reference trajectories.",
+                "collab_overcooked.games.collab_overcooked.options:TASK_OPTIONS",
             ),
             "initiations": SuiteRecord(
                 "collab_overcooked.games.collab_overcooked.suite.initiations:InitiationSuite",
                 "What a chef asks for when an action of its teammate is due.",
+                "collab_overcooked.games.collab_overcooked.options:INITIATION_OPTIONS",
             ),
         },
         policies={

@@ -14,6 +14,7 @@ RECORDS = (
             "craft": SuiteRecord(
                 "collab_overcooked.games.craft.suite:CraftSuite",
                 "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
+                "collab_overcooked.games.craft.options:OPTIONS",
             )
         },
         metrics="collab_overcooked.games.craft.suite:METRICS",

@@ -17,9 +17,10 @@ from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
 from collab_overcooked.evaluation.plans import JobGroup
-from collab_overcooked.games.craft.engine.compile import PACES, Compiled, CraftConfig, compile_level
-from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Item, Param, Place, Role
+from collab_overcooked.games.craft.engine.compile import Compiled, CraftConfig, compile_level
+from collab_overcooked.games.craft.engine.constants import NOTHING, PACES, STACK, Item, Param, Place, Role
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
+from collab_overcooked.games.craft.options import EPISODES
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.files import read_shipped_yaml
@@ -316,7 +317,6 @@ class LevelGenerator:
 
 
 NAME = "craft"
-EPISODES = 3  # of one run
 COMPARED = {"agents": [2], "paces": list(PACES), "episodes": EPISODES}
 BOUND = "no team can exceed"
 REMARK = (
@@ -326,21 +326,9 @@ REMARK = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CraftOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    levels: tuple[str, ...] = option(("house",), "Built-in levels or YAML files.")
-    agents: tuple[int, ...] = option((1, 2, 3, 4), "Numbers of agents.")
-    paces: tuple[int, ...] = option(PACES, "Paces of orders, 1 (fast) to 5.")
-    runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
-    episodes: int = option(EPISODES, "Episodes of each run.")
-
-
 class CraftSuite(OrderSuite):
     """Orders with deadlines at five paces: collaboration scores beside the published ones and proven limits."""
 
-    suite_options = CraftOptions
     last_step = 1  # orders fail in the step that takes their last one
     axes = AXES
     record_class = CraftRecord

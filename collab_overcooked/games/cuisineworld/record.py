@@ -15,6 +15,7 @@ RECORDS = (
             "cuisineworld": SuiteRecord(
                 "collab_overcooked.games.cuisineworld.suite.suite:CuisineWorldSuite",
                 "Orders with deadlines at several paces for teams of several sizes; collaboration scores.",
+                "collab_overcooked.games.cuisineworld.options:OPTIONS",
             )
         },
         policies={

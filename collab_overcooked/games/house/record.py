@@ -26,6 +26,7 @@ RECORDS = (
             "housework": SuiteRecord(
                 "collab_overcooked.games.house.suite:HouseworkSuite",
                 "Five families of household tasks in generated homes; steps, beside published ones.",
+                "collab_overcooked.games.house.options:HOUSEWORK_OPTIONS",
             )
         },
         metrics="collab_overcooked.games.house.suite:HOUSEWORK_METRICS",
@@ -40,6 +41,7 @@ RECORDS = (
             "transport": SuiteRecord(
                 "collab_overcooked.games.house.suite:TransportSuite",
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
+                "collab_overcooked.games.house.options:TRANSPORT_OPTIONS",
             )
         },
         metrics="collab_overcooked.games.house.suite:METRICS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar
@@ -27,7 +27,6 @@ from collab_overcooked.evaluation.suites import (
 from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.files import read_shipped_yaml
-from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import Count, Name, Positive, Text
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -286,19 +285,9 @@ def _overall(value: Any) -> float:
     return float(value[-1] if isinstance(value, list) else value)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HouseworkOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    tasks: tuple[str, ...] = option(TASKS, "Families of tasks.")
-    episodes: int = option(2, "Episodes of each family; 2 as published.")
-    agents: int = option(2, "Number of agents.")
-
-
 class HouseworkSuite(HouseSuite):
     """Five families of tasks, two episodes each; steps until all is done, 250 at most."""
 
-    suite_options = HouseworkOptions
     axes = ("task",)
     set_elsewhere: ClassVar = {"agents": "--agents", "task": "--tasks"}
     varied: ClassVar = {"task": "tasks"}
@@ -310,21 +299,9 @@ class HouseworkSuite(HouseSuite):
     trained = ("housework_set_table",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TransportOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    tasks: tuple[str, ...] = option(LOADS, "Food, stuff, or both.")
-    rooms: tuple[int, ...] = option((8, 6), "Sizes of houses.")
-    containers: tuple[int, ...] = option((5, 2), "Numbers of containers.")
-    episodes: int = option(3, "Episodes of each setting; 3 as published.")
-    agents: int = option(2, "Number of agents.")
-
-
 class TransportSuite(HouseSuite):
     """Two sizes of houses, two numbers of containers, two tasks, three episodes each; the transport rate."""
 
-    suite_options = TransportOptions
     axes = ("task", "rooms", "containers")
     set_elsewhere: ClassVar = HouseworkSuite.set_elsewhere | {"rooms": "--rooms", "containers": "--containers"}
     varied: ClassVar = {"task": "tasks", "rooms": "rooms", "containers": "containers"}

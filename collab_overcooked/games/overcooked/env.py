@@ -13,8 +13,9 @@ import numpy as np
 from collab_overcooked.envs.compiled import KernelCall
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.overcooked.engine.compile import compile_layouts
-from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
+from collab_overcooked.games.overcooked.engine.config import OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
+    HORIZON,
     WAIT,
     Action,
     Clock,

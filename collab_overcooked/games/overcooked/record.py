@@ -15,6 +15,7 @@ RECORDS = (
             "overcooked": SuiteRecord(
                 "collab_overcooked.games.overcooked.suite:OvercookedSuite",
                 "Soups for 400 steps on many layouts, both ways to seat a team; scores beside published ones.",
+                "collab_overcooked.games.overcooked.options:OPTIONS",
             )
         },
         policies={
@@ -56,6 +57,7 @@ RECORDS = (
             "overcooked-v2": SuiteRecord(
                 "collab_overcooked.games.overcooked.v2.suite:OvercookedV2Suite",
                 "Soups of recipes that not all players know; the paper's layouts and options.",
+                "collab_overcooked.games.overcooked.v2.options:OPTIONS",
             )
         },
         prompts="collab_overcooked.games.overcooked:text/prompts",

@@ -30,7 +30,7 @@ from collab_overcooked.evaluation.suites import (
     mean_of,
     setting_column,
 )
-from collab_overcooked.games.overcooked.engine.config import HORIZON
+from collab_overcooked.games.overcooked.engine.constants import HORIZON
 from collab_overcooked.games.overcooked.engine.generate import (
     Wishes,
     generate,
@@ -45,7 +45,7 @@ from collab_overcooked.games.overcooked.env import PROCEDURAL
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml, write_atomic
-from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import Number, Text
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate
@@ -283,17 +283,6 @@ LAYOUT_NOTES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class KitchenOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    layouts: str | None = option(
-        None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
-    )
-    episodes: int = option(1, "Episodes of each layout and order of seats.")
-    max_cycles: int = option(HORIZON, "Steps of an episode.")
-
-
 def parse_layouts(text: str | None) -> tuple[str, ...]:
     """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``."""
     chosen: dict[str, None] = {}
@@ -352,7 +341,6 @@ class SoupSuite(Suite):
 class OvercookedSuite(SoupSuite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
-    suite_options = KitchenOptions
     axes = ("layout",)
     set_elsewhere: ClassVar = {
         "layout": "--layouts",

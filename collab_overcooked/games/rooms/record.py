@@ -28,6 +28,7 @@ RECORDS = (
             "collab-capture": SuiteRecord(
                 "collab_overcooked.games.rooms.suite:CaptureSuite",
                 "Turns until a thief is caught, against several kinds of thieves.",
+                "collab_overcooked.games.rooms.options:OPTIONS",
             )
         },
         summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
@@ -43,6 +44,7 @@ RECORDS = (
             "collab-escape": SuiteRecord(
                 "collab_overcooked.games.rooms.suite:EscapeSuite",
                 "Escapes from a killer, and the turns that they take.",
+                "collab_overcooked.games.rooms.options:OPTIONS",
             )
         },
         summary="Survivors repair generators and escape, while a killer chases one of them.",

@@ -27,17 +27,17 @@ from collab_overcooked.evaluation.suites import (
 from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
 from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
+from collab_overcooked.games.rooms.options import OWN
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
 from collab_overcooked.io.files import write_atomic
-from collab_overcooked.io.options import NAMES, option, read_names
+from collab_overcooked.io.options import option, read_names
 from collab_overcooked.io.structs import Name
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
-OWN = "own"  # map or adversary of the preset
 FAILURE_PRINTED = 35  # turns that the original prints if the thief got away after 30; its averages use 30
 
 
@@ -119,20 +119,9 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
     return f"{fmean(turns):.2f} ± {pstdev(turns) / len(turns) ** 0.5:.2f}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoomOptions:
-    """Options of the room suites beyond team, seed and options of the environment."""
-
-    presets: str = option("code2024", f"Presets: {', '.join(PRESETS)}.", metavar=NAMES)
-    maps: str = option(OWN, f"Maps or files; {OWN!r} is the preset's.", metavar=NAMES)
-    adversaries: str = option(OWN, f"Kinds of the adversary; {OWN!r} is the preset's.", metavar=NAMES)
-    episodes: int = option(3, "Episodes of each setting and order of seats; the original plays 3.")
-
-
 class RoomSuite(Suite):
     """Success and turns by setting, with the original's means and standard errors and with 95 % intervals."""
 
-    suite_options = RoomOptions
     record_class = RoomRecord
     set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
     axes = ("preset", "map", "adversary")

@@ -13,6 +13,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
         "rush": SuiteRecord(
             "collab_overcooked.games.rush.suite.suite:RushSuite",
             "Episodes of a scenario in turn, in several vocabularies, with or without a teacher in between.",
+            "collab_overcooked.games.rush.options:OPTIONS",
         )
     },
     "policies": {

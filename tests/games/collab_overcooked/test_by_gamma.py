@@ -6,8 +6,9 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.collab_overcooked.options import CollabScoring
 from collab_overcooked.games.collab_overcooked.suite import tables
-from collab_overcooked.games.collab_overcooked.suite.scoring import CollabScoring, score_records
+from collab_overcooked.games.collab_overcooked.suite.scoring import score_records
 from collab_overcooked.registry import load_suite, make
 from collab_overcooked.reporting.results import score_paths
 

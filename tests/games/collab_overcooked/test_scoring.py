@@ -10,9 +10,8 @@ from rich.console import Console
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.suite.collaboration import CollaborationOptions
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, LogOptions
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
-    LogOptions,
     original_logs,
     score_logs,
     score_record,

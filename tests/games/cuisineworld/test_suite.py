@@ -17,6 +17,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.cuisineworld.engine.spec import load_level
+from collab_overcooked.games.cuisineworld.options import OrderScoring
 from collab_overcooked.games.cuisineworld.suite import scoring
 from collab_overcooked.games.cuisineworld.suite import suite as cuisineworld
 from collab_overcooked.games.cuisineworld.suite import tables as cos_tables
@@ -315,7 +316,7 @@ def small_kitchens(tmp_path_factory):
 
 
 def test_table_12_stands_beside_teams_without_language_models(small_kitchens, cooked):
-    card = load_suite("cuisineworld").score(small_kitchens, scoring.OrderScoring())[0]
+    card = load_suite("cuisineworld").score(small_kitchens, OrderScoring())[0]
     (table,) = [table for table in card.tables if "table 12" in table.title]
     assert [column.name for column in table.columns] == ["Team", "level_1", "level_4"]
     assert table.rows[0] == ("all=idle", 0.0, 0.0)

@@ -15,7 +15,7 @@ from collab_overcooked.games.rush.suite.scoring import (
 )
 from collab_overcooked.games.rush.text.episode_record import RushEvent
 from collab_overcooked.io.structs import convert
-from collab_overcooked.metrics import Estimate
+from collab_overcooked.metrics.intervals import Estimate
 
 PLAIN = {"label": "", "event": "COOK", "reason": "OK", "worker": 0}
 IDLE = {**PLAIN, "event": "NO_ACTION", "order": None, "advanced": False, "finished": False, "ruined": False}

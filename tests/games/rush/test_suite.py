@@ -13,6 +13,7 @@ import collab_overcooked
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.rush.options import RunOptions
 from collab_overcooked.games.rush.suite import scoring
 from collab_overcooked.games.rush.suite import suite as rush
 from collab_overcooked.games.rush.suite import tables as rush_tables
@@ -300,7 +301,7 @@ def test_results_of_taught_students_with_the_manual_say_so(kiosk, tmp_path, stud
     assert {one.teacher for one in settings} == {"none", "teacher_group" + ", students with manual" * noted}
     plan = rush.RushSuite().groups(
         ["agent_0=random", f"agent_1={student}"],
-        rush.RunOptions(scenario=(kiosk,), domain=("kitchen",), teacher=("none", "teacher_group")),
+        RunOptions(scenario=(kiosk,), domain=("kitchen",), teacher=("none", "teacher_group")),
         {},
     )
     assert [group.task for group in plan] == [

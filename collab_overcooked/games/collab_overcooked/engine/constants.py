@@ -9,6 +9,7 @@ from enum import IntEnum
 
 NOTHING = -1
 DISH = 0  # the empty plate is item 0; foods follow
+MAX_GAMMA = 10_000
 
 
 class Agent(IntEnum):

@@ -13,11 +13,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, get_args
 
-from collab_overcooked.io.options import option
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, Quotes
 from collab_overcooked.metrics.trajectory import BETA, normal_form, tes, tes_batch
 
 Vocabularies = Mapping[int, frozenset[str]]
@@ -107,10 +106,6 @@ References = Sequence[Sequence[Sequence[str]]]
 
 SILENT = "[NOTHING]"  # what an agent writes when it has nothing to say
 
-Denominator = Literal["conversations", "required"]
-Initiators = Literal["chef", "both"]
-Response = Literal["announced", "executed"]
-Quotes = Literal["single", "any"]
 
 _CHEF = 0
 _REQUEST = re.compile(r"request\(")
@@ -151,34 +146,6 @@ class CollaborationRun:
     def actions(self, agent: int, until: int | None = None) -> tuple[str, ...]:
         """Return one agent's actions, all of them or those with a timestamp of at most ``until``."""
         return tuple(action for timestamp, action in self.history[agent] if until is None or timestamp <= until)
-
-
-@dataclass(frozen=True, slots=True)
-class CollaborationOptions:
-    """Options of how IC and RC are counted; the defaults are those of the original code and the published numbers."""
-
-    # "conversations": share of the events (code); "required": share of the collaborative actions that the task needs,
-    # counted action by action, per run (paper eq. 5 and 6).
-    denominator: Denominator = option(
-        "conversations", "IC and RC per: conversations or required.", allowed=get_args(Denominator)
-    )
-    initiators: Initiators = option(
-        "chef", "Openers of conversations that count: chef or both.", allowed=get_args(Initiators)
-    )  # "chef" scores conversations opened by seat 0 (code); "both" those of every seat (paper)
-    # "announced" takes the responder's first plan in the conversation (code); "executed" what it did afterwards, until
-    # the next scored conversation or the end (paper)
-    response: Response = option(
-        "announced", "Actions that count as response: announced or executed.", allowed=get_args(Response)
-    )
-    # "single" understands ``request('...')`` and requests without quotes, and loses those in double quotes (code);
-    # "any" understands double quotes too
-    quotes: Quotes = option("single", "Quotes of requests: single or any.", allowed=get_args(Quotes))
-
-    def __post_init__(self) -> None:
-        for entry in fields(CollaborationOptions):
-            value, allowed = getattr(self, entry.name), entry.metadata["allowed"]
-            if value not in allowed:
-                raise ValueError(f"{entry.name}: got {value!r}, allowed are {', '.join(allowed)}")
 
 
 @dataclass(frozen=True, slots=True)

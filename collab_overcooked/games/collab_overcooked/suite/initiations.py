@@ -18,20 +18,17 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.games.collab_overcooked.engine.constants import Task
+from collab_overcooked.games.collab_overcooked.options import ALL_ACTIONS, LEVELS, PAPER_ACTIONS
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
 from collab_overcooked.games.collab_overcooked.suite.scoring import ENV_ID, CollabRecord
-from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions
+from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite
 from collab_overcooked.games.collab_overcooked.suite.tables import REFERENCE
-from collab_overcooked.io.options import option
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
 from collab_overcooked.runner.jobs import EpisodeJob
 from collab_overcooked.runner.teams import ALL, Team
 
 NAME = "initiations"
 CHEF = 0
-LEVELS = "3"  # of the paper's experiments
-SAMPLES = 20  # of each state
-ALL_ACTIONS, PAPER_ACTIONS = "all", "paper"
 PAPER_VERBS = ("pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_on_counter")
 
 
@@ -152,25 +149,8 @@ class InitiationPlan(EpisodePlan):
     job = Sample
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleOptions(TaskOptions):
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    levels: str | None = option(
-        None, f"Levels such as 1-6 or 1,3. Default: {LEVELS}, the paper's, if no tasks are named."
-    )
-    episodes: int = option(SAMPLES, "Samples of each state.")
-    actions: str = option(
-        ALL_ACTIONS,
-        "States before all actions of the assistant, or before the paper's five: all or paper.",
-        allowed=(ALL_ACTIONS, PAPER_ACTIONS),
-    )
-
-
 class InitiationSuite(CollabOvercookedSuite):
     """Questions to a chef; scored like any episodes of the game."""
-
-    suite_options = SampleOptions
 
     plan_class = InitiationPlan
     listed: ClassVar = {}

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from collab_overcooked.core.record import Record, Step
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationOptions,
     CollaborationRun,
     PlanConversation,
     PlanMessage,

@@ -16,9 +16,9 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA, steps_allowed
+from collab_overcooked.games.collab_overcooked.engine.config import steps_allowed
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, CollabScoring, LogOptions
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationOptions,
     CollaborationRun,
     Initiation,
     collaboration_events,
@@ -40,7 +40,6 @@ from collab_overcooked.games.collab_overcooked.suite.run_scores import (
     success_rate,
 )
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import Positive, Text
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
@@ -189,35 +188,6 @@ class CollabRecord(Record, kw_only=True):
 
     due: Text = ""
     due_number: Positive | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogOptions:
-    """Information that log files of the original lack."""
-
-    task: str | None = option(None, "Task of the original's logs. Default: read from the folder or file name.")
-    kitchen: str = option("paper", "Kitchen of the original's logs.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollabScoring(CollaborationOptions):
-    """Options of how conversations and success are counted."""
-
-    # Time limits as multiples of the reference time; by default that of each record, and 1.5 for logs of the original
-    gamma: tuple[float, ...] | float | None = option(
-        None, "Time limits as multiples of the reference time, comma-separated; several judge the same run, 1,1.25,1.5."
-    )
-
-    def __post_init__(self) -> None:
-        CollaborationOptions.__post_init__(self)
-        for gamma in self.gammas:
-            if not 0 < gamma < MAX_GAMMA:
-                raise ValueError(f"gamma must be a number above 0 and below {MAX_GAMMA}, not {gamma!r}")
-
-    @property
-    def gammas(self) -> tuple[float, ...]:
-        """All of ``gamma``; none if none is given."""
-        return self.gamma if isinstance(self.gamma, tuple) else () if self.gamma is None else (self.gamma,)
 
 
 @dataclass

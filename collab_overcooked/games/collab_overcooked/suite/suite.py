@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,12 +14,11 @@ from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Suite, load_checked
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
 from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
+from collab_overcooked.games.collab_overcooked.options import CollabScoring
 from collab_overcooked.games.collab_overcooked.suite import tables
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
     ENV_ID,
     CollabRecord,
-    CollabScoring,
-    LogOptions,
     TaskInfo,
     choose_tasks,
     original_logs,
@@ -32,7 +30,7 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
 from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, gamma_card, scorecard
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import builtin_names
-from collab_overcooked.io.options import NAMES, NoOptions, option
+from collab_overcooked.io.options import NoOptions
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.teams import parse_seats
@@ -64,25 +62,10 @@ KITCHEN = DocumentKind(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    levels: str | None = option(None, "Levels such as 1-6 or 1,3. Default: all.", metavar=NAMES)
-    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels.")
-    episodes: int = option(1, "Episodes of each task.")
-    kitchen: str = option("paper", "Built-in kitchen or path of a YAML file.")
-    gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
-
-
 class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
-    suite_options: ClassVar[type] = TaskOptions
-    scoring_options = CollabScoring
     record_class = CollabRecord
-    log_options = LogOptions
-    show_options = ("more", "by_task")
     has_success = True
     score_metric = "success"
     axes = ("task",)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationOptions,
     Initiation,
     classify_initiation,
     collaboration_events,

@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import HALF, NOTHING, Item, Param, Role, Verb
+from collab_overcooked.games.craft.engine.constants import HALF, INTERVALS, NOTHING, Item, Param, Role, Verb
 from collab_overcooked.games.craft.engine.spec import MAX_AGENTS, Level, load_level
 from collab_overcooked.games.craft.engine.state import Tables
 from collab_overcooked.io.config import Config, boolean, choice, integer, number, unchecked
-
-INTERVALS = (2, 4, 6, 8, 10)  # steps between orders at paces 1 to 5; inferred from rounded numbers of the paper
-PACES = tuple(range(1, len(INTERVALS) + 1))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ NOTHING = -1
 FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 STACK = 64  # items per slot of a furnace
 HALF = 2  # heat is counted in half items
+INTERVALS = (2, 4, 6, 8, 10)  # steps between orders at paces 1 to 5; inferred from rounded numbers of the paper
+PACES = tuple(range(1, len(INTERVALS) + 1))
 
 
 class Agent(IntEnum):

@@ -13,7 +13,6 @@ from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.order_suite import OrderResult, score_orders
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels
 from collab_overcooked.io.files import read_shipped_yaml
-from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import (
     CosTable,
     Counting,
@@ -202,15 +201,6 @@ class CosResult(OrderResult):
     def compared(self) -> tuple[str, ...]:
         """Return the levels of averages: those of the paper that were played, or all levels if none was."""
         return tuple(level for level in self.levels if level in published().levels) or self.levels
-
-
-@dataclass(frozen=True, kw_only=True)
-class OrderScoring:
-    """Options of how orders are counted."""
-
-    counting: Counting = option(
-        "orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps")
-    )
 
 
 def score_record(record: OrderRecord) -> dict[str, Any]:

@@ -27,26 +27,18 @@ from collab_overcooked.games.cuisineworld.engine.spec import (
     levels,
     load_level,
 )
+from collab_overcooked.games.cuisineworld.options import EPISODES
 from collab_overcooked.games.cuisineworld.policies.planner import GAME
 from collab_overcooked.games.cuisineworld.suite import tables
-from collab_overcooked.games.cuisineworld.suite.scoring import (
-    AXES,
-    CosResult,
-    OrderScoring,
-    level_number,
-    published,
-    score_records,
-)
+from collab_overcooked.games.cuisineworld.suite.scoring import AXES, CosResult, level_number, published, score_records
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
-from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
 NAME = "cuisineworld"
-PAPER_AGENTS = (2, 3, 4)
-EPISODES = 3  # of one run
 COMPARED, PAIRS = {"agents": [2], "episodes": EPISODES}, {"alphas": [2.0], "runs": 1}
 
 
@@ -104,17 +96,6 @@ class LevelGenerator:
         return DocumentFinding(level_text(level), {**asdict(report), "par": level.par}, report.ok)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OrderOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    levels: str | None = option(None, "Levels such as 0-4, easy or my.yaml. Default: the paper's.", metavar=NAMES)
-    agents: tuple[int, ...] = option(PAPER_AGENTS, "Numbers of agents.")
-    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders; a larger one gives more time.")
-    runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
-    episodes: int = option(EPISODES, "Episodes of each run.")
-
-
 def parse_level_names(text: str | None) -> tuple[str, ...]:
     """Read levels such as ``"all"``, ``"0-4,9"``, ``"level_3,level_12_fryer"``, ``"simple"`` or ``"my.yaml"``.
 
@@ -145,9 +126,6 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
 class CuisineWorldSuite(OrderSuite):
     """Orders with deadlines at several paces: collaboration scores beside the published ones."""
 
-    suite_options = OrderOptions
-    scoring_options = OrderScoring
-    show_options = ("more",)
     record_class = OrderRecord
     axes = AXES
 

@@ -15,7 +15,6 @@ from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
 MAX_RADIUS = 100
 MAX_SIDE = 1_000  # cells of a padded picture in each direction
-HORIZON = 400  # steps of an episode, the common choice in the literature
 Source = str | Path | Mapping[str, Any]
 
 

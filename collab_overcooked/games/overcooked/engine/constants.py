@@ -13,6 +13,7 @@ IDLE = -1  # tick of a soup that is not cooking yet
 MAX_INGREDIENTS = 3  # of a soup
 MAX_PLAYERS = 4
 INGREDIENTS = ("onion", "tomato")
+HORIZON = 400  # steps of an episode, the common choice in the literature
 
 
 class Action(IntEnum):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.overcooked.engine.config import HORIZON
-from collab_overcooked.games.overcooked.engine.constants import Action, Reason
+from collab_overcooked.games.overcooked.engine.constants import HORIZON, Action, Reason
 from collab_overcooked.games.overcooked.engine.state import Out
 from collab_overcooked.games.overcooked.v2.engine import rules
 from collab_overcooked.games.overcooked.v2.engine.compile import compile_layout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar
@@ -13,14 +12,14 @@ from collab_overcooked.evaluation.benchmark import ComparisonBudget
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import load_checked
-from collab_overcooked.games.overcooked.engine.config import HORIZON
+from collab_overcooked.games.overcooked.engine.constants import HORIZON
 from collab_overcooked.games.overcooked.engine.spec import layouts as classic_layouts
 from collab_overcooked.games.overcooked.suite import LayoutOptions, SoupSuite
 from collab_overcooked.games.overcooked.v2.engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml
-from collab_overcooked.io.options import NAMES, option, read_names
+from collab_overcooked.io.options import read_names
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
@@ -73,16 +72,6 @@ LAYOUT = DocumentKind(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class KitchenOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    layouts: str = option("paper", "Layouts; 'paper' for the six new ones of the paper, or 'all'.", metavar=NAMES)
-    views: str = option("paper", "Views: 'paper', and 'all' for players who see everything.", metavar=NAMES)
-    episodes: int = option(10, "Episodes of each setting and order of seats.")
-    max_cycles: int = option(HORIZON, "Steps of an episode.")
-
-
 @cache
 def published() -> Mapping[str, Mapping[str, Sequence[float]]]:
     """Return published mean and standard deviation by method and layout."""
@@ -101,7 +90,6 @@ def _printed(method: str, row: Any) -> str | None:
 class OvercookedV2Suite(SoupSuite):
     """Soups for 400 steps where not all players know the recipe."""
 
-    suite_options = KitchenOptions
     axes = ("layout", "view_radius", "negative_rewards", "redraw_recipe", "random_start", "delivery_light")
     set_elsewhere: ClassVar = {
         "layout": "--layouts",

@@ -11,25 +11,24 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from operator import attrgetter
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+from collab_overcooked.game_record import NO_TEACHER
 from collab_overcooked.games.rush.engine.spec import scenarios
+from collab_overcooked.games.rush.options import Attribution
 from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.io.files import read_shipped_yaml
-from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of as language_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
-from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_text
 
 AXES = ("scenario", "agents")
 
 
-Attribution = Literal["final", "immediate"]
 """Condition for an action that advanced an order to be positive: the order is finished later (``final``), or none."""
 
 
@@ -188,13 +187,6 @@ class RushResult:
     is_default: bool = True  # Whether it was played as for the paper's table 3: default options, models with the manual
 
 
-@dataclass(frozen=True, kw_only=True)
-class RushScoring:
-    """Options of how actions are counted."""
-
-    attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=get_args(Attribution))
-
-
 def score_record(record: RushRecord) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record: those of ``METRICS``, and ``return``."""
     score, at_once = score_round(record), score_round(record, "immediate")
@@ -241,7 +233,7 @@ def rush_variant(record: RushRecord) -> Variant:
 
 def teacher_text(teacher: str, team: Iterable[str]) -> str:
     """Return how results name a teacher: with a note if its students have the manual, which the paper's had not."""
-    if teacher == NONE or not any(map(_reads_manual, team)):
+    if teacher == NO_TEACHER or not any(map(_reads_manual, team)):
         return teacher
     return f"{teacher}, students with manual"
 

@@ -13,20 +13,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
-from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Suite, check_names, load_checked
+from collab_overcooked.game_record import NO_TEACHER, PLAIN
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
+from collab_overcooked.games.rush.options import DOMAINS, SCENARIOS
 from collab_overcooked.games.rush.suite import tables
-from collab_overcooked.games.rush.suite.scoring import (
-    AXES,
-    RoundScore,
-    RushScoring,
-    score_records,
-    teacher_text,
-)
+from collab_overcooked.games.rush.suite.scoring import AXES, RoundScore, score_records, teacher_text
 from collab_overcooked.games.rush.text.episode_record import RushRecord
 from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
@@ -39,12 +34,10 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.jobs import Series
-from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
+from collab_overcooked.runner.teaching import Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size
 
 NAME = "rush"
-DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
-SCENARIOS = ("easy", "hard")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +131,7 @@ class RushLogger(EpisodeLogger):
 
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
     """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
-    taught = "" if teacher == NONE else f", {teacher}"
+    taught = "" if teacher == NO_TEACHER else f", {teacher}"
     return f"{scenario}, {domain}, {plural(agents, 'agent')}{taught}"
 
 
@@ -165,21 +158,6 @@ class RushPlan(SeriesPlan):
     job = ScenarioRun
 
 
-@dataclass(frozen=True, kw_only=True)
-class RushSuiteOptions:
-    """Options of the suite beyond team, seed and options of the environment."""
-
-    domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
-    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: built-in names or YAML files.")
-    teacher: tuple[str, ...] = option(
-        (NONE,),
-        "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",
-    )
-    agents: tuple[int, ...] | None = option(None, "Numbers of agents. Default: that of each scenario.")
-    runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
-    episodes: int | None = option(None, "Episodes of each run. Default: all of the scenario.")
-
-
 def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     if scenario not in scenarios() and not scenario.endswith((".yaml", ".yml")):
         raise ValueError(near_matches("scenario", scenario, scenarios()))
@@ -189,8 +167,6 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
 class RushSuite(Suite):
     """Consecutive episodes of scenarios in several languages: group and individual metrics."""
 
-    suite_options = RushSuiteOptions
-    scoring_options = RushScoring
     score_metric = "completed"
     axes = AXES
     record_class = RushRecord

@@ -7,6 +7,7 @@ from dataclasses import asdict, astuple
 from functools import cache
 from operator import itemgetter
 
+from collab_overcooked.game_record import NO_TEACHER
 from collab_overcooked.games.rush.suite.scoring import (
     RoundScore,
     RushResult,
@@ -24,7 +25,6 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.teaching import NONE
 from collab_overcooked.runner.teams import team_text
 
 
@@ -52,7 +52,7 @@ def title(result: RushResult) -> str:
 def _field_text(setting: RushSetting, name: str) -> str:
     if name == "agents":
         return plural(setting.agents, "agent")
-    return "no teacher" if setting.teacher == NONE else setting.teacher
+    return "no teacher" if setting.teacher == NO_TEACHER else setting.teacher
 
 
 @cache
@@ -152,7 +152,7 @@ def termination_table(result: RushResult) -> ResultTable:
 def _published_rows(setting: RushSetting, most: int) -> Iterator[tuple[Cell, ...]]:
     """Yield the paper's rows of pairs that played the scenario in the same domain, with a manual and no teacher."""
     paper = published()
-    if (setting.scenario, setting.agents, setting.teacher) != (paper["scenario"], 2, NONE):
+    if (setting.scenario, setting.agents, setting.teacher) != (paper["scenario"], 2, NO_TEACHER):
         return
     for model, by_domain in paper["table_3"].items():
         numbers = by_domain.get(setting.domain)

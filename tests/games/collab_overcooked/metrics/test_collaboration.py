@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationOptions,
     CollaborationRun,
     PlanConversation,
     PlanMessage,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from records import record_of
 
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationOptions,
     CollaborationRun,
     PlanMessage,
     kitchen_vocabularies,
@@ -20,7 +20,7 @@ from collab_overcooked.games.collab_overcooked.suite.run_scores import (
     score_run,
     score_runs,
 )
-from collab_overcooked.metrics import Estimate, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
 from parity.original_evaluation import references_by_agent
 
 REFERENCES = ([["a()", "b()"]], [["c()", "d()"]])

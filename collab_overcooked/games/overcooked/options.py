@@ -1,0 +1,23 @@
+"""Options of the suite of Overcooked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collab_overcooked.evaluation.suite_options import SuiteOptions
+from collab_overcooked.games.overcooked.engine.constants import HORIZON
+from collab_overcooked.io.options import NAMES, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class KitchenOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    layouts: str | None = option(
+        None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
+    )
+    episodes: int = option(1, "Episodes of each layout and order of seats.")
+    max_cycles: int = option(HORIZON, "Steps of an episode.")
+
+
+OPTIONS = SuiteOptions(play=KitchenOptions)

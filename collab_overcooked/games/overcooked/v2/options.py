@@ -1,0 +1,22 @@
+"""Options of the suite of OvercookedV2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collab_overcooked.evaluation.suite_options import SuiteOptions
+from collab_overcooked.games.overcooked.engine.constants import HORIZON
+from collab_overcooked.io.options import NAMES, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class KitchenOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    layouts: str = option("paper", "Layouts; 'paper' for the six new ones of the paper, or 'all'.", metavar=NAMES)
+    views: str = option("paper", "Views: 'paper', and 'all' for players who see everything.", metavar=NAMES)
+    episodes: int = option(10, "Episodes of each setting and order of seats.")
+    max_cycles: int = option(HORIZON, "Steps of an episode.")
+
+
+OPTIONS = SuiteOptions(play=KitchenOptions)

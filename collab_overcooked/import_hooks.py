@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 _pending: dict[str, Callable[[], None]] = {}
@@ -16,7 +16,8 @@ class _HookFinder(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of a module that hooks wait for, with a loader that calls them."""
-        spec = PathFinder.find_spec(fullname, path, target) if fullname in _pending else None
+        others = (finder for finder in sys.meta_path if finder is not self) if fullname in _pending else ()
+        spec = next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
         if spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module

@@ -82,7 +82,7 @@ def _check(value: Any, kind: inspect.Type) -> None:
     match kind:
         case inspect.UnionType():
             _check_union(value, kind)
-        case inspect.StructType():
+        case inspect.StructType() if not isinstance(value, kind.cls):
             entries = _fields(value, kind)
         case inspect.DictType():
             if not isinstance(value, Mapping):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.structs import Name, Positive
 from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import Session, check_jobs
@@ -22,31 +25,21 @@ MAX_CHOICES = 60  # layouts or tasks of a game that the start page offers
 MIXED = "any"
 
 
-@dataclass(frozen=True)
-class RoomOrder:
+class RoomOrder(Struct, frozen=True, forbid_unknown_fields=True):
     """Order of a room by the host."""
 
-    game: str  # Id of an environment
-    task: str = MIXED  # One of ``choices``; ``"any"`` for a random one
-    people: int = 1  # Seats of people; a scripted partner has the others
+    game: Name  # Id of an environment
+    task: Name = MIXED  # One of ``choices``; ``"any"`` for a random one
+    people: Positive = 1  # Seats of people; a scripted partner has the others
     practice: bool = False  # Whether practice comes first
 
-    @classmethod
-    def read(cls, values: Any) -> RoomOrder:
-        """Read an order from JSON."""
-        if not isinstance(values, Mapping) or not values.keys() <= set(cls.__dataclass_fields__):
-            raise ValueError(f"a room has the fields {', '.join(cls.__dataclass_fields__)}")
-        order = cls(**values)
-        if order.game not in playable():
-            raise ValueError(near_matches("game", order.game, playable()))
-        if order.task != MIXED and order.task not in choices(order.game):
-            raise ValueError(near_matches("task", order.task, choices(order.game)))
-        seats = seats_of(order.game)
-        if type(order.people) is not int or not 1 <= order.people <= seats:
-            raise ValueError(f"people must be an integer from 1 to {seats}, not {order.people!r}")
-        if not isinstance(order.practice, bool):
-            raise ValueError(f"practice must be true or false, not {order.practice!r}")
-        return order
+    def __post_init__(self) -> None:
+        if self.game not in playable():
+            raise ValueError(near_matches("game", self.game, playable()))
+        if self.task != MIXED and self.task not in choices(self.game):
+            raise ValueError(near_matches("task", self.task, choices(self.game)))
+        if self.people > seats_of(self.game):
+            raise ValueError(f"people must be an integer from 1 to {seats_of(self.game)}, not {self.people}")
 
 
 @lru_cache(maxsize=1)

@@ -19,6 +19,7 @@ from typing import Any
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.io.schema import parse_json
+from collab_overcooked.io.structs import convert
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
@@ -257,7 +258,7 @@ async def _host_rooms(request: Any) -> Any:
         if len(body) > MAX_BYTES:
             return _response(json.dumps({"error": f"at most {MAX_BYTES} bytes"}), "application/json", 413)
     try:
-        order = await asyncio.to_thread(RoomOrder.read, parse_json(body))
+        order = await asyncio.to_thread(convert, parse_json(body), RoomOrder)
         session = await asyncio.to_thread(host.rooms.open, order)
         host.add(session)
     except (ValueError, TypeError) as error:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
+from collab_overcooked.io.structs import Count, Name, Number, Text, convert
 
 VERSION = 3  # of generator and texts; answers to sets of different versions are not comparable
 SCHEMA = f"collab-overcooked-questions/{VERSION}"
@@ -31,38 +33,46 @@ KINDS = {
 PAPER, GENERATED = "paper", "generated"
 PARTS = (PAPER, GENERATED)
 LETTERS = string.ascii_uppercase
+SEATS = 2  # in every game with questions; the other seat is the partner
+T = TypeVar("T")
 
 
 class QuestionError(ValueError):
     """Invalid question set; the message names file, line and field."""
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True, forbid_unknown_fields=True):
     """State of a game."""
 
-    name: str  # Name, unique in its set
-    env_id: str  # Environment id
+    name: Name  # Name, unique in its set
+    env_id: Name  # Environment id
     options: Mapping[str, Any]  # Options of the environment
     state: Mapping[str, Any]  # Complete state, as returned by ``env.scene()``
 
+    def __post_init__(self) -> None:
+        try:
+            record = registry.find(self.env_id)
+        except ValueError as error:
+            raise ValueError(f"env_id: {error}") from None
+        if not record.questions:
+            raise ValueError(f"env_id: {record.id} has no questions")
 
-@dataclass(frozen=True)
-class Item:
+
+class Item(Struct, frozen=True, forbid_unknown_fields=True):
     """Question with its answer and the evidence for it."""
 
-    id: str  # Id, unique in its set
-    scene: Scene  # State that the question is about
-    seat: int  # Seat whose view is described
-    kind: str  # One of ``KINDS``
-    part: str  # ``"paper"`` (as many scenarios of each game as in the LLM-Coordination paper) or ``"generated"``
-    partner: str  # Assumed behaviour of the partner, as text
-    skills: tuple[str, ...]  # Required skills, for tables
-    question: str  # Text of the question
-    choices: tuple[str, ...]  # Texts of the choices; all are possible
-    correct: tuple[int, ...]  # Indices of the correct choices
-    margin: float | None  # Lower bound of the difference in value between correct and other choices; None for facts
-    unit: str  # Unit of the margin
+    id: Name  # Id, unique in its set
+    scene: Scene  # State that the question is about; a file gives its name
+    seat: Annotated[int, Meta(ge=0, le=SEATS - 1)]  # Seat whose view is described
+    kind: Name  # One of ``KINDS``
+    part: Name  # ``"paper"`` (as many scenarios of each game as in the LLM-Coordination paper) or ``"generated"``
+    partner: Name  # Assumed behaviour of the partner, as text
+    skills: tuple[Name, ...]  # Required skills, for tables
+    question: Text  # Text of the question
+    choices: tuple[Text, ...]  # Texts of the choices; all are possible
+    correct: tuple[Count, ...]  # Indices of the correct choices
+    margin: Number | None  # Lower bound of the difference in value between correct and other choices; None for facts
+    unit: Name  # Unit of the margin
     # Proof of the answer: ``values`` (one per choice; None if only known to be worse by the margin) and further facts
     # from the game
     evidence: Mapping[str, Any]
@@ -84,6 +94,7 @@ class Item:
             raise ValueError("correct: all choices are; one at least must be wrong")
         if (self.margin is None) != (self.kind == FACT) or (self.margin is not None and not self.margin > 0):
             raise ValueError(f"margin: {self.margin!r}; facts have none, the others a number above 0")
+        schema.read(_EVIDENCE, self.evidence, "evidence")
         if len(self.evidence.get("values", () if self.margin else numbers)) != len(numbers):
             raise ValueError(f"evidence: values: one for each of {len(numbers)} choices is needed")
 
@@ -98,8 +109,7 @@ class Item:
         return "".join(LETTERS[number] for number in self.correct)
 
 
-@dataclass(frozen=True)
-class QuestionSet:
+class QuestionSet(Struct, frozen=True, dict=True):
     """Items with the seed and version that generated them."""
 
     seed: int  # Seed of the generator
@@ -126,66 +136,54 @@ class QuestionSet:
 
     def _lines(self) -> bytes:
         scenes = {item.scene.name: item.scene for item in self.items}
-        entries = [{field.name: getattr(scene, field.name) for field in fields(Scene)} for scene in scenes.values()]
-        entries += [
-            {field.name: getattr(item, field.name) for field in fields(Item)} | {"scene": item.scene.name}
-            for item in self.items
-        ]
+        entries = [structs.asdict(scene) for scene in scenes.values()]
+        entries += [structs.asdict(item) | {"scene": item.scene.name} for item in self.items]
         return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
-
-
-SEATS = 2  # in every game with questions; the other seat is the partner
-_ANYTHING = schema.mapping_of(schema.unchecked)
-_SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHING, "state": _ANYTHING}
-
-
-def _check_schema(value: Any) -> None:
-    for old in range(1, VERSION):
-        if value == SCHEMA.replace(f"/{VERSION}", f"/{old}"):
-            remedy = "make the set anew with 'questions generate'"
-            raise schema.SchemaError(OTHER_VERSION.format(old=old, remedy=remedy))
-    schema.one_of((SCHEMA,))(value)
 
 
 def _value(value: Any) -> None:
     (schema.text if isinstance(value, str) else schema.optional(schema.number()))(value)
 
 
-_ITEM_FIELDS: Mapping[str, schema.Form] = {
-    **dict.fromkeys(("id", "scene", "kind", "part", "partner", "unit"), schema.name),
-    "question": schema.text,
-    "seat": schema.integer(0, SEATS - 1),
-    "skills": schema.list_of(schema.name),
-    "choices": schema.list_of(schema.text),
-    "correct": schema.list_of(schema.integer()),
-    "margin": schema.optional(schema.number()),
-    "evidence": schema.object_of({}, {"values": schema.list_of(_value)}),
-}
-_COUNT = schema.integer()
-_HEADING = {"schema": _check_schema, "scenes": _COUNT, "items": _COUNT, "seed": schema.integer(high=None)}
+_EVIDENCE = schema.object_of({}, {"values": schema.list_of(_value)})
+
+
+class _Heading(Struct):
+    schema: Any
+    scenes: Count
+    items: Count
+    seed: Annotated[int, Meta(ge=0)]
+    version: Any = None
+
+    def __post_init__(self) -> None:
+        for old in range(1, VERSION):
+            if self.schema == SCHEMA.replace(f"/{VERSION}", f"/{old}"):
+                remedy = "make the set anew with 'questions generate'"
+                raise ValueError(f"schema: {OTHER_VERSION.format(old=old, remedy=remedy)}")
+        schema.read(schema.one_of((SCHEMA,)), self.schema, "schema")
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
     """Read a question set."""
     path = Path(path)
     lines = read_text(path, error=QuestionError).rstrip("\n").split("\n")
-    heading = _parse(lines[0], _HEADING, f"{path}, line 1", others=True)
+    heading = _parse(lines[0], _Heading, f"{path}, line 1")
     scenes: dict[str, Scene] = {}
     items: dict[str, Item] = {}
     for number, line in enumerate(lines[1:], start=2):
         where = f"{path}, line {number}"
-        if len(scenes) < heading["scenes"]:
-            scene = _read_scene(_parse(line, _SCENE_FIELDS, where), where)
+        if len(scenes) < heading.scenes:
+            scene = _parse(line, Scene, where)
             _add(scenes, scene.name, scene, where)
         else:
-            item = _read_item(_parse(line, _ITEM_FIELDS, where), scenes, where)
+            item = _parse(line, Item, where, scenes)
             _add(items, item.id, item, where)
-    if (len(scenes), len(items)) != (heading["scenes"], heading["items"]):
+    if (len(scenes), len(items)) != (heading.scenes, heading.items):
         raise QuestionError(
             f"{path}: holds {len(scenes)} scenes and {len(items)} items, its heading says "
-            f"{heading['scenes']} and {heading['items']}"
+            f"{heading.scenes} and {heading.items}"
         )
-    return QuestionSet(heading["seed"], tuple(items.values()), str(heading.get("version")))
+    return QuestionSet(heading.seed, tuple(items.values()), str(heading.version))
 
 
 @lru_cache(maxsize=1)
@@ -200,37 +198,19 @@ def _add(entries: dict[str, Any], name: str, value: Any, where: str) -> None:
     entries[name] = value
 
 
-def _parse(line: str, known: Mapping[str, schema.Form], where: str, others: bool = False) -> dict[str, Any]:
+def _parse(line: str, kind: type[T], where: str, scenes: Mapping[str, Scene] | None = None) -> T:
+    """Parse a line; names of scenes stand for these."""
     try:
-        entry: dict[str, Any] = schema.parse_json(line)
-        schema.object_of({})(entry)
-        for name in entry:
-            if name not in known and not others:
-                raise ValueError(near_matches("field", name, known))
-        schema.object_of(known)(entry)
+        entry = schema.parse_json(line)
+        if scenes is not None and isinstance(entry, dict) and "scene" in entry:
+            where += f", item {quote_value(entry.get('id'))}"
+            name = schema.read(schema.name, entry["scene"], "scene")
+            if name not in scenes:
+                raise ValueError(near_matches("scene", name, scenes))
+            entry["scene"] = scenes[name]
+        return convert(entry, kind)
     except ValueError as error:
         raise QuestionError(f"{where}: {error}") from None
-    return entry
-
-
-def _read_scene(entry: Mapping[str, Any], where: str) -> Scene:
-    try:
-        record = registry.find(entry["env_id"])
-    except ValueError as error:
-        raise QuestionError(f"{where}: env_id: {error}") from None
-    if not record.questions:
-        raise QuestionError(f"{where}: env_id: {record.id} has no questions")
-    return Scene(**entry)
-
-
-def _read_item(entry: Mapping[str, Any], scenes: Mapping[str, Scene], where: str) -> Item:
-    if entry["scene"] not in scenes:
-        raise QuestionError(f"{where}: {near_matches('scene', entry['scene'], scenes)}")
-    lists = {name: tuple(entry[name]) for name in ("skills", "choices", "correct")}
-    try:
-        return Item(**{**entry, **lists, "scene": scenes[entry["scene"]]})
-    except ValueError as error:
-        raise QuestionError(f"{where}, item {entry['id']!r}: {error}") from None
 
 
 def choose_items(questions: QuestionSet, **names: str | None) -> list[Item]:

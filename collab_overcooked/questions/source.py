@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 
 from collab_overcooked import registry
 from collab_overcooked.io.checks import near_matches

@@ -57,6 +57,13 @@ def test_the_first_value_that_is_not_allowed_is_named(value: object, message: st
         assert str(caught.value).startswith(message)
 
 
+def test_a_part_may_be_converted_before_the_whole() -> None:
+    part = Part(size=1)
+    assert convert({"name": "x", "parts": [part]}, Whole).parts[0] is part
+    with pytest.raises(SchemaError, match=r"^parts\[1\]\.size must be"):
+        convert({"name": "x", "parts": [part, {"size": -1}]}, Whole)
+
+
 def test_numbers_keep_their_type() -> None:
     value = decode('{"name": "x", "parts": [], "weights": {"a": 1, "b": 1.0}}', Whole)
     assert [type(number) for number in value.weights.values()] == [int, float]

@@ -12,6 +12,7 @@ from play.world import ESCAPE, KITCHEN, QUICK, Player, first_legal, play
 from records import record_of
 
 from collab_overcooked import registry
+from collab_overcooked.io.structs import convert
 from collab_overcooked.play import rooms
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import OTHER
@@ -30,8 +31,8 @@ def test_the_start_page_offers_every_game_with_its_tasks() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([], "a room has the fields"),
-        ({"game": "Overcooked-v0", "colour": 1}, "a room has the fields"),
+        ([], "must be a mapping, not"),
+        ({"game": "Overcooked-v0", "colour": 1}, "unknown key 'colour'; known: game, task, people, practice"),
         ({"game": "Overcookd-v0"}, "Overcooked-v0"),
         ({"game": "Overcooked-v0", "task": "cramped_rom"}, "cramped_room"),
         ({"game": "Overcooked-v0", "people": 3}, "people must be an integer from 1 to 2, not 3"),
@@ -41,7 +42,7 @@ def test_the_start_page_offers_every_game_with_its_tasks() -> None:
 )
 def test_a_bad_order_is_refused_by_name(values: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        RoomOrder.read(values)
+        convert(values, RoomOrder)
 
 
 def test_a_room_has_the_people_and_the_task_that_were_ordered() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
@@ -99,13 +99,13 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
         ([good[0].replace("questions/3", "questions/2"), *good[1:]], "version 2 .* without the state"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
-        ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
+        ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown key 'seta'"),
         ([*good[:at], edited(good[at], seat="x")], "seat must be an integer from 0 to 1"),
         ([*good[:at], edited(good[at], scene="nowhere")], "unknown scene 'nowhere'"),
         ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\] must be .* not 1"),
         ([*good[:at], edited(good[at], correct=[99])], "correct: "),
         ([*good[:at], good[at - 1]], "is a duplicate"),
-        ([*good[:at], edited(good[at], pair="nobody")], "unknown field 'pair'"),
+        ([*good[:at], edited(good[at], pair="nobody")], "unknown key 'pair'"),
         ([good[0], edited(good[1], env_id="Overcook-v0"), *good[2:]], "env_id"),
         ([good[0], edited(good[1], env_id="CuisineWorld-v0"), *good[2:]], "has no questions"),
     ):

@@ -58,16 +58,16 @@ def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
     env = collab_overcooked.make(env_id, **studied(env_id).scenes[0][1])
     seconds: list[float] = []
     plans: list[int] = []
-    look = cots.Team.update_plan
+    look = cots.SearchTeam.update_plan
 
-    def timed(self: cots.Team, *state: Any) -> None:
+    def timed(self: cots.SearchTeam, *state: Any) -> None:
         start = time.perf_counter()
         look(self, *state)
         if self.updates[-1].searched:
             seconds.append(time.perf_counter() - start)
             plans.append(len(self.updates[-1].nodes))
 
-    monkeypatch.setattr(cots.Team, "update_plan", timed)
+    monkeypatch.setattr(cots.SearchTeam, "update_plan", timed)
     team = make_team(["cots"] * len(env.possible_agents))
     play_episode(env, team, 0)  # compiles
     seconds.clear()

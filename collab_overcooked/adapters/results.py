@@ -47,7 +47,7 @@ def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any
         suite: Name of the suite.
         options: Values by name; lists become tuples, or text with commas where the suite declares text.
     """
-    declared = get_type_hints(registry.load_suite(suite).suite_options)
+    declared = get_type_hints(registry.load_suite_options(suite).play)
     plain: dict[str, Any] = {}
     for name, value in options.items():
         if declared.get(name) in (str, str | None):

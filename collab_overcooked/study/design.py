@@ -335,7 +335,7 @@ class _Reader:
         return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice, draws=name)
 
     def _options(self, suite: str, *path: Any) -> dict[str, Any]:
-        doc, kind = self.doc, registry.load_suite(suite).suite_options
+        doc, kind = self.doc, registry.load_suite_options(suite).play
         options = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
         check_options(options, [option.name for option in fields(kind)], f"option of the suite {suite}")
         for name, value in options.items():

@@ -191,7 +191,7 @@ def test_less_is_compared_with_the_least() -> None:
     """Scores are shares of the best one of each setting, so the best has to be the lowest where less is better."""
     scores = {"A": (10, 100), "B": (30, 50), "C": (1, 60)}
     lines = tuple(
-        boards.Line(name, "scripted", dict(zip("xy", map(Estimate, values), strict=True)), {}, ())
+        boards.LeaderboardLine(name, "scripted", dict(zip("xy", map(Estimate, values), strict=True)), {}, ())
         for name, values in scores.items()
     )
     for lower, order in ((True, "CBA"), (False, "BAC")):
@@ -201,7 +201,7 @@ def test_less_is_compared_with_the_least() -> None:
 
 
 def test_published_lines_have_their_place() -> None:
-    entry = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
+    entry = boards.LeaderboardLine("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})
     benchmark = Benchmark("Game", "points", (Setting("x", {}), Setting("y", {})), Setting("x", {}))
     board = boards.Leaderboard("game", "Game", benchmark, (entry,), (reference,), None, (), (), ())
@@ -232,7 +232,7 @@ def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
 def test_blind_rules_are_one_row() -> None:
     scores = {"greedy": 9.0, "always:1": 2.0, "always:alphabetical": 4.0, "always:random": 3.0}
     lines = tuple(
-        boards.Line(name, "scripted", {"x": Estimate(value)}, None, ())  # type: ignore[arg-type]
+        boards.LeaderboardLine(name, "scripted", {"x": Estimate(value)}, None, ())  # type: ignore[arg-type]
         for name, value in scores.items()
     )
     benchmark = Benchmark("Game", "points", (Setting("x", {}),), Setting("x", {}))

@@ -264,7 +264,7 @@ def _need(option: SubPlan) -> str:
 
 
 class CotsAgent:
-    """Member of a deliberating team of language models; see ``policies.search.cots.Team``."""
+    """Member of a deliberating team of language models; see ``policies.search.cots.SearchTeam``."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], team: SearchTeam) -> None:
         self.session, self.team = session, team

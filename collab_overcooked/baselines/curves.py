@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from markupsafe import Markup
 
 from collab_overcooked.baselines.train_logger import LOG, read_log
 from collab_overcooked.io.checks import near_matches
@@ -18,6 +19,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.plots import draw_bands, draw_curves, save_figure
 from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.templates import render
 
 PREFIX = "return/"  # of the log's keys with returns beside one family
 ALL = "all partners"
@@ -183,10 +185,11 @@ def write_report(folder: Path, folders: Sequence[Path]) -> list[str]:
         write_atomic(folder / f"table{stem}.csv", table.csv().encode())
         plot(curves, folder / f"curves{stem}.svg", column=column)
         picture = read_text(folder / f"curves{stem}.svg")
-        sections.append(f"<h2>{column}</h2>\n{picture[picture.index('<svg') :]}\n{table.html()}")
+        drawn = Markup(picture[picture.index("<svg") :])
+        sections.append(render("curves.html", title=column, picture=drawn, table=table))
         files += [f"table{stem}.md", f"table{stem}.csv", f"curves{stem}.svg"]
     title = f"Training: {', '.join(dict.fromkeys(map(name_of, folders)))}"
-    sections.insert(0, f"<h1>{report.html_text(title)}</h1>")
+    sections.insert(0, render("heading.html", title=title))
     write_atomic(folder / "report.html", report.page(title, sections, []).encode())
     return [*files, "report.html"]
 

@@ -45,7 +45,7 @@ def write_page(path: Path, cards: Sequence[Any]) -> None:
     from collab_overcooked.io.files import write_atomic
     from collab_overcooked.reporting import report
 
-    sections = [section for card in cards for section in report.card_sections(card)]
+    sections = [report.card_section(card) for card in cards]
     write_atomic(path, report.page("; ".join(card.title for card in cards), sections, []).encode())
     say(f"written: {path}")
 

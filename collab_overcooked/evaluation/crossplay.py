@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 from msgspec import Struct
 from msgspec import field as column
 
@@ -22,7 +22,6 @@ from collab_overcooked.io.options import list_of_names
 from collab_overcooked.io.structs import Count, Number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import derive_seed
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 BATCH = 128  # episodes of a pair that are played at once
-CELL = (76, 40)  # pixels of a cell of the map on a page
-TILT = 35  # degrees by which names lean above its columns
-SLOPE = (math.cos(math.radians(TILT)), math.sin(math.radians(TILT)))
 
 
 @dataclass(frozen=True)
@@ -164,32 +160,14 @@ class CrossPlay:
 
         return heat_map(self.returns.mean(-1), self.names, self.names, ("seat 0", "other seats"), "mean return", 1)
 
-    def svg(self) -> str:
-        """Return the matrix as an element of a page, in the page's own colours."""
-        means, size = self.returns.mean(-1), len(self.names)
-        low, high = float(means.min()), float(means.max())
-        wide, tall = CELL
-        longest = 7.2 * max(map(len, self.names))  # about, as it is written
-        left, top, beyond = round(12 + longest), round(40 + SLOPE[1] * longest), round(SLOPE[0] * longest)
-        parts = [_svg_text(0, top - 8, "first seat", "start"), _svg_text(left, 14, "other seats", "start")]
-        for i, name in enumerate(self.names):
-            parts.append(_svg_text(left - 8, top + tall * i + tall // 2 + 4, name, "end"))
-            x, y = left + wide * i + wide // 2, top - 8
-            parts.append(f'<g transform="rotate(-{TILT} {x} {y})">{_svg_text(x, y, name, "start")}</g>')
-            for j, other in enumerate(self.names):
-                share = (float(means[i, j]) - low) / (high - low) if high > low else 0.0
-                cell, x, y = self.cell(i, j), left + wide * j, top + tall * i
-                number = _svg_text(x + wide // 2 - 1, y + tall // 2 + 4, f"{cell.value:.1f}")
-                parts.append(
-                    f"<g><title>{html_text(f'{name} with {other}: {_words(cell)}')}</title>"
-                    f'<rect x="{x}" y="{y}" width="{wide - 2}" height="{tall - 2}" rx="4" fill-opacity="'
-                    f'{0.06 + 0.52 * share:.2f}"/>{number}</g>'
-                )
-        width, height = left + wide * size + max(0, beyond - wide // 2), top + tall * size
-        return (
-            f'<svg class="map" role="img" aria-label="Mean return of every pair of policies" width="{width}" '
-            f'height="{height}" viewBox="0 0 {width} {height}">{"".join(parts)}</svg>'
-        )
+    def svg(self) -> Markup:
+        """Return the matrix as an element of a page."""
+        from collab_overcooked.reporting.plots import draw_heat_map
+
+        size = range(len(self.names))
+        cells = (f"{self.names[i]} with {self.names[j]}: {_words(self.cell(i, j))}" for i in size for j in size)
+        text = f"Mean return of every pair of policies. {'; '.join(cells)}"
+        return draw_heat_map(self.returns.mean(-1), self.names, ("seat 0", "other seats"), "mean return", text)
 
     def write(self, folder: Path) -> None:
         """Write ``crossplay.json``, ``crossplay.md`` and ``crossplay.png``."""
@@ -198,10 +176,6 @@ class CrossPlay:
         write_atomic(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
         write_atomic(folder / "crossplay.md", self.markdown().encode())
         save_figure(self.heat_map(), folder / "crossplay.png")
-
-
-def _svg_text(x: int, y: int, text: str, anchor: str = "middle") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html_text(text)}</text>'
 
 
 def from_records(policies: Sequence[str], records: Sequence[Record], seed: int = 0) -> CrossPlay | None:

@@ -12,7 +12,7 @@ from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import TICKS
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.reporting import report
-from collab_overcooked.reporting.escaping import html_text
+from collab_overcooked.reporting.templates import render
 from collab_overcooked.reporting.video import FASTEST, write_video
 from collab_overcooked.runner.replay import replay
 
@@ -38,7 +38,7 @@ def replay_page(session: Session, person: Person, number: int) -> tuple[str, str
         return None
     replays = list(report.replays([record], 1, seat=person.seat))
     player = report.player(FULL_NOTE if person.seat is None else SEAT_NOTE)
-    sections = [f"<h1>{html_text(session.title)}</h1>", player]
+    sections = [render("heading.html", title=session.title), player]
     return report.page(session.title, sections, replays), report.page_policy() + POLICY
 
 

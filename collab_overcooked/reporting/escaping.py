@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from markupsafe import Markup
 from rich.text import Text
 
 from collab_overcooked.io.text import harmless_values, one_line
@@ -33,10 +34,10 @@ def chart_label(text: str) -> str:
     return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
 
 
-def json_in_markup(value: Any) -> str:
+def json_in_markup(value: Any) -> Markup:
     """Serialise a value as JSON that is safe inside a script element."""
     text = json.dumps(harmless_values(value), ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def markdown_text(text: str) -> str:

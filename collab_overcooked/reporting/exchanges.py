@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from collab_overcooked.io import schema
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.policies.llm.client import is_provided
 from collab_overcooked.policies.llm.exchange import EndpointConfig, Reply
 from collab_overcooked.policies.llm.store import PICTURES, StoredRequest, read_exchanges
 from collab_overcooked.policies.llm.transport import OPENAI
-from collab_overcooked.reporting.escaping import html_text
+from collab_overcooked.reporting.templates import render
 from collab_overcooked.runner.records import CONFIG, read_config
 
 EXCHANGES = "exchanges.jsonl"  # of a run folder
@@ -74,15 +76,14 @@ def _about(request: StoredRequest, reply: Reply) -> str:
     return f"{request.model}, {tokens}, {reply.seconds:.1f} s{ended}"
 
 
-def model_section(folder: Path) -> str:
-    """Return the HTML section with endpoints and settings of the language models of a run."""
+def model_section(folder: Path) -> Markup:
+    """Return the section with endpoints and settings of the language models of a run."""
     config = read_config(folder, _CONFIG) if (folder / CONFIG).exists() else {}
     default_endpoint = config.get("language", {}).get("endpoint", "answers from a file")
-    items = "".join(
-        f"<dt>{html_text(spec)}</dt><dd>{html_text('; '.join(_settings(settings, default_endpoint)))}</dd>"
-        for spec, settings in config.get("models", {}).items()
-    )
-    return f"<h2>Language models</h2><dl>{items}</dl>" if items else ""
+    entries = {
+        spec: "; ".join(_settings(settings, default_endpoint)) for spec, settings in config.get("models", {}).items()
+    }
+    return render("definitions.html", title="Language models", entries=entries) if entries else Markup()
 
 
 def _settings(settings: Mapping[str, Any], default_endpoint: str) -> Sequence[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from markupsafe import Markup
+
 from collab_overcooked.core.record import PlanUpdate, Record
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.templates import render
 
 COSTS = ("calls", "characters", "seconds")  # of a plan update
 
@@ -83,12 +85,11 @@ def costs_of(records: Sequence[Record]) -> ResultTable | None:
     return ResultTable(tuple(heads), tuple(rows), "Plan search") if rows else None
 
 
-def report_section(records: Sequence[Record]) -> str:
-    """Return the HTML section on plan search: costs and one tree; empty if no plan was searched."""
+def report_section(records: Sequence[Record]) -> Markup:
+    """Return the section on plan search: costs and one tree; empty if no plan was searched."""
     costs = costs_of(records)
     first = next((r for r in records if any(u.searched for u in all_updates(r))), None)
     if costs is None or first is None:
-        return ""
+        return Markup()
     largest = max((update for update in all_updates(first) if update.searched), key=lambda update: len(update.nodes))
-    tree = "\n".join(map(html_text, tree_text(largest).splitlines()))
-    return f"<h2>Plan search</h2>{costs.html()}<details><summary>A tree</summary><pre>{tree}</pre></details>"
+    return render("plans.html", costs=costs, tree=tree_text(largest).splitlines())

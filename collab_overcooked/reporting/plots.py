@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ _STYLE: Any = {
 LINE_STYLES: tuple[Any, ...] = ("solid", "dotted")
 
 
-def draw_chart(chart: Chart) -> str:
+def draw_chart(chart: Chart) -> Markup:
     """Draw estimates by group as dots with intervals, and the chart's reference lines.
 
     Returns:
@@ -60,7 +61,7 @@ def draw_chart(chart: Chart) -> str:
         return _svg(figure, chart.description)
 
 
-def draw_ranking(title: str, rows: Mapping[str, Estimate]) -> str:
+def draw_ranking(title: str, rows: Mapping[str, Estimate]) -> Markup:
     """Draw estimates as dots with intervals, one below the other.
 
     Args:
@@ -85,7 +86,7 @@ def draw_ranking(title: str, rows: Mapping[str, Estimate]) -> str:
         return _svg(figure, f"{title}: {texts}")
 
 
-def draw_curves(title: str, axis: str, series: Mapping[str, Sequence[tuple[float, float]]], description: str) -> str:
+def draw_curves(title: str, axis: str, series: Mapping[str, Sequence[tuple[float, float]]], description: str) -> Markup:
     """Draw learning curves.
 
     Args:
@@ -207,6 +208,23 @@ def heat_map(
     return figure
 
 
+def draw_heat_map(values: np.ndarray, names: Sequence[str], sides: tuple[str, str], label: str, text: str) -> Markup:
+    """Draw a square matrix as ``heat_map`` does, for a page.
+
+    Args:
+        values: (R, R).
+        names: Names of rows and columns.
+        sides: What rows and columns are.
+        label: What the numbers are.
+        text: Text alternative.
+
+    Returns:
+        An ``<svg>`` element.
+    """
+    with rc_context({**_STYLE, "svg.hashsalt": label}):
+        return _svg(heat_map(values, names, names, sides, label, 1), text)
+
+
 def draw_profile(thresholds: np.ndarray, shares: Mapping[str, np.ndarray], title: str, axis: str) -> Figure:
     """Draw performance profiles: for each label the share of runs above every threshold.
 
@@ -241,7 +259,7 @@ def save_figure(figure: Figure, path: Path) -> None:
             figure.savefig(beside, dpi=120, bbox_inches="tight", metadata=metadata)
 
 
-def _svg(figure: Figure, description: str) -> str:
+def _svg(figure: Figure, description: str) -> Markup:
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
@@ -250,4 +268,5 @@ def _svg(figure: Figure, description: str) -> str:
     text = before + after.rpartition("</metadata>")[2]
     head, end, rest = text.partition(">")
     text = re.sub(r' (?:width|height)="[^"]*"', "", head) + end + rest
-    return text.replace("<svg", f'<svg role="img" aria-label="{html_text(description)}" class="chart"', 1)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{html_text(description)}" class="chart"', 1)
+    return Markup(text)

@@ -15,19 +15,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from msgspec import to_builtins
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.core.record import Event, Record
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.reporting.escaping import html_text, json_in_markup
+from collab_overcooked.reporting.escaping import json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 from collab_overcooked.reporting.plan_trees import report_section
-from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.reporting.templates import render
 from collab_overcooked.runner.replay import replay
 
 MAX_REPLAYS = 12
@@ -45,57 +46,41 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: 
         folder: Run folder with settings and exchanges of language models, or None.
     """
     embedded = list(replays(choose_episodes([record for record in records if record.steps]), MAX_REPLAYS))
-    sections = [section for card in cards for section in card_sections(card)]
+    sections = [card_section(card) for card in cards]
     description = f"{len(embedded)} of {len(records)} episodes: one per level or setting, failures first."
-    plans = report_section(records)
-    sections += [
-        plans,
-        _configuration(records),
-        model_section(folder) if folder else "",
-        player(description) if embedded else "",
-    ]
+    if embedded:
+        sections.insert(1, player(description))
+    sections += [report_section(records), _configuration(records), *([model_section(folder)] if folder else [])]
     title = "; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts))
     return page(title, sections, embedded, folder)
 
 
-def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, Any]], folder: Path | None = None) -> str:
+def page(
+    title: str, sections: Sequence[Markup], embedded: Sequence[Mapping[str, Any]], folder: Path | None = None
+) -> Markup:
     """Return a self-contained HTML page.
 
     Args:
         title: Title of the page.
-        sections: HTML of the sections.
+        sections: Markup of the sections.
         embedded: Data of the replay player.
         folder: Run folder with exchanges of language models, or None.
     """
-    policy = page_policy()
     sprites = {name: markup for data in embedded for name, markup in data["sprites"].items()}
     episodes = [{name: value for name, value in data.items() if name != "sprites"} for data in embedded]
     labels = json.loads(read_shipped("reporting/page/labels.json"))
     drawn = json_in_markup({"episodes": episodes, "sprites": sprites, "labels": labels})
     exchanges = json_in_markup(exchange_data(folder, embedded))
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{html_text(title)}</title>",
-            f"<style>\n{_shipped(STYLES)}</style>",
-            "</head>",
-            "<body>",
-            "<main>",
-            *sections,
-            f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
-            "</main>",
-            f'<script type="application/json" id="replays">{drawn}</script>',
-            f'<script type="application/json" id="exchanges">{exchanges}</script>',
-            f'<script type="module">{_shipped(SCRIPTS)}</script>',
-            "</body>",
-            "</html>",
-            "",
-        ]
+    return render(
+        "page.html",
+        policy=Markup(page_policy()),
+        title=title,
+        styles=_shipped(STYLES),
+        sections=sections,
+        version=__version__,
+        replays=drawn,
+        exchanges=exchanges,
+        scripts=_shipped(SCRIPTS),
     )
 
 
@@ -105,40 +90,23 @@ def page_policy() -> str:
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def _shipped(names: Iterable[str]) -> str:
-    return "".join(read_shipped(f"reporting/page/{name}") for name in names)
+def _shipped(names: Iterable[str]) -> Markup:
+    return Markup("".join(read_shipped(f"reporting/page/{name}") for name in names))
 
 
-def card_sections(card: Scorecard) -> Iterator[str]:
-    """Yield tiles, tables, notes and charts of a card; detailed tables are collapsed."""
-    from collab_overcooked.reporting import plots
+def card_section(card: Scorecard) -> Markup:
+    """Return tiles, tables, notes and charts of a card; detailed tables are collapsed."""
+    from collab_overcooked.reporting.plots import draw_chart
 
-    if card.team:
-        yield f'<h1>{html_text(card.team)}</h1><p class="soft">{html_text(card.title)}</p>'
-    else:
-        yield f"<h2>{html_text(card.title)}</h2>"
+    tiles: list[tuple[str, ...]] = []
     if card.tiles is not None:
-        yield _tiles(card.tiles)
-    for table in (table for table in card.tables if not table.detail):
-        yield (f"<h2>{html_text(table.title)}</h2>" if table.title else "") + table.html()
-    yield f'<p class="soft">{html_text(" ".join(card.notes))}</p>'
-    for table in (*(table for table in card.tables if table.detail), *card.by_task):
-        yield f"<details><summary>{html_text(table.title)}</summary>{table.html()}</details>"
-    if card.charts:
-        figures = "".join(f"<figure>{plots.draw_chart(chart)}</figure>" for chart in card.charts)
-        yield f'<h2>Charts</h2><div class="charts">{figures}</div>'
+        pairs = zip(card.tiles.columns, card.tiles.rows[0], strict=True)
+        tiles = [(column.name, *column.text(cell)) for column, cell in pairs]
+    details = [*(table for table in card.tables if table.detail), *card.by_task]
+    return render("card.html", card=card, tiles=tiles, details=details, charts=list(map(draw_chart, card.charts)))
 
 
-def _tiles(table: ResultTable) -> str:
-    tiles = []
-    for column, cell in zip(table.columns, table.rows[0], strict=True):
-        value, interval = map(html_text, column.text(cell))
-        below = f'<span class="soft">{interval}</span>'
-        tiles.append(f'<div class="tile">{html_text(column.name)}<b>{value}</b>{below}</div>')
-    return f'<div class="tiles">{"".join(tiles)}</div>'
-
-
-def _configuration(records: Sequence[Record]) -> str:
+def _configuration(records: Sequence[Record]) -> Markup:
     first = records[0]
     entries = {
         "Environment": first.env_id,
@@ -156,8 +124,7 @@ def _configuration(records: Sequence[Record]) -> str:
     tokens = sum(measure(record, ["tokens"])["tokens"] for record in records)
     refused = sum(len(step.errors) for record in records for step in record.steps)
     entries |= {"Refused actions": refused} | ({"Tokens": tokens} if tokens else {})
-    items = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in entries.items())
-    return f"<h2>Configuration</h2><dl>{items}</dl>"
+    return render("definitions.html", title="Configuration", entries=entries)
 
 
 def _team_entries(records: Sequence[Record]) -> dict[str, str]:
@@ -277,33 +244,6 @@ def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]
     }
 
 
-def player(description: str) -> str:
-    """Return the HTML section of the replay player with a description of its replays."""
-    return f"""<h2 id="watch">Replays</h2>
-<p class="soft">{html_text(description)}
-Keys: left and right, Home, End, space.</p>
-<section id="player" aria-label="Replay">
-<label>Episode <select id="episode"></select></label>
-<div class="watch">
-<div>
-<div id="screen">
-<div id="hud"></div>
-<div id="orders"></div>
-<div><div id="stage" role="img" aria-label=""></div></div>
-<div id="panel"></div>
-</div>
-<div class="controls">
-<button id="play" type="button">Play</button>
-<button id="back" type="button" aria-label="One timestep back">&lsaquo;</button>
-<input id="slider" type="range" min="0" value="0" aria-label="Timestep">
-<button id="forth" type="button" aria-label="One timestep on">&rsaquo;</button>
-</div>
-</div>
-<div>
-<p><span id="when"></span> <span id="outcome" class="soft"></span></p>
-<div id="seats" aria-live="polite"></div>
-<ol id="story" tabindex="0" aria-label="What happened, by timestep"></ol>
-</div>
-</div>
-<noscript><p>Replays need JavaScript; tables and charts do not.</p></noscript>
-</section>"""
+def player(description: str) -> Markup:
+    """Return the section of the replay player with a description of its replays."""
+    return render("player.html", description=description)

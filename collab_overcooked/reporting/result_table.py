@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import rich.box
 import rich.table
+from markupsafe import Markup
 from rich.console import Console
 from rich.text import Text
 
 from collab_overcooked.io.text import one_line
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.reporting.escaping import file_cell, html_text, markdown_text, terminal_text
+from collab_overcooked.reporting.escaping import file_cell, markdown_text, terminal_text
 
 MISSING = "–"
 Cell = Estimate | float | str | None
@@ -144,20 +144,16 @@ class ResultTable:
         rows = (map(_markdown_cell, self.columns, row) for row in self.rows)
         return "\n".join([_markdown_line(heads), rule, *map(_markdown_line, rows)])
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the table as HTML without its title, with intervals below the numbers."""
+        from collab_overcooked.reporting.templates import render
+
         heads = [column.name + (" (published)" if column.published else "") for column in self.columns]
-        head = "".join(f'<th scope="col">{_breakable(name)}</th>' for name in heads)
-        lines = []
-        for mark, ((name, _), *texts) in self._marked_texts():
-            cells = (html_text(text) + (f"<small>{html_text(span)}</small>" if span else "") for text, span in texts)
-            name_of_class = "total" if mark == "summary" else html_text(mark)
-            kind = f' class="{name_of_class}"' if mark else ""
-            data_cells = "".join(f"<td>{cell}</td>" for cell in cells)
-            lines.append(f'<tr{kind}><th scope="row">{_breakable(name.strip())}</th>{data_cells}</tr>')
-        body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        label = html_text(self.title or "Table")  # focusable, so that the keyboard can scroll it
-        return f'<div class="scroll" role="group" tabindex="0" aria-label="{label}"><table>{body}</table></div>'
+        rows = [
+            ("total" if mark == "summary" else mark, name.strip(), cells)
+            for mark, ((name, _), *cells) in self._marked_texts()
+        ]
+        return render("table.html", title=self.title, heads=heads, rows=rows)
 
     def csv(self) -> str:
         """Return the table as CSV with full precision and empty cells for missing values; see ``file_cell``."""
@@ -286,7 +282,3 @@ def _broken(head: str) -> str:
     if " " not in head and len(head) > 12:
         return head.replace("_", "_\n", 1)
     return head.replace(" ", "\n", 1)
-
-
-def _breakable(name: str) -> str:
-    return re.sub(r"([_:])", r"\1<wbr>", html_text(name))

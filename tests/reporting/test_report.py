@@ -136,10 +136,10 @@ def test_the_page_works_in_a_browser(page, records, browse):
     dom = browse(page, "#0.1")
     first = choose_episodes(records)[0]
     assert 'data-ready="yes"' in dom
-    assert f"Timestep 1 of {first['timesteps']}" in dom
+    assert f"Timestep 1 of {first.timesteps}" in dom
     assert re.search(r'aria-label="[^"]+: the picture after 1 timesteps"', dom)
     assert dom.count('class="cook"') == 2 and re.search(r'<g data-at="c:[\d,.]+" transform=[^>]+><use', dom)
-    assert html.escape(first["steps"][0]["action_texts"][1]) in dom
+    assert html.escape(first.steps[0].action_texts[1]) in dom
 
 
 @pytest.mark.browser
@@ -155,7 +155,7 @@ def test_what_teachers_said_stands_before_the_conversation(records, browse):
     displayed = html.escape(hurt, quote=False)
 
     def story(feedback):
-        record = {**choose_episodes(records)[0], "feedback": feedback}
+        record = choose_episodes(records)[0].replace(feedback=feedback)
         dom = browse(build_report([record], score_records([record])))
         assert "<title>hurt" not in dom
         return dom[dom.index('<ol id="story"') : dom.index("</ol>")]

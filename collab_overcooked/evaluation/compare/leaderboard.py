@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.registry import LANGUAGE, PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
@@ -31,6 +32,7 @@ from collab_overcooked.runner.teams import team_text
 
 _POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
 LEARNED = "RL"  # kind of trained policies
+GREEDY = "greedy"  # what language models are compared with
 _MILLISECONDS = Column("ms a decision", "number", digits=None)
 
 
@@ -251,6 +253,24 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(self.plan.policies)} on {', '.join(self.plan.games)}>"
+
+    def verdict(self) -> str:
+        """Say in a sentence who leads in how many games, and where models of language stand beside ``greedy``."""
+        ranks = [lines for board in self.leaderboards if (lines := board.merged_by_rank())]
+        every = f" of {len(ranks)} games" if len(ranks) > 1 else f" of {self.leaderboards[0].title}"
+        leaders = Counter(lines[0].policy for lines in ranks)
+        texts = [f"{name} leads in {count}{every}" for name, count in leaders.most_common()]
+        above, beside = Counter[str](), 0
+        for lines in ranks:
+            names = [line.policy for line in lines]
+            models = [line.policy for line in lines if line.kind == LANGUAGE]
+            if models and GREEDY in names:
+                beside += 1
+                above.update(model for model in models if names.index(model) < names.index(GREEDY))
+        if beside:
+            texts += [f"{model} is above {GREEDY} in {count} of {beside}" for model, count in above.most_common()]
+            texts += [] if above else [f"no language model is above {GREEDY}"]
+        return f"{'; '.join(texts)}."
 
     def to_pandas(self) -> Any:
         """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""

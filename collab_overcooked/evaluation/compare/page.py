@@ -8,14 +8,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from rich.console import Console
 
-from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, LeaderboardLine, Record
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, Record
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.reporting import report
-from collab_overcooked.reporting.escaping import html_text, markdown_text, terminal_text
+from collab_overcooked.reporting.escaping import markdown_text, terminal_text
 from collab_overcooked.reporting.plots import draw_ranking
-from collab_overcooked.reporting.result_table import ResultTable
+from collab_overcooked.reporting.templates import render
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
 MAX_CHARTS = 6  # of a game
@@ -41,7 +42,8 @@ def write(comparison: Comparison, out: Path) -> Path:
 
 
 def show(console: Console, comparison: Comparison) -> None:
-    """Print the leaderboards and the decision times."""
+    """Print the verdict, the leaderboards and the decision times."""
+    console.print(terminal_text(comparison.verdict(), "bold"))
     for board in comparison.leaderboards:
         console.print(terminal_text(board.title, "bold"))
         board.ranking().show(console)
@@ -57,7 +59,8 @@ def json_text(comparison: Comparison) -> str:
 
 def markdown(comparison: Comparison) -> str:
     """Return everything as Markdown."""
-    parts = ["# Comparison of policies\n", f"{markdown_text(_summary(comparison))}\n"]
+    heading = f"**{markdown_text(comparison.verdict())}**\n"
+    parts = ["# Comparison of policies\n", heading, f"{markdown_text(_summary(comparison))}\n"]
     for board in comparison.leaderboards:
         parts.append(f"## {markdown_text(board.title)}\n\nTeam: a policy in all seats\n")
         parts += [f"### {markdown_text(table.title)}\n\n{table.markdown()}\n" for table in board.tables()]
@@ -76,18 +79,26 @@ def page(comparison: Comparison, out: Path | None = None) -> str:
         comparison: What it shows.
         out: Its folder, where exchanges with language models are; None if there is none.
     """
-    films = list(report.replays(_episodes(comparison), REPLAYS, STEPS))
-    named = [_named(data) for data in films]
-    sections = list(_sections(comparison))
-    total = sum(len(line.records) for board in comparison.leaderboards for line in board.lines)
-    total += sum(len(board.pairs) for board in comparison.leaderboards)
-    if named:
-        notes = (
-            f"{len(named)} of {total} episodes: policies by rank, those with conversations first, and mixed teams; "
-            f"at most {STEPS} steps of each."
-        )
-        sections.append(report.player(notes))
-    return report.page("Comparison of policies", sections, named, out)
+    embedded = [_named(data) for data in report.replays(_episodes(comparison), REPLAYS, STEPS)]
+    boards = comparison.leaderboards
+    total = sum(len(line.records) for board in boards for line in board.lines) + sum(len(one.pairs) for one in boards)
+    notes = (
+        f"{len(embedded)} of {total} episodes: the best policy of each game first, then conversations and mixed teams; "
+        f"at most {STEPS} steps of each."
+    )
+    body = render(
+        "comparison.html",
+        verdict=comparison.verdict(),
+        summary=_summary(comparison),
+        player=report.player(notes) if embedded else Markup(),
+        kinds=KINDS,
+        boards=boards,
+        charts=list(map(ranking_charts, boards)),
+        times=comparison.times(),
+        times_note=TIMES,
+        costs=comparison.costs,
+    )
+    return report.page("Comparison of policies", [body], embedded, out)
 
 
 def _summary(comparison: Comparison) -> str:
@@ -98,60 +109,16 @@ def _summary(comparison: Comparison) -> str:
     return text + (f" {comparison.missing} teams have not played yet." if comparison.missing else "")
 
 
-def _sections(comparison: Comparison) -> Iterator[str]:
-    yield "<h1>Comparison of policies</h1>"
-    yield f'<p class="soft">{html_text(_summary(comparison))}</p>'
-    links = "".join(
-        f'<a href="#{html_text(board.game)}">{html_text(board.title)}</a>' for board in comparison.leaderboards
-    )
-    yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
-    legend = "".join(f'<li class="{kind.lower()}"><b>{kind}</b> {html_text(text)}</li>' for kind, text in KINDS.items())
-    legend += '<li class="published"><b>published</b> printed by others, not measured here</li>'
-    yield f'<ul class="kinds">{legend}</ul>'
-    for board in comparison.leaderboards:
-        yield from _board_sections(board)
-    yield '<h2 id="times">Cost and latency</h2>'
-    yield f"<h3>Milliseconds a decision</h3>{comparison.times().html()}"
-    yield f'<p class="soft">{html_text(TIMES)}</p>'
-    if comparison.costs is not None:
-        yield f"<h3>Language models</h3>{comparison.costs.tables[0].html()}"
-        yield f'<p class="soft">{html_text(" ".join(comparison.costs.notes))}</p>'
-
-
-def _board_sections(board: Leaderboard) -> Iterator[str]:
-    yield f'<h2 id="{html_text(board.game)}">{html_text(board.title)}</h2>'
-    yield ranking_charts(board)
-    yield _table(board.ranking())
-    yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
-    yield _table(board.process())
-    differences = board.differences()
-    if differences is not None:
-        yield _table(differences)
-    if board.matrix is not None:
-        yield (
-            f"<h3>Cross-play: mean return of pairs, {html_text(board.benchmark.pairs.name)}</h3>"
-            f'<div class="scroll heat">{board.matrix.svg()}</div>'
-        )
-    absent = board.absent()
-    if absent is not None:
-        summary = f"Not played, and why ({len(absent.rows)})"
-        yield f'<details class="words"><summary>{summary}</summary>{absent.html()}</details>'
-
-
-def ranking_charts(board: Leaderboard) -> str:
+def ranking_charts(board: Leaderboard) -> list[Markup]:
     """Return a chart of each setting in which policies differ and have intervals."""
-    figures = []
+    charts: list[Markup] = []
     for setting in board.benchmark.settings:
         scores = {one.policy: one.scores.get(setting.name) for one in board.merged_by_rank()}
         rows = {policy: score for policy, score in scores.items() if score is not None}
         spread = any(score.low is not None and score.low < score.value for score in rows.values())
         if spread and len({score.value for score in rows.values()}) > 1:
-            figures.append(f"<figure>{draw_ranking(setting.name, rows)}</figure>")
-    return f'<div class="charts">{"".join(figures[:MAX_CHARTS])}</div>' if figures else ""
-
-
-def _table(table: ResultTable) -> str:
-    return f"<h3>{html_text(table.title)}</h3>{table.html()}"
+            charts.append(draw_ranking(setting.name, rows))
+    return charts[:MAX_CHARTS]
 
 
 def _episodes(comparison: Comparison) -> Iterator[Record]:
@@ -160,9 +127,9 @@ def _episodes(comparison: Comparison) -> Iterator[Record]:
 
 
 def _of_board(board: Leaderboard) -> list[Record]:
-    chosen = [max(one.records, key=_spoken) for one in board.ordered() if isinstance(one, LeaderboardLine)]
-    chosen.sort(key=lambda record: _spoken(record) == 0)
-    return [*chosen[:3], *board.pairs[-1:], *chosen[3:]]
+    best, *others = [max(one.records, key=_spoken) for one in board.merged_by_rank()]
+    others.sort(key=lambda record: _spoken(record) == 0)
+    return [best, *others[:2], *board.pairs[-1:], *others[2:]]
 
 
 def _spoken(record: Record) -> int:

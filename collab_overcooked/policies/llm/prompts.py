@@ -7,6 +7,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 from collab_overcooked import registry
 
 COMMON = "common"
@@ -41,8 +44,6 @@ class Prompts:
             name: Name of the file without extension.
             values: Variables of the template.
         """
-        import jinja2
-
         try:
             template = self._environment.select_template([f"{folder}/{name}.j2" for folder in (self.folder, COMMON)])
             return template.render(values).strip()
@@ -53,12 +54,7 @@ class Prompts:
 
 
 @lru_cache(maxsize=8)
-def _environment(custom: str) -> Any:
-    try:
-        import jinja2
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-    except ImportError:
-        raise ValueError("language models need the extra llm: pip install 'collab-overcooked[llm]'") from None
+def _environment(custom: str) -> jinja2.Environment:
     built_in = jinja2.PrefixLoader(
         {name: jinja2.FileSystemLoader(folder) for name, folder in template_folders().items()}
     )

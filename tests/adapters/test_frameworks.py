@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from adapters.frameworks import greedy
+from locked import torch_constraint
 
 from collab_overcooked.adapters.results import outcome_of
 from collab_overcooked.runner.records import key_of, read_records
@@ -58,7 +59,7 @@ def environment(name: str) -> Path:
     python, stamp = folder / "bin" / "python", folder / "installed.json"
     if not stamp.is_file() or json.loads(stamp.read_text()) != NEEDS[name]:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        command = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt"]
+        command = [python, "-m", "pip", "install", "--quiet", "--constraint", torch_constraint(folder)]
         actual = ["--editable", f"{ROOT}[llm]", *(["--editable", DISTRIBUTIONS[name]] if name in DISTRIBUTIONS else [])]
         created = subprocess.run([*command, *NEEDS[name], *actual], capture_output=True, text=True)
         if created.returncode:

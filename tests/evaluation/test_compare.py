@@ -242,6 +242,24 @@ def test_blind_rules_are_one_row() -> None:
     assert [line.policy for line in replace(board, lines=lines[:1]).merged()] == ["greedy"]
 
 
+def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> None:
+    def board(**scores: float) -> boards.Leaderboard:
+        lines = tuple(
+            boards.LeaderboardLine(name, "language" if name == "llm" else "scripted", {"x": Estimate(value)}, None, ())  # type: ignore[arg-type]
+            for name, value in scores.items()
+        )
+        setting = Benchmark("Game", "score", (Setting("x", {}),), Setting("x", {}))
+        return boards.Leaderboard("game", "Game", setting, lines, (), None, (), (), ())
+
+    def verdict(*games: boards.Leaderboard) -> str:
+        return boards.Comparison(plans.ComparisonPlan(("game",), ("a",)), games, None, 0).verdict()
+
+    games = board(planner=2.0, greedy=2.0, random=0.0), board(planner=3.0, greedy=1.0)
+    assert verdict(*games) == "planner leads in 2 of 2 games; greedy leads in 1 of 2 games."
+    assert verdict(board(greedy=2.0, llm=1.0)) == "greedy leads in Game; no language model is above greedy."
+    assert verdict(board(greedy=1.0, llm=2.0), *games).endswith("; llm is above greedy in 1 of 1.")
+
+
 def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
     matrix = comparison.leaderboards[1].matrix
     assert matrix is not None and matrix.names == ("random", "greedy", "selfish")

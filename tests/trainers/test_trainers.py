@@ -16,6 +16,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from locked import torch_constraint
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "docs" / "trainers").glob("*.py"))
@@ -50,7 +51,7 @@ def environment(script: Path) -> Path:
         "install",
         "--quiet",
         "--constraint",
-        ROOT / "constraints.txt",
+        torch_constraint(folder),
         *needs,
         "--editable",
     ]

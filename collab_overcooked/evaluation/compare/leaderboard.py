@@ -255,11 +255,12 @@ class Comparison:
         return f"<Comparison: {', '.join(self.plan.policies)} on {', '.join(self.plan.games)}>"
 
     def verdict(self) -> str:
-        """Say in a sentence who leads in how many games, and where models of language stand beside ``greedy``."""
+        """Say in a sentence who leads, alone or with others, and where language models stand beside ``greedy``."""
         ranks = [lines for board in self.leaderboards if (lines := board.merged_by_rank())]
-        every = f" of {len(ranks)} games" if len(ranks) > 1 else f" of {self.leaderboards[0].title}"
-        leaders = Counter(lines[0].policy for lines in ranks)
-        texts = [f"{name} leads in {count}{every}" for name, count in leaders.most_common()]
+        title = self.leaderboards[0].title
+        leaders = Counter(line.policy for lines in ranks for line in lines if _values(line) == _values(lines[0]))
+        where = (title if len(ranks) == 1 else f"{count} of {len(ranks)} games" for _, count in leaders.most_common())
+        texts = [f"{name} leads in {games}" for (name, _), games in zip(leaders.most_common(), where, strict=True)]
         above, beside = Counter[str](), 0
         for lines in ranks:
             names = [line.policy for line in lines]

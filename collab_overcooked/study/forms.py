@@ -87,21 +87,24 @@ class FormItem:
         return bool(self.expect) and sorted(map(str, values)) != sorted(self.expect)
 
     def meaning(self) -> str:
-        """Describe the possible values for a codebook."""
+        """Describe the possible values and their codes for a codebook."""
         if self.kind == "likert":
             low, high = self.ends
             return f"1 to {self.points}; 1: {low}; {self.points}: {high}" if low else f"1 to {self.points}"
         if self.kind == "number":
             return f"integer from {self.span[0]} to {self.span[1]}"
         pairs = zip(self.options, self.labels or self.options, strict=True)
-        options = "; ".join(option if option == label else f"{option}: {label}" for option, label in pairs)
-        return (
-            "free text"
-            if self.kind == "text"
-            else f"in order, first to last: {options}"
-            if self.kind == "rank"
-            else options
-        )
+        named = [option if option == label else f"{option}: {label}" for option, label in pairs]
+        if self.kind == "choice":
+            return "; ".join(f"{text} (code {code})" for code, text in enumerate(named, start=1))
+        options = "; ".join(named)
+        return {"text": "free text", "rank": f"in order, first to last: {options}"}.get(self.kind, options)
+
+    def code(self, answer: Any) -> int | None:
+        """Return an answer as a number: itself, or the place of the chosen option, from 1; None for other answers."""
+        if self.kind == "choice" and answer in self.options:
+            return self.options.index(answer) + 1
+        return answer if isinstance(answer, int) else None
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,10 @@ class Questionnaire:
     text: str  # Text above the questions
     items: tuple[FormItem, ...]  # Questions
     within: int | None = None  # Seconds after which it is submitted automatically; None for no limit
+
+    def item(self, name: str) -> FormItem:
+        """Return the question of a name."""
+        return next(item for item in self.items if item.name == name)
 
     def failed(self, answers: Mapping[str, Any]) -> int:
         """Return the number of attention checks that the answers fail."""

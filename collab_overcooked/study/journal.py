@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from collab_overcooked import __version__
@@ -29,6 +30,7 @@ LOST = (
 """Consequence for participants of a partial last line of ``journals``."""
 Note = Callable[[str], None]
 
+MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
 _FACTS: Mapping[str, Mapping[str, Form]] = {
     "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
@@ -46,7 +48,13 @@ _FACTS: Mapping[str, Mapping[str, Form]] = {
     },
     "ended": {**_OF_PERSON, "how": schema.one_of(ENDS)},
 }
-_OPTIONAL: Mapping[str, Mapping[str, Form]] = {"grouped": {"row": integer()}}  # it was the group's number before
+_SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
+_WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
+_OPTIONAL: Mapping[str, Mapping[str, Form]] = {
+    "grouped": {"row": integer()},  # it was the group's number before
+    "passed": _WINDOW,
+    "answered": _WINDOW,
+}
 _EVENTS = {
     kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(_FACTS), **facts}, _OPTIONAL.get(kind))
     for kind, facts in _FACTS.items()
@@ -79,7 +87,7 @@ class Participant:
     row: int = 0  # Row of the balanced orders; 0 before there is a group
     step: int = 0  # Number of completed steps
     end: str = ""  # How participation ended, see ``design.ENDS``; empty until then
-    opened: tuple[int, float] | None = None  # Last step with a time limit that was shown, and the time; None before
+    opened: tuple[int, float] | None = None  # Last step that was shown, and when it first was; None before
     failed_checks: int = 0  # Number of failed attention checks
 
 
@@ -214,19 +222,21 @@ class Journal(Locked):
         self._write("extended", places=places)
 
     def opened(self, person: Participant) -> None:
-        """Start the time of a step with a time limit; opening it again does not restart it."""
+        """Start the time of a step; opening it again does not restart it."""
         if person.opened is None or person.opened[0] != person.step:
             self._write("opened", id=person.id, step=person.step)
 
-    def passed(self, person: Participant) -> None:
-        """Record that a participant completed the current page or condition."""
-        self._write("passed", id=person.id, step=person.step)
+    def passed(self, person: Participant, window: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Record that a participant completed the current page or condition; ``window`` is what its page reports."""
+        self._write("passed", id=person.id, step=person.step, **window)
 
-    def answered(self, person: Participant, answers: Mapping[str, Any]) -> None:
-        """Store the answers to the participant's current questionnaire."""
+    def answered(
+        self, person: Participant, answers: Mapping[str, Any], window: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        """Store the answers to the participant's current questionnaire; ``window`` is what its page reports."""
         step = self.step_of(person)
         assert step is not None
-        facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers}
+        facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers, **window}
         self._write("answered", id=person.id, group=person.group, step=person.step, **facts)
 
     def end(self, person: Participant, how: str) -> None:

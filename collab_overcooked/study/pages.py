@@ -88,6 +88,10 @@ def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
     return f'<form method="post" action="{_text(target)}" novalidate>{hidden}{inner}</form>'
 
 
+WINDOW_FIELDS = '<input type="hidden" name="window"><input type="hidden" name="focus_losses">'
+"""Fields that the page's script fills in: width of the window in pixels, and how often it lost the focus."""
+
+
 def consent_page(study: Study, kept: Mapping[str, str], complaint: str = "") -> str:
     """Return the consent page.
 
@@ -138,8 +142,8 @@ def text_page(study: Study, title: str, text: str, target: str, step: int, steps
     """Return a page of text whose button is enabled after ``left`` seconds."""
     button = f'<p class="buttons"><button>{_text(study.texts["continue"])}</button></p>'
     timer = _timer(study, "read_first", left, "least") if left else ""
-    body = prose(text) + _post(target, {"step": step}, timer + button)
-    return page(study, title, body, step=(step + 1, steps), script=bool(timer), leave=f"{target}/leave")
+    body = prose(text) + _post(target, {"step": step}, WINDOW_FIELDS + timer + button)
+    return page(study, title, body, step=(step + 1, steps), script=True, leave=f"{target}/leave")
 
 
 def _timer(study: Study, name: str, left: int, kind: str) -> str:
@@ -184,8 +188,8 @@ def form_page(
     )
     button = f'<p class="buttons"><button>{_text(study.texts["send"])}</button></p>'
     timer = "" if left is None else _timer(study, "time_left", left, "most")
-    body = errors + prose(form.text) + _post(target, {"step": step}, timer + items + button)
-    return page(study, form.title, body, step=(step + 1, steps), script=bool(timer), leave=f"{target}/leave")
+    body = errors + prose(form.text) + _post(target, {"step": step}, WINDOW_FIELDS + timer + items + button)
+    return page(study, form.title, body, step=(step + 1, steps), script=True, leave=f"{target}/leave")
 
 
 def waiting_page(study: Study, token: str, others: int) -> str:

@@ -17,7 +17,10 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.play.people import MEDIUM, SMALL
+from collab_overcooked.play.recording import INPUTS
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
 from collab_overcooked.runner.records import RECORDS, dump_line, read_records
@@ -109,15 +112,16 @@ class StudyResults:
                 times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
         rows: list[Row] = []
         visits = Counter[str]()
+        windows = {row["id"]: row["window"] for row in reversed(self.pages()) if row["window"]}
         for person in self.journal.people.values():
             panel_id = person.kept.get(self.journal.study.panel_id, person.id)
             visits[panel_id] += 1
             first_times = times.get(person.id, {})
             joined, ended = first_times.get("joined"), first_times.get("ended")
-            when = None if joined is None else datetime.fromtimestamp(joined, UTC).isoformat(timespec="seconds")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
-            facts |= {"end": person.end, "joined": when, "minutes": minutes, "bonus": self._bonus(person.id)}
+            facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
+            facts["window"] = windows.get(person.id)
             rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
         return rows
 
@@ -136,7 +140,8 @@ class StudyResults:
 
     def answers(self) -> list[Row]:
         """Return a row for each answer."""
-        started = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
+        joined = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
+        opened, forms = self._opened(), self.journal.study.forms
         return [
             {
                 "id": event["id"],
@@ -146,12 +151,58 @@ class StudyResults:
                 "place": event["place"] if event["condition"] else None,
                 "item": item,
                 "value": "; ".join(value) if isinstance(value, list) else value,
-                "minute": round((event["time"] - started[event["id"]]) / 60, 2),
+                "code": forms[event["form"]].item(item).code(value),
+                "minute": round((event["time"] - joined[event["id"]]) / 60, 2),
+                "started": _iso(opened.get((event["id"], event["step"]))),
+                "answered": _iso(event["time"]),
             }
             for event in self.journal.events
             if event["event"] == "answered" and event["id"] in self.journal.people
             for item, value in event["answers"].items()
         ]
+
+    def _opened(self) -> dict[tuple[str, int], float]:
+        """Return when each step of each participant was first shown."""
+        return {(e["id"], e["step"]): e["time"] for e in self.journal.events if e["event"] == "opened"}
+
+    def pages(self) -> list[Row]:
+        """Return a row for each completed step of a participant: a page, a questionnaire or a condition."""
+        opened, study = self._opened(), self.journal.study
+        rows: list[Row] = []
+        for event in self.journal.events:
+            person = self.journal.people.get(event.get("id", ""))
+            if event["event"] not in ("passed", "answered") or person is None:
+                continue
+            step, started = self.journal.steps_of(person)[event["step"]], opened.get((person.id, event["step"]))
+            page = study.blocks[step.block].page
+            facts: Row = {"kind": step.kind, "name": page[0] if page and step.kind == "page" else step.form or None}
+            facts |= {"condition": step.condition or None, "place": step.place if step.condition else None}
+            facts |= {"started": _iso(started), "answered": _iso(event["time"])}
+            facts["seconds"] = None if started is None else round(event["time"] - started, 3)
+            facts |= {name: event.get(name) for name in ("window", "focus_losses")}
+            rows.append({"id": person.id, "group": person.group, "step": event["step"], **facts})
+        return rows
+
+    def decisions(self) -> list[Row]:
+        """Return a row for each decision of a person in a round that counts."""
+        rounds = {
+            (person.session, person.number, agent): (condition, record, person)
+            for condition, records in self.records.items()
+            for record in records
+            for agent, person in record.people.items()
+            if person.session
+        }
+        rows: list[Row] = []
+        for condition in self.records:
+            for line in JournalFile(self.journal.path / CONDITIONS / condition / INPUTS).read():
+                key = line["session"], line["number"], line["agent"]
+                if key not in rounds or "state" not in line:
+                    continue
+                name, record, person = rounds[key]
+                facts: Row = {"id": person.id, "condition": name, "task": record.task, "episode": record.episode}
+                facts |= {"agent": line["agent"], "timestep": line["timestep"] + 1, "answered": _iso(line["time"])}
+                rows.append(facts | {name: line.get(name) for name in ("state", "options", "choice", "seconds")})
+        return rows
 
     def episodes(self) -> list[Row]:
         """Return a row for each person in each episode."""
@@ -189,6 +240,10 @@ class StudyResults:
             "disconnects": participant.disconnects,
             "refused": participant.refused,
             "interface": participant.interface,
+            "started": _iso(participant.started or None),
+            "answered": _iso(participant.answered or None),
+            "window": participant.window or None,
+            "focus_losses": participant.focus_losses,
         }
 
     def messages(self) -> list[Row]:
@@ -232,6 +287,10 @@ class StudyResults:
         return list({(row["table"], row["name"]): row for row in rows}.values())
 
 
+def _iso(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
 def _condition_row(condition: Condition) -> Row:
     job = condition.jobs[0]
     options = json.dumps(job.env_kwargs, sort_keys=True)
@@ -239,6 +298,8 @@ def _condition_row(condition: Condition) -> Row:
     return {"table": "episodes", "name": f"condition={condition.name}", "meaning": condition.label, "values": values}
 
 
+TIME, SIZES = "ISO 8601 with milliseconds, UTC", "small, medium or large"
+WIDTHS = f"Below {SMALL} pixels it is small, from {MEDIUM} large."
 COLUMNS = (
     ("participants", "id", "Random id of a participant; no other column identifies participants.", ""),
     ("participants", "number", "Index in order of consent, from 0.", ""),
@@ -250,12 +311,26 @@ COLUMNS = (
     ("participants", "joined", "Time of consent; not in anonymous exports.", "ISO 8601, UTC"),
     ("participants", "minutes", "From consent to the end.", "min"),
     ("participants", "bonus", "Bonus for the scores of all games; empty if the study pays none.", ""),
+    ("participants", "window", f"Width of the window on the first page; empty if unknown. {WIDTHS}", SIZES),
     ("answers", "form", "Questionnaire.", ""),
     ("answers", "condition", "Condition that was played before the questionnaire; empty if it belongs to none.", ""),
     ("answers", "place", "Place of the condition in the participant's order, from 0.", ""),
     ("answers", "item", "Question, see FORM.ITEM.", ""),
     ("answers", "value", "The answer; several are joined with semicolons; empty if left open.", ""),
+    ("answers", "code", "The answer as a number, see FORM.ITEM; empty where it is no single one.", ""),
     ("answers", "minute", "Minutes since consent.", "min"),
+    ("answers", "started", "When the questionnaire was first shown; not in anonymous exports.", TIME),
+    ("answers", "answered", "When it was sent; not in anonymous exports.", TIME),
+    ("pages", "step", "Index of the step among the participant's steps, from 0.", ""),
+    ("pages", "kind", "What was shown; play stands for a condition with its rounds and waits.", "page, form or play"),
+    ("pages", "name", "Title of the page, or name of the questionnaire; empty for a condition.", ""),
+    ("pages", "condition", "Condition that is played, or was played before; empty if there is none.", ""),
+    ("pages", "place", "Place of the condition in the participant's order, from 0.", ""),
+    ("pages", "started", "When the step was first shown; not in anonymous exports.", TIME),
+    ("pages", "answered", "When it was completed; not in anonymous exports.", TIME),
+    ("pages", "seconds", "Time from started to answered.", "s"),
+    ("pages", "window", f"Width of the window; empty if unknown, and for a condition. {WIDTHS}", SIZES),
+    ("pages", "focus_losses", "How often the window lost the focus; empty as window is.", ""),
     ("episodes", "condition", "Condition, see condition=...", ""),
     ("episodes", "place", "Place of the condition in the group's order, from 0.", ""),
     ("episodes", "agent", "Seat of the participant.", ""),
@@ -271,7 +346,21 @@ COLUMNS = (
     ("episodes", "disconnects", "Lost connections.", ""),
     ("episodes", "refused", "Actions that the game refused.", ""),
     ("episodes", "interface", "Interface that was used.", "browser or terminal"),
+    ("episodes", "started", "When the round began; not in anonymous exports.", TIME),
+    ("episodes", "answered", "When the round was over; not in anonymous exports.", TIME),
+    ("episodes", "window", f"Width of the window; empty if unknown. {WIDTHS}", SIZES),
+    ("episodes", "focus_losses", "How often the window lost the focus during the round.", ""),
     ("episodes", "outcome", "How the episode ended, as text.", ""),
+    ("decisions", "condition", "Condition, see condition=...", ""),
+    ("decisions", "task", "Name of the task; with condition and episode it names the round.", ""),
+    ("decisions", "episode", "Index of the record within its task and condition.", ""),
+    ("decisions", "agent", "Seat of the participant.", ""),
+    ("decisions", "timestep", "Step for which the decision was taken, from 1.", ""),
+    ("decisions", "answered", "When it was taken; not in anonymous exports.", TIME),
+    ("decisions", "state", "Hash of the state before the step; equal states have equal hashes.", "hexadecimal"),
+    ("decisions", "options", "Number of actions that the game accepted.", ""),
+    ("decisions", "choice", "Action or plan, as text; with a plan, several actions separated by semicolons.", ""),
+    ("decisions", "seconds", "Time that the decision took; empty in real time.", "s"),
     ("messages", "timestep", "Step before which the message was sent, from 1.", ""),
     ("messages", "agent", "Seat of the sender; voice for one without a seat.", ""),
     ("messages", "words", "Text of the message.", ""),
@@ -281,16 +370,27 @@ COLUMNS = (
 
 COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
     "participants": tuple(name for table, name, *_ in COLUMNS if table == "participants"),
-    "answers": ("id", "group", "form", "condition", "place", "item", "value", "minute"),
+    "answers": (
+        *("id", "group", "form", "condition", "place", "item", "value", "code", "minute", "started", "answered"),
+    ),
+    "pages": (
+        *("id", "group", "step", "kind", "name", "condition", "place", "started", "answered", "seconds", "window"),
+        "focus_losses",
+    ),
     "episodes": (
         *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),
-        *("seconds", "decisions", "timeouts", "disconnects", "refused", "interface", "outcome"),
+        *("seconds", "decisions", "timeouts", "disconnects", "refused", "interface", "started", "answered", "window"),
+        *("focus_losses", "outcome"),
+    ),
+    "decisions": (
+        *("id", "condition", "task", "episode", "agent", "timestep", "answered", "state", "options", "choice"),
+        "seconds",
     ),
     "messages": ("condition", "task", "episode", "timestep", "agent", "words", "plan"),
     "codebook": ("table", "name", "meaning", "values"),
 }
 """Columns of tables without rows; episodes have the metrics of their games as further columns."""
-LEFT_OUT = ("joined", "number")  # of anonymous exports
+LEFT_OUT = ("joined", "number", "started", "answered")  # of anonymous exports
 
 
 def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
@@ -312,7 +412,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
         written.append(f"{name}.{options.form}")
         write_atomic(out / written[-1], _as_text(name, rows, options).encode())
     for name, records in _exported_records(results, folder, options):
-        lines = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
+        lines = b"".join(dump_line(_clean(record, rename, options)) for record in records)
         written.append(f"records/{name}.jsonl")
         write_atomic(out / written[-1], lines)
     return written
@@ -338,7 +438,8 @@ def _tables(
         free = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind == "text"}
         answers = [row for row in answers if (row["form"], row["item"]) not in free]
     left_out = LEFT_OUT if options.anonymous else ()
-    for name, rows in (("participants", people), ("answers", answers), ("episodes", results.episodes())):
+    tables = {"participants": people, "answers": answers, "pages": results.pages(), "episodes": results.episodes()}
+    for name, rows in (tables | {"decisions": results.decisions()}).items():
         yield (
             name,
             [{k: rename(str(v)) if k == "id" else v for k, v in row.items() if k not in left_out} for row in rows],
@@ -369,10 +470,13 @@ def _exported_records(
             yield f"{name}_aborted", read_records(aborted)
 
 
-def _clean(record: Record, rename: Callable[[str], str], cut_text: bool) -> Record:
-    people = {agent: structs.replace(person, id=rename(person.id)) for agent, person in record.people.items()}
+def _clean(record: Record, rename: Callable[[str], str], options: ExportOptions) -> Record:
+    left_out: dict[str, Any] = {"session": "", "number": 0, "started": 0, "answered": 0} if options.anonymous else {}
+    people = {
+        agent: structs.replace(person, id=rename(person.id), **left_out) for agent, person in record.people.items()
+    }
     steps = record.steps
-    if cut_text:
+    if options.cut_text:
         steps = [
             structs.replace(step, messages=[structs.replace(message, say="", plan="") for message in step.messages])
             for step in steps

@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 import json
 import math
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,12 +16,13 @@ from urllib.parse import parse_qs
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.messages import Rate
+from collab_overcooked.play.people import window_size
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import StudyStep
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
-from collab_overcooked.study.journal import Participant
+from collab_overcooked.study.journal import MAX_LOSSES, Participant
 from collab_overcooked.study.texts import fill
 
 MAX_BYTES = 64_000  # of a questionnaire
@@ -163,6 +165,8 @@ class StudyPages:
             step = self.journal.step_of(person)
         if step is None:
             self.host.end(person, "done")
+        elif not person.end:
+            self.journal.opened(person)
         if person.end or step is None:
             return pages.end_page(study, study.ends[person.end], person.kept, f"/study/{person.token}")
         target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
@@ -191,7 +195,6 @@ class StudyPages:
         seconds = self.study.blocks[step.block].seconds if step.kind == "page" else self.study.forms[step.form].within
         if not seconds:
             return None
-        self.journal.opened(person)
         assert person.opened is not None
         return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
@@ -206,11 +209,12 @@ class StudyPages:
         step = self.journal.step_of(person)
         if step is None or person.end or fields.get("step") != [str(person.step)] or step.kind == "play":
             return _redirect(f"/study/{person.token}")
+        self.journal.opened(person)
         left = self._seconds_left(person, step)
         if step.kind == "form":
             self._answer(person, self.study.forms[step.form], fields, late=left == 0)
         elif not left:
-            self.journal.passed(person)
+            self.journal.passed(person, _window_of(fields))
         return _redirect(f"/study/{person.token}")
 
     def _answer(self, person: Participant, form: Questionnaire, fields: FieldValues, late: bool) -> None:
@@ -222,7 +226,7 @@ class StudyPages:
             )
             return
         self._drafts.pop(person.id, None)
-        self.journal.answered(person, answers | dict.fromkeys(complaints))
+        self.journal.answered(person, answers | dict.fromkeys(complaints), _window_of(fields))
         if any(item.screens(answers[item.name]) for item in form.items if item.name in answers):
             self.host.end(person, "screened")
         elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
@@ -321,6 +325,14 @@ async def _fields(request: Any) -> FieldValues | None:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:  # not UTF-8, or too many fields
         return None
+
+
+def _window_of(fields: FieldValues) -> dict[str, Any]:
+    """Return the size of the window and its losses of the focus, as far as the page reports them."""
+    numbers = {name: int(values[0]) for name, values in fields.items() if re.fullmatch("[0-9]{1,5}", values[0])}
+    size = {"window": window_size(numbers["window"])} if "window" in numbers else {}
+    losses = {"focus_losses": min(numbers["focus_losses"], MAX_LOSSES)} if "focus_losses" in numbers else {}
+    return size | losses
 
 
 def _network_of(address: str) -> str:

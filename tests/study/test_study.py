@@ -8,10 +8,12 @@ import csv
 import itertools
 import json
 import random
+import re
 import resource
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,8 @@ from collab_overcooked.study.pages import consent_page, end_page, form_page, pro
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
 
-WITHIN = Path(__file__).parents[2] / "docs" / "examples" / "studies" / "within.yaml"
+DOCS = Path(__file__).parents[2] / "docs"
+WITHIN, GUIDE = DOCS / "examples" / "studies" / "within.yaml", DOCS / "how_to" / "study.md"
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -374,7 +377,7 @@ def test_answers_have_labels_and_a_choice_expects_one_of_them() -> None:
     study = read_study({**QUICK, **CHECKED, "forms": checked})
     page = form_page(study, study.forms["check"], "/x", 0, 1, {}, {})
     assert 'value="y"' in page and "<span>Yes, I would</span>" in page
-    assert study.forms["check"].items[0].meaning() == "y: Yes, I would; n: No"
+    assert study.forms["check"].items[0].meaning() == "y: Yes, I would (code 1); n: No (code 2)"
     with pytest.raises(ValueError, match="expect must be one answer"):
         read_study(
             {**QUICK, **CHECKED, "forms": checked | {"check": {"title": "C", "items": [item | {"expect": ["y", "n"]}]}}}
@@ -561,7 +564,7 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     page = client.post(home, data={"step": "1", "age": "20", "games": ["chess"]})
     assert f'href="{home}/play"' in page.text and "you play: A" in page.text
     kinds = [json.loads(line)["event"] for line in (tmp_path / JOURNAL).read_text().splitlines()]
-    assert kinds == ["joined", "passed", "answered", "grouped"]
+    assert [kind for kind in kinds if kind != "opened"] == ["joined", "passed", "answered", "grouped"]
 
 
 def test_everybody_can_leave_is_debriefed_and_can_delete_what_is_stored(tmp_path: Path) -> None:
@@ -900,7 +903,7 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
     assert done.exit_code == 0, done.output
     with (tmp_path / "codebook.csv").open() as file:
         known = {row["name"] for row in csv.DictReader(file)}
-    for name in ("participants", "answers", "episodes"):
+    for name in ("participants", "answers", "pages", "episodes", "decisions"):
         with (tmp_path / f"{name}.csv").open() as file:
             rows = list(csv.DictReader(file))
         assert rows and set(rows[0]) <= known, set(rows[0]) - known
@@ -908,6 +911,108 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
         assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
     replayed = CliRunner().invoke(app, ["replay", str(tmp_path / "records" / "helped.jsonl"), "--check"])
     assert replayed.exit_code == 0, replayed.output
+
+
+@pytest.fixture
+def tables(rehearsed: tuple[Path, Any], tmp_path: Path) -> dict[str, list[dict[str, str]]]:
+    """Tables of the rehearsed study, by name."""
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path / "tables")])
+    assert done.exit_code == 0, done.output
+    names = ("participants", "answers", "pages", "episodes", "decisions", "codebook")
+    texts = {name: (tmp_path / "tables" / f"{name}.csv").read_text("utf-8") for name in names}
+    return {name: list(csv.DictReader(text.splitlines())) for name, text in texts.items()}
+
+
+def test_each_decision_of_a_person_is_a_row(tables: dict[str, list[dict[str, str]]]) -> None:
+    decisions = tables["decisions"]
+    counted = Counter((row["id"], row["condition"], row["task"], row["episode"]) for row in decisions)
+    expected = {
+        (row["id"], row["condition"], row["task"], row["episode"]): int(row["decisions"]) for row in tables["episodes"]
+    }
+    assert counted == expected and sum(counted.values()) > 8
+    for row in decisions:
+        assert row["choice"] and int(row["options"]) > 1 and len(row["state"]) == 16 and float(row["seconds"]) >= 0
+        assert row["agent"] == "agent_0" and int(row["timestep"]) >= 1
+    assert len({row["state"] for row in decisions}) > len(counted), "states change within a round"
+
+
+def test_times_of_rounds_pages_and_answers_follow_each_other(tables: dict[str, list[dict[str, str]]]) -> None:
+    def moment(text: str) -> datetime:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", text), text
+        return datetime.fromisoformat(text)
+
+    for name in ("answers", "pages", "episodes"):
+        assert tables[name] and all(moment(row["started"]) <= moment(row["answered"]) for row in tables[name])
+    for row in tables["pages"]:
+        between = moment(row["answered"]) - moment(row["started"])
+        assert float(row["seconds"]) == pytest.approx(between.total_seconds(), abs=0.0015)
+    played = {(row["id"], row["condition"]): row for row in tables["pages"] if row["kind"] == "play"}
+    assert len(played) == len(tables["episodes"]) == 8
+    for row in tables["episodes"]:
+        page = played[row["id"], row["condition"]]
+        assert moment(page["started"]) <= moment(row["started"]) and moment(row["answered"]) <= moment(page["answered"])
+        assert row["window"] == "large" and row["focus_losses"] == "0"
+    kinds = [(row["kind"], row["name"]) for row in tables["pages"] if row["id"] == tables["pages"][0]["id"]]
+    assert kinds == [
+        ("page", "How"),
+        ("form", "before"),
+        ("play", ""),
+        ("form", "liked"),
+        ("play", ""),
+        ("form", "liked"),
+    ]
+    assert {row["window"] for row in tables["participants"]} == {"large"}
+
+
+def test_anonymous_tables_and_records_have_no_times_of_day(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path), "--anonymous"])
+    assert done.exit_code == 0, done.output
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "codebook.csv"]
+    assert len(files) == 8 and not [
+        path for path in files if re.search(r"T\d\d:\d\d|started|session", path.read_text())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "answer", "code"),
+    [
+        (FormItem("a", "likert", "?", points=5), 4, 4),
+        (FormItem("a", "number", "?", span=(-3, 9)), -3, -3),
+        (FormItem("a", "choice", "?", options=("no", "yes")), "yes", 2),
+        (FormItem("a", "choice", "?", options=("no", "yes"), optional=True), None, None),
+        (FormItem("a", "many", "?", options=("no", "yes")), ["yes"], None),
+        (FormItem("a", "text", "?"), "yes", None),
+    ],
+)
+def test_answers_have_codes(item: FormItem, answer: Any, code: int | None) -> None:
+    assert item.code(answer) == code
+
+
+@pytest.mark.parametrize(("width", "size"), [("320", "small"), ("599", "small"), ("600", "medium"), ("1024", "large")])
+def test_pages_report_the_window_and_losses_of_the_focus(client: Any, width: str, size: str) -> None:
+    home = client.post("/study/consent", data={"PID": "p1", "agree": "yes"}).url.path
+    journal = client.host.journal
+    client.post(home, data={"step": "0", "window": width, "focus_losses": "3"})
+    client.post(home, data={"step": "1", "age": "20", "window": "<b>", "focus_losses": "-1"})
+    first, second = StudyResults(journal).pages()
+    assert (first["window"], first["focus_losses"]) == (size, 3)
+    assert (second["window"], second["focus_losses"]) == (None, None)
+    assert StudyResults(journal).participants()[0]["window"] == size
+
+
+@pytest.mark.filterwarnings("ignore")  # of statsmodels, about few random answers
+def test_the_snippet_of_the_docs_reads_the_tables(
+    tables: dict[str, list[dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("statsmodels", reason="the extra 'dev' is not installed")
+    (code,) = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    model = names["model"]
+    assert model.nobs == len(tables["decisions"]) and len(model.model.group_labels) == 4
+    assert list(model.fe_params.index) == ["Intercept", "C(condition)[T.hindered]"]
+    assert names["scales"].shape == (8, 1) and names["scales"]["fun"].between(1, 5).all()
 
 
 def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:
@@ -972,7 +1077,7 @@ def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[P
     for name, folder in (("empty", tmp_path / "run"), ("full", rehearsed[0])):
         done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name)])
         assert done.exit_code == 0, done.output
-        tables = ("participants", "answers", "episodes", "messages")
+        tables = ("participants", "answers", "pages", "episodes", "decisions", "messages")
         columns[name] = {t: (tmp_path / name / f"{t}.csv").read_text().split("\n")[0].split(",") for t in tables}
     for table, empty in columns["empty"].items():
         full = columns["full"][table]

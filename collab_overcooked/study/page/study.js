@@ -8,6 +8,21 @@ function admit() {
 admit();
 window.addEventListener("resize", admit);
 
+// Pages report the width of the window and how often it lost the focus, also before the page was loaded again.
+const losses = document.querySelector("[name=focus_losses]");
+if (losses) {
+  const width = document.querySelector("[name=window]");
+  const key = `focus:${location.pathname}:${document.querySelector("[name=step]").value}`;
+  const count = (more) => {
+    try { losses.value = Number(sessionStorage.getItem(key) ?? 0) + more; sessionStorage.setItem(key, losses.value); } catch { losses.value = Number(losses.value) + more; }
+  };
+  const measure = () => { width.value = window.innerWidth; };
+  count(0);
+  measure();
+  window.addEventListener("resize", measure);
+  window.addEventListener("blur", () => count(1));
+}
+
 // A page that is to be read holds its button until the time is over; a questionnaire is then sent as it is.
 for (const timer of document.querySelectorAll("[data-timer]")) {
   const end = performance.now() + 1000 * Number(timer.dataset.left);

@@ -20,7 +20,8 @@ from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
-from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep, read_study
+from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep
+from collab_overcooked.study.reader import read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
 LOST = (

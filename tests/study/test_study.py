@@ -27,12 +27,13 @@ from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.bots import Bot, PageForm
-from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
+from collab_overcooked.study.design import FOLDER, End, Study
 from collab_overcooked.study.documents import check_studies, differences
 from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
+from collab_overcooked.study.reader import default_per_network, read_study
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
 

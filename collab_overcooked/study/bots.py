@@ -129,7 +129,7 @@ class Bot:
                 sent.append((name, self._random.choice(values)))
             elif kind == "select":
                 sent += [(name, place) for place in self._random.sample(values, len(values))]
-            elif kind == "numeric":
+            elif kind in ("numeric", "range"):
                 sent.append((name, str(self._random.randint(*page.spans[name]))))
             elif kind == "textarea":
                 sent.append((name, f"text of bot {self.seed}"))

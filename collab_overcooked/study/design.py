@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +17,7 @@ import numpy as np
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import Job
-from collab_overcooked.study.forms import Questionnaire
+from collab_overcooked.study.forms import RANDOM, Questionnaire, ShowIf
 from collab_overcooked.study.order import ORDERS, rows_of
 from collab_overcooked.study.texts import fill
 
@@ -73,6 +76,8 @@ class Block:
     after: str = ""  # Name of the questionnaire after each condition; empty for none
     practice: bool = False  # Whether three short episodes that do not count come before the first condition
     seconds: int = 0  # Minimum time for which a page is shown
+    shuffle: str = ""  # Blocks of the same non-empty key follow each other in an order drawn for each participant
+    show_if: ShowIf = ()  # Answers on which a page or questionnaire is shown; always if empty
 
 
 @dataclass(frozen=True)
@@ -162,14 +167,29 @@ class Study:
             for place, (name, label) in enumerate(zip(names, labels, strict=True), start=1)
         }
 
-    def steps(self, group: int) -> list[StudyStep]:
+    def draw_orders(self, number: int) -> dict[str, list[int]]:
+        """Return the random orders of a participant: of the questions of a form, and of blocks.
+
+        Args:
+            number: Index of the participant in order of consent.
+        """
+        sizes = Counter(block.shuffle for block in self.blocks if block.shuffle)
+        sizes |= {f"forms.{form.name}": len(form.items) for form in self.forms.values() if form.order == RANDOM}
+        return {
+            key: np.random.default_rng(derive_seed(self.seed, key, number)).permutation(size).tolist()
+            for key, size in sizes.items()
+        }
+
+    def steps(self, group: int, orders: Mapping[str, Sequence[int]] = MappingProxyType({})) -> list[StudyStep]:
         """Return the steps of a group in order; before the first game they are the same for all groups.
 
         Args:
             group: Row of the balanced orders.
+            orders: Random orders of a participant, see ``draw_orders``; those of the file by default.
         """
         steps: list[StudyStep] = []
-        for i, block in enumerate(self.blocks):
+        for i in self._in_order(orders):
+            block = self.blocks[i]
             if block.page is not None:
                 steps.append(StudyStep("page", i))
             elif block.form:
@@ -180,3 +200,10 @@ class Study:
                 if block.after:
                     steps.append(StudyStep("form", i, block.after, name, place))
         return steps
+
+    def _in_order(self, orders: Mapping[str, Sequence[int]]) -> list[int]:
+        indices: list[int] = []
+        for key, together in groupby(range(len(self.blocks)), lambda i: self.blocks[i].shuffle or i):
+            run = list(together)
+            indices += [run[k] for k in orders.get(str(key), range(len(run)))]
+        return indices

@@ -21,6 +21,7 @@ from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, obje
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
 from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep
+from collab_overcooked.study.forms import holds
 from collab_overcooked.study.reader import read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
@@ -47,11 +48,14 @@ _FACTS: Mapping[str, Mapping[str, Form]] = {
         "place": integer(),
         "answers": mapping_of(lambda value: check_answer(value)),
     },
+    "skipped": _OF_PERSON,
+    "retried": {**_OF_PERSON, "form": schema.name, "answers": mapping_of(lambda value: check_answer(value))},
     "ended": {**_OF_PERSON, "how": schema.one_of(ENDS)},
 }
 _SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
 _WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
 _OPTIONAL: Mapping[str, Mapping[str, Form]] = {
+    "joined": {"orders": mapping_of(list_of(integer()))},
     "grouped": {"row": integer()},  # it was the group's number before
     "passed": _WINDOW,
     "answered": _WINDOW,
@@ -90,6 +94,9 @@ class Participant:
     end: str = ""  # How participation ended, see ``design.ENDS``; empty until then
     opened: tuple[int, float] | None = None  # Last step that was shown, and when it first was; None before
     failed_checks: int = 0  # Number of failed attention checks
+    orders: Mapping[str, Sequence[int]] = field(default_factory=dict)  # See ``Study.draw_orders``
+    answers: dict[str, Any] = field(default_factory=dict)  # Last answers by ``FORM.QUESTION``
+    retries: int = 0  # Tries of the current questionnaire whose answers were not accepted
 
 
 class Journal(Locked):
@@ -120,7 +127,7 @@ class Journal(Locked):
         self.limit = study.limit
         self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
-        self._steps: dict[int, list[StudyStep]] = {}
+        self._steps: dict[tuple[str, int], list[StudyStep]] = {}
         self._log, self._identities = journals(self.path)
         secret = {line["id"]: line for line in self._identities.read()}
         for event in self._log.read():
@@ -156,7 +163,9 @@ class Journal(Locked):
             self.joined += 1
             identity = secret.get(event["id"])
             if identity is not None:  # otherwise it is being written, or was deleted on request
-                self._add(Participant(identity["id"], identity["token"], event["number"], identity["kept"]))
+                person = Participant(identity["id"], identity["token"], event["number"], identity["kept"])
+                person.orders = event.get("orders", {})
+                self._add(person)
         elif kind == "declined":
             self.declined += 1
         elif kind == "grouped":
@@ -178,10 +187,14 @@ class Journal(Locked):
             person.opened = event["step"], event["time"]
         elif event["event"] == "ended":
             person.end = event["how"]
+        elif event["event"] == "retried":
+            person.retries += 1
         else:
-            person.step = event["step"] + 1
+            person.step, person.retries = event["step"] + 1, 0
             form = self.study.forms.get(event.get("form", ""))
-            person.failed_checks += 0 if form is None else form.failed(event["answers"])
+            if form is not None:
+                person.failed_checks += form.failed(event["answers"])
+                person.answers |= {f"{form.name}.{item.name}": event["answers"].get(item.name) for item in form.items}
 
     def _add(self, person: Participant) -> None:
         self.people[person.id] = self._by_token[_digest(person.token)] = person
@@ -193,10 +206,12 @@ class Journal(Locked):
             kept: Address parameters that the study stores, including the panel's id.
         """
         person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
+        person.orders = self.study.draw_orders(person.number)
         before = self._identities.path.stat().st_size if self._identities.path.exists() else 0
         self._identities.append({"id": person.id, "token": person.token, "kept": person.kept})
         try:
-            self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
+            drawn = {"orders": person.orders} if person.orders else {}
+            self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version, **drawn)
         except OSError:
             self._identities.cut(before)  # who has not joined leaves nothing
             raise
@@ -240,6 +255,19 @@ class Journal(Locked):
         facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers, **window}
         self._write("answered", id=person.id, group=person.group, step=person.step, **facts)
 
+    def retried(self, person: Participant, answers: Mapping[str, Any]) -> None:
+        """Store answers that are not accepted, before the participant tries the questionnaire again."""
+        step = self.step_of(person)
+        assert step is not None
+        self._write("retried", id=person.id, step=person.step, form=step.form, answers=answers)
+
+    def skip(self, person: Participant) -> None:
+        """Skip the steps of a participant that depend on answers which were not given."""
+        while (step := self.step_of(person)) is not None and not person.end:
+            if holds(self.study.blocks[step.block].show_if, person.answers):
+                return
+            self._write("skipped", id=person.id, step=person.step)
+
     def end(self, person: Participant, how: str) -> None:
         """Record how participation ended; only the first call counts."""
         if not person.end:
@@ -282,9 +310,10 @@ class Journal(Locked):
 
     def steps_of(self, person: Participant) -> list[StudyStep]:
         """Return the steps of a participant; those from the first game on are final once there is a group."""
-        if person.row not in self._steps:
-            self._steps[person.row] = self.study.steps(person.row)
-        return self._steps[person.row]
+        key = person.id, person.row
+        if key not in self._steps:
+            self._steps[key] = self.study.steps(person.row, person.orders)
+        return self._steps[key]
 
     def step_of(self, person: Participant) -> StudyStep | None:
         """Return the current step of a participant, None when all are completed."""

@@ -6,6 +6,7 @@ Texts from study files and participants are escaped.
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -164,6 +165,7 @@ def form_page(
     complaints: Mapping[str, str],
     left: int | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
+    notice: str = "",
 ) -> str:
     """Return a questionnaire with submitted values and error messages.
 
@@ -177,8 +179,9 @@ def form_page(
         complaints: Error messages by item.
         left: Seconds after which it is submitted; None for no limit.
         labels: Labels of the conditions, by name, for options that name them.
+        notice: Text above the questions, for example that they are asked again; empty for none.
     """
-    errors = ""
+    errors = f'<p class="errors" role="alert">{_text(notice)}</p>' if notice else ""
     if complaints:
         names = {item.name: item.ask for item in form.items}
         links = "".join(f'<li><a href="#{name}">{_text(names[name])}</a></li>' for name in complaints)
@@ -261,7 +264,11 @@ def _item(study: Study, item: FormItem, values: Sequence[str], complaint: str, l
     optional = f' <span class="soft">{_text(study.texts["optional"])}</span>' if item.optional else ""
     error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
     state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
-    if item.kind in ("number", "text"):
+    depends = ""
+    if item.show_if:
+        answers = {name.partition(".")[2]: values for name, values in item.show_if}
+        depends = f' data-show-if="{_text(json.dumps(answers))}"'
+    if item.kind in ("number", "slider", "text"):
         value = _text(values[0]) if values else ""
         attributes = f'id="{item.name}" name="{item.name}"{state}'
         if item.kind == "text":
@@ -269,12 +276,17 @@ def _item(study: Study, item: FormItem, values: Sequence[str], complaint: str, l
         else:
             span = f'data-low="{item.span[0]}" data-high="{item.span[1]}"'
             field = f'<input {attributes} inputmode="numeric" {span} size="8" maxlength="10" value="{value}">'
+            if item.kind == "slider":
+                limits = f'min="{item.span[0]}" max="{item.span[1]}" {span}'
+                field = f'<input type="range" {attributes} {limits} value="{value}" data-moved="{int(bool(value))}">'
+                low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
+                field = f'<div class="scale">{low}{field}{high}<output for="{item.name}">{value}</output></div>'
         label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
-        return f'<div class="item">{label}{error}{field}</div>'
+        return f'<div class="item"{depends}>{label}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"
     role = "" if item.kind in ("many", "rank") else ' role="radiogroup"'
     inner = f"{legend}{error}{_options(study, item, values, labels)}"
-    return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
+    return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}{depends}>{inner}</fieldset>'
 
 
 def _options(study: Study, item: FormItem, values: Sequence[str], labels: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from types import UnionType
@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import check_options, near_matches
-from collab_overcooked.io.documents import Document, load_layout
+from collab_overcooked.io.documents import Document, field_name, load_layout
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
@@ -32,7 +32,14 @@ from collab_overcooked.study.design import (
     Needs,
     Study,
 )
-from collab_overcooked.study.forms import MAX_SECONDS, FormReader, Questionnaire, check_name
+from collab_overcooked.study.forms import (
+    MAX_SECONDS,
+    FormReader,
+    Questionnaire,
+    check_name,
+    check_show_if,
+    read_show_if,
+)
 from collab_overcooked.study.order import ORDERS
 from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts
 
@@ -217,9 +224,12 @@ class _Reader:
 
     def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
         doc = self.doc
-        blocks = tuple(
-            self._block(("blocks", i), conditions, forms) for i in range(len(doc.listed("blocks", "blocks")))
-        )
+        blocks: tuple[Block, ...] = ()
+        for i, entry in enumerate(doc.listed("blocks", "blocks")):
+            if isinstance(entry, dict) and "shuffle" in entry:
+                blocks += tuple(self._shuffled(("blocks", i), conditions, forms))
+            else:
+                blocks += (self._block(("blocks", i), conditions, forms),)
         used = {name for block in blocks for name in (*block.play, block.form, block.after)}
         for key, known in (("conditions", conditions), ("forms", forms)):
             for name in known:
@@ -227,21 +237,36 @@ class _Reader:
                     raise doc.error(f"{key}.{name} is in no block", key, name)
         return blocks
 
+    def _shuffled(
+        self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]
+    ) -> Iterator[Block]:
+        doc, path = self.doc, (*path, "shuffle")
+        doc.mapping(*path[:-1], only=("shuffle",))
+        for i in range(len(doc.listed("pages and forms", *path))):
+            block = self._block((*path, i), conditions, forms)
+            if block.play:
+                raise doc.refuse("have one of page, form, as games have an order of their own", *path, i)
+            yield replace(block, shuffle=field_name(path[:-1]))
+
     def _block(self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]) -> Block:
         doc = self.doc
-        block = doc.mapping(*path, only=("page", "form", *_PLAY_KEYS))
+        block = doc.mapping(*path, only=("page", "form", "show_if", "shuffle", *_PLAY_KEYS))
         kinds = [kind for kind in ("page", "form", "play") if kind in block]
         if len(kinds) != 1:
             raise doc.refuse("have one of page, form, play", *path)
-        doc.mapping(*path, only=_PLAY_KEYS if kinds == ["play"] else kinds)
+        doc.mapping(*path, only=_PLAY_KEYS if kinds == ["play"] else (*kinds, "show_if"))
+        check_show_if(doc, forms, *path, "show_if")
+        show_if = read_show_if(doc, *path, "show_if")
         if kinds == ["page"]:
             doc.mapping(*path, "page", only=("title", "text", "seconds"))
             seconds = doc.integer(*path, "page", "seconds", default=0, high=MAX_SECONDS)
             return Block(
-                page=(one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")), seconds=seconds
+                page=(one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")),
+                seconds=seconds,
+                show_if=show_if,
             )
         if kinds == ["form"]:
-            return Block(form=doc.choice(list(forms), *path, "form"))
+            return Block(form=doc.choice(list(forms), *path, "form"), show_if=show_if)
 
         def check_condition(doc: Document, name: Any, *place: Any) -> None:
             doc.choice(list(conditions), *place)

@@ -169,6 +169,7 @@ class StudyResults:
         """Return a row for each completed step of a participant: a page, a questionnaire or a condition."""
         opened, study = self._opened(), self.journal.study
         rows: list[Row] = []
+        retries = Counter((e["id"], e["step"]) for e in self.journal.events if e["event"] == "retried")
         for event in self.journal.events:
             person = self.journal.people.get(event.get("id", ""))
             if event["event"] not in ("passed", "answered") or person is None:
@@ -179,6 +180,7 @@ class StudyResults:
             facts |= {"condition": step.condition or None, "place": step.place if step.condition else None}
             facts |= {"started": _iso(started), "answered": _iso(event["time"])}
             facts["seconds"] = None if started is None else round(event["time"] - started, 3)
+            facts["retries"] = retries[person.id, event["step"]]
             facts |= {name: event.get(name) for name in ("window", "focus_losses")}
             rows.append({"id": person.id, "group": person.group, "step": event["step"], **facts})
         return rows
@@ -329,6 +331,7 @@ COLUMNS = (
     ("pages", "started", "When the step was first shown; not in anonymous exports.", TIME),
     ("pages", "answered", "When it was completed; not in anonymous exports.", TIME),
     ("pages", "seconds", "Time from started to answered.", "s"),
+    ("pages", "retries", "Tries of a questionnaire whose answers were not accepted.", ""),
     ("pages", "window", f"Width of the window; empty if unknown, and for a condition. {WIDTHS}", SIZES),
     ("pages", "focus_losses", "How often the window lost the focus; empty as window is.", ""),
     ("episodes", "condition", "Condition, see condition=...", ""),
@@ -374,8 +377,8 @@ COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
         *("id", "group", "form", "condition", "place", "item", "value", "code", "minute", "started", "answered"),
     ),
     "pages": (
-        *("id", "group", "step", "kind", "name", "condition", "place", "started", "answered", "seconds", "window"),
-        "focus_losses",
+        *("id", "group", "step", "kind", "name", "condition", "place", "started", "answered", "seconds"),
+        *("retries", "window", "focus_losses"),
     ),
     "episodes": (
         *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),

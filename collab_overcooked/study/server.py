@@ -159,6 +159,7 @@ class StudyPages:
         return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
 
     def _now(self, person: Participant) -> str:
+        self.journal.skip(person)
         study, step = self.study, self.journal.step_of(person)
         if step is not None and step.kind == "play" and not person.end:
             self._begin_play(person)
@@ -171,10 +172,11 @@ class StudyPages:
             return pages.end_page(study, study.ends[person.end], person.kept, f"/study/{person.token}")
         target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
         if step.kind == "form":
-            form, draft = study.forms[step.form], self._drafts.get(person.id)
+            form, draft = self._form(person, step), self._drafts.get(person.id)
             values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
             left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
-            return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels)
+            notice = fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else ""
+            return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels, notice)
         page = study.blocks[step.block].page
         if page is not None:
             return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
@@ -182,6 +184,9 @@ class StudyPages:
             label = study.conditions[step.condition].label
             return pages.game_page(study, label, target, person.step, steps)
         return pages.waiting_page(study, person.token, study.group - 1)
+
+    def _form(self, person: Participant, step: StudyStep) -> Questionnaire:
+        return self.study.forms[step.form].shown(person.orders.get(f"forms.{step.form}", ()), person.answers)
 
     def _begin_play(self, person: Participant) -> None:
         """Form the group of a single player; register others as waiting, even if their page never polls."""
@@ -212,7 +217,7 @@ class StudyPages:
         self.journal.opened(person)
         left = self._seconds_left(person, step)
         if step.kind == "form":
-            self._answer(person, self.study.forms[step.form], fields, late=left == 0)
+            self._answer(person, self._form(person, step), fields, late=left == 0)
         elif not left:
             self.journal.passed(person, _window_of(fields))
         return _redirect(f"/study/{person.token}")
@@ -226,8 +231,12 @@ class StudyPages:
             )
             return
         self._drafts.pop(person.id, None)
+        screens = any(item.screens(answers[item.name]) for item in form.items if item.name in answers)
+        if screens and not late and person.retries < form.retry:
+            self.journal.retried(person, answers)
+            return
         self.journal.answered(person, answers | dict.fromkeys(complaints), _window_of(fields))
-        if any(item.screens(answers[item.name]) for item in form.items if item.name in answers):
+        if screens:
             self.host.end(person, "screened")
         elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
             self.host.end(person, "inattentive")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import csv
 import itertools
@@ -19,7 +18,7 @@ from typing import Any
 
 import pytest
 from cli_runner import CliRunner
-from study.world import QUICK
+from study.world import QUICK, served
 
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, builtin_names
@@ -512,25 +511,6 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
 
 
 # ------------------------------------------------------------------------------------------- pages and sockets
-
-
-@contextlib.contextmanager
-def served(study: Study, folder: Path) -> Any:
-    """Yield a browser without a script, whose attributes ``host`` and ``games`` are those of its server."""
-    pytest.importorskip("starlette", reason="needs the extra play")
-    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
-    from starlette.testclient import TestClient
-
-    from collab_overcooked.study.rehearsal import study_app
-
-    with Journal.open(folder, study) as journal:
-        web, games, host = study_app(journal)
-        with TestClient(web, base_url="http://localhost") as result:
-            result.host, result.games = host, games
-            try:
-                yield result
-            finally:
-                host.close()
 
 
 @pytest.fixture

@@ -462,6 +462,7 @@ class Session:
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": settings.show,
             "menu": settings.menu,
+            "fullscreen": settings.fullscreen,
             "language": settings.language,
             "requests": view is not None and bool(view.requestable),
             "single": [] if view is None else single_names(view),

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.study.forms import RANDOM, Questionnaire, ShowIf
+from collab_overcooked.study.media import Media
 from collab_overcooked.study.order import ORDERS, rows_of
 from collab_overcooked.study.texts import fill
 
@@ -76,6 +78,7 @@ class Block:
     after: str = ""  # Name of the questionnaire after each condition; empty for none
     practice: bool = False  # Whether three short episodes that do not count come before the first condition
     seconds: int = 0  # Minimum time for which a page is shown
+    media: Media | None = None  # Image or video below the text of a page
     shuffle: str = ""  # Blocks of the same non-empty key follow each other in an order drawn for each participant
     show_if: ShowIf = ()  # Answers on which a page or questionnaire is shown; always if empty
 
@@ -113,6 +116,15 @@ class Needs:
 
 
 @dataclass(frozen=True)
+class Bonus:
+    """What participants are paid for their games, in the currency of the study."""
+
+    most: float  # Largest sum
+    per_point: float = 0.0  # For each point of a score
+    per_round: float = 0.0  # For each round that was played to its end
+
+
+@dataclass(frozen=True)
 class Study:
     """A study with people, as its file describes it."""
 
@@ -124,7 +136,7 @@ class Study:
     boxes: tuple[str, ...]  # Statements to tick before agreeing
     needs: Needs  # What participants are asked to have
     debrief: str  # Text on the last page of all who agreed, however participation ended
-    bonus: tuple[float, float] | None  # Money per point of score, and the largest sum; None for no bonus
+    bonus: Bonus | None  # None for no bonus
     panel_id: str  # Name of the address parameter that holds the id of a panel; empty for none
     keep: tuple[str, ...]  # Further address parameters that are stored
     limit: int  # Number of participants needed
@@ -141,6 +153,7 @@ class Study:
     forms: Mapping[str, Questionnaire]  # Questionnaires by name
     ends: Mapping[str, End]  # Last pages by how participation ended, see ``ENDS``
     texts: Mapping[str, str]  # Texts of the pages by name, see ``texts.PAGE_TEXTS``
+    files: Mapping[str, Path]  # Files of images and videos by the names that pages use
     content: Mapping[str, Any] = field(repr=False)  # Values of the file, which must be the same when a study is resumed
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, field_name
 from collab_overcooked.io.text import harmless, one_line
+from collab_overcooked.study.media import MEDIA_KEYS, Media, MediaReader
 from collab_overcooked.study.texts import fill
 
 Kind = Literal["likert", "choice", "many", "rank", "number", "slider", "text"]
@@ -42,6 +43,7 @@ class FormItem:
     # Answers that an attention check expects; any other is a failed check. No check if empty.
     expect: tuple[str, ...] = ()
     show_if: ShowIf = ()  # Answers on which it is asked; always if empty
+    media: Media | None = None  # Image or video above its field
 
     def read(self, entries: Sequence[str], texts: Mapping[str, str]) -> Any:
         """Return an answer: an integer, a text, a list of texts, or None where it is left open.
@@ -198,8 +200,8 @@ class FormReader:
         "text": (),
     }
 
-    def __init__(self, doc: Document) -> None:
-        self.doc = doc
+    def __init__(self, doc: Document, media: MediaReader) -> None:
+        self.doc, self.media = doc, media
 
     def forms(self) -> dict[str, Questionnaire]:
         """Return all questionnaires by name."""
@@ -240,7 +242,8 @@ class FormReader:
         return Questionnaire(name, title, doc.text(*path, "text", default=""), tuple(items), within, retry, order)
 
     def _item(self, *path: Any) -> FormItem:
-        return replace(self._question(*path), show_if=read_show_if(self.doc, *path, "show_if"))
+        item, show_if = self._question(*path), read_show_if(self.doc, *path, "show_if")
+        return replace(item, show_if=show_if, media=self.media.read(*path))
 
     def _question(self, *path: Any) -> FormItem:
         doc = self.doc
@@ -249,7 +252,7 @@ class FormReader:
         if len(kinds) != 1:
             raise doc.refuse(f"have one of {', '.join(self.KEYS)}", *path)
         kind: Any = kinds[0]
-        doc.mapping(*path, only=("name", "ask", "optional", "show_if", kind, *self.KEYS[kind]))
+        doc.mapping(*path, only=("name", "ask", "optional", "show_if", *MEDIA_KEYS, kind, *self.KEYS[kind]))
         name = check_name(doc, doc.text(*path, "name"), *path, "name")
         ask, optional = doc.text(*path, "ask"), doc.boolean(*path, "optional")
         if kind == "likert":

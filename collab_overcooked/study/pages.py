@@ -10,10 +10,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from collab_overcooked.io.text import harmless
-from collab_overcooked.study.design import End, Needs, Study
+from collab_overcooked.study.design import Block, End, Needs, Study
 from collab_overcooked.study.forms import FormItem, Questionnaire
+from collab_overcooked.study.media import Media
 from collab_overcooked.study.texts import fill
 
 FieldValues = Mapping[str, Sequence[str]]
@@ -139,12 +141,23 @@ def consent_copy(study: Study) -> str:
     return f'<!DOCTYPE html>\n<html lang="{_text(study.language)}"><head>{head}</head><body>{body}</body></html>\n'
 
 
-def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int, left: int | None = None) -> str:
-    """Return a page of text whose button is enabled after ``left`` seconds."""
+def text_page(study: Study, block: Block, target: str, step: int, steps: int, left: int | None = None) -> str:
+    """Return the page of a block, whose button is enabled after ``left`` seconds."""
+    assert block.page is not None
+    title, text = block.page
     button = f'<p class="buttons"><button>{_text(study.texts["continue"])}</button></p>'
     timer = _timer(study, "read_first", left, "least") if left else ""
-    body = prose(text) + _post(target, {"step": step}, WINDOW_FIELDS + timer + button)
+    body = prose(text) + _media(block.media) + _post(target, {"step": step}, WINDOW_FIELDS + timer + button)
     return page(study, title, body, step=(step + 1, steps), script=True, leave=f"{target}/leave")
+
+
+def _media(media: Media | None) -> str:
+    if media is None:
+        return ""
+    source, alt = f"/study/files/{_text(quote(media.file))}", _text(media.alt)
+    if media.kind == "image":
+        return f'<p><img src="{source}" alt="{alt}"></p>'
+    return f'<p><video src="{source}" aria-label="{alt}" controls preload="auto"></video></p>'
 
 
 def _timer(study: Study, name: str, left: int, kind: str) -> str:
@@ -237,8 +250,6 @@ def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") 
         kept: Stored parameters of the participant.
         target: Address of the participant; empty if nothing is stored.
     """
-    from urllib.parse import quote
-
     texts, body = study.texts, prose(end_text(study, end.text, kept))
     if end.code:
         body += f'<p>{_text(texts["code"])} <code class="code">{_text(end_text(study, end.code, kept))}</code></p>'
@@ -282,10 +293,10 @@ def _item(study: Study, item: FormItem, values: Sequence[str], complaint: str, l
                 low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
                 field = f'<div class="scale">{low}{field}{high}<output for="{item.name}">{value}</output></div>'
         label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
-        return f'<div class="item"{depends}>{label}{error}{field}</div>'
+        return f'<div class="item"{depends}>{label}{_media(item.media)}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"
     role = "" if item.kind in ("many", "rank") else ' role="radiogroup"'
-    inner = f"{legend}{error}{_options(study, item, values, labels)}"
+    inner = f"{legend}{_media(item.media)}{error}{_options(study, item, values, labels)}"
     return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}{depends}>{inner}</fieldset>'
 
 

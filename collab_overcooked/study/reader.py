@@ -27,6 +27,7 @@ from collab_overcooked.study.design import (
     PARTICIPANTS,
     TASKS,
     Block,
+    Bonus,
     Condition,
     End,
     Needs,
@@ -40,6 +41,7 @@ from collab_overcooked.study.forms import (
     check_show_if,
     read_show_if,
 )
+from collab_overcooked.study.media import MEDIA_KEYS, MediaReader
 from collab_overcooked.study.order import ORDERS
 from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts
 
@@ -54,21 +56,22 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
     doc = load_layout(source, FOLDER, "study")
     doc.mapping(only=KEYS)
     name = Path(source).stem if isinstance(source, (str, Path)) else "study"
-    return _Reader(doc, partners or {}).study(name)
+    from_file = isinstance(source, (str, Path)) and Path(source).suffix in (".yaml", ".yml")
+    return _Reader(doc, partners or {}, Path(source).parent if from_file else None).study(name)  # type: ignore[arg-type]
 
 
 class _Reader:
     """Reader of one study file."""
 
-    def __init__(self, doc: Document, partners: Mapping[str, str]) -> None:
-        self.doc, self.chosen = doc, partners
+    def __init__(self, doc: Document, partners: Mapping[str, str], folder: Path | None) -> None:
+        self.doc, self.chosen, self.media = doc, partners, MediaReader(doc, folder)
 
     def study(self, name: str) -> Study:
         doc = self.doc
         doc.mapping("participants", only=PARTICIPANTS, default={})
         limit = doc.integer("participants", "limit", default=500, low=1, high=100_000)
         seed, group = doc.integer("seed", default=0), doc.integer("participants", "group", default=1, low=1, high=8)
-        partners, forms = self._partners(), FormReader(doc).forms()
+        partners, forms = self._partners(), FormReader(doc, self.media).forms()
         conditions = self._conditions(seed, group, partners)
         blocks = self._blocks(conditions, forms)
         return Study(
@@ -98,6 +101,7 @@ class _Reader:
             forms=forms,
             ends=self._ends(),
             texts=self._page_texts(),
+            files=self.media.files,
             content=doc.content,
         )
 
@@ -107,10 +111,14 @@ class _Reader:
         width = doc.integer("needs", "width", default=0, high=10_000)
         return Needs(width, doc.boolean("needs", "keyboard"), doc.boolean("needs", "mouse"))
 
-    def _bonus(self) -> tuple[float, float] | None:
-        if not self.doc.mapping("bonus", only=("per_point", "most"), default={}):
+    def _bonus(self) -> Bonus | None:
+        paid = self.doc.mapping("bonus", only=("per_point", "per_round", "most"), default={})
+        if not paid:
             return None
-        return self.doc.number("bonus", "per_point", low=0), self.doc.number("bonus", "most", low=0)
+        if not {"per_point", "per_round"} & paid.keys():
+            raise self.doc.refuse("have per_point, per_round, or both", "bonus")
+        amounts = {name: self.doc.number("bonus", name, default=0.0, low=0) for name in ("per_point", "per_round")}
+        return Bonus(self.doc.number("bonus", "most", low=0), **amounts)
 
     def _language(self) -> str:
         return self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en"
@@ -258,13 +266,10 @@ class _Reader:
         check_show_if(doc, forms, *path, "show_if")
         show_if = read_show_if(doc, *path, "show_if")
         if kinds == ["page"]:
-            doc.mapping(*path, "page", only=("title", "text", "seconds"))
+            doc.mapping(*path, "page", only=("title", "text", "seconds", *MEDIA_KEYS))
             seconds = doc.integer(*path, "page", "seconds", default=0, high=MAX_SECONDS)
-            return Block(
-                page=(one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")),
-                seconds=seconds,
-                show_if=show_if,
-            )
+            page = one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")
+            return Block(page=page, seconds=seconds, media=self.media.read(*path, "page"), show_if=show_if)
         if kinds == ["form"]:
             return Block(form=doc.choice(list(forms), *path, "form"), show_if=show_if)
 

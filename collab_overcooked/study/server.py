@@ -23,6 +23,7 @@ from collab_overcooked.study.design import StudyStep
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import MAX_LOSSES, Participant
+from collab_overcooked.study.media import media_type
 from collab_overcooked.study.texts import fill
 
 MAX_BYTES = 64_000  # of a questionnaire
@@ -52,6 +53,7 @@ def study_routes(host: StudyHost) -> list[Any]:
         Route("/study/consent", study_pages.consent, methods=["POST"]),
         Route("/study/copy", study_pages.copy),
         Route("/study/page/{name}", study_pages.file),
+        Route("/study/files/{name:path}", study_pages.media),
         Route("/study/{token}", study_pages.show),
         Route("/study/{token}", study_pages.take, methods=["POST"]),
         Route("/study/{token}/news", study_pages.news),
@@ -177,9 +179,9 @@ class StudyPages:
             left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
             notice = fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else ""
             return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels, notice)
-        page = study.blocks[step.block].page
-        if page is not None:
-            return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
+        block = study.blocks[step.block]
+        if block.page is not None:
+            return pages.text_page(study, block, target, person.step, steps, self._seconds_left(person, step))
         if study.group == 1:
             label = study.conditions[step.condition].label
             return pages.game_page(study, label, target, person.step, steps)
@@ -287,6 +289,15 @@ class StudyPages:
         if name not in FILES:
             return self._message(self.study.texts["error"], 404)
         return Response(read_shipped(f"study/page/{name}"), media_type=FILES[name])
+
+    async def media(self, request: Any) -> Any:
+        """Send an image or a video that the study names."""
+        from starlette.responses import FileResponse
+
+        file = self.study.files.get(request.path_params["name"])
+        if file is None or not file.is_file():
+            return self._message(self.study.texts["error"], 404)
+        return FileResponse(file, media_type=media_type(file))
 
     def _message(self, text: str, status: int) -> Any:
         return _page(pages.message_page(self.study, text), status)

@@ -213,3 +213,64 @@ def test_bots_take_part_in_all_of_it(tmp_path: Path) -> None:
     content = study_of_form(PLAYS, HOURS, SURE, right, blocks=[{"form": "asked"}, SHUFFLE], retry=1)
     result = rehearse(read_study(content), 2, tmp_path / "out")
     assert not result.errors and result.ends == {"done": 2}
+
+
+# ------------------------------------------------------------------------------------------- images and videos
+
+
+def study_with_files(folder: Path, *items: dict[str, Any], **page: Any) -> Path:
+    """Write a study whose first page has an image or a video; returns its file."""
+    folder.mkdir(exist_ok=True)
+    (folder / "pot.png").write_bytes(b"PNG")
+    (folder / "film one.mp4").write_bytes(bytes(range(100)))
+    (folder.parent / "secret.png").write_bytes(b"secret")
+    content = study_of_form(
+        *(items or (PLAYS,)), blocks=[{"page": {"title": "T", "text": "t"} | page}, {"form": "asked"}]
+    )
+    file = folder / "mine.yaml"
+    file.write_text(json.dumps(content))
+    return file
+
+
+def test_images_and_videos_of_the_study_are_shown_and_sent(tmp_path: Path) -> None:
+    asked = {**PLAYS, "video": "film one.mp4"}
+    file = study_with_files(tmp_path / "mine", asked, image="pot.png", alt="A <pot>")
+    with served(read_study(file), tmp_path / "out") as client:
+        page = client.post("/study/consent", data=AGREE)
+        assert '<img src="/study/files/pot.png" alt="A &lt;pot&gt;">' in page.text
+        picture = client.get("/study/files/pot.png")
+        assert picture.content == b"PNG" and picture.headers["content-type"] == "image/png"
+        assert picture.headers["x-content-type-options"] == "nosniff"
+        page = client.post(page.url.path, data={"step": "0"})
+        assert '<video src="/study/files/film%20one.mp4"' in page.text
+        assert "media-src 'self'" in page.headers["content-security-policy"]
+        part = client.get("/study/files/film%20one.mp4", headers={"Range": "bytes=10-19"})
+        assert part.status_code == 206 and part.content == bytes(range(10, 20))
+        for name in ("mine.yaml", "../secret.png", "..%2Fsecret.png", "%2e%2e/secret.png", "none.png", "/etc/passwd"):
+            assert client.get(f"/study/files/{name}").status_code == 404, name
+        (tmp_path / "mine" / "pot.png").unlink()
+        assert client.get("/study/files/pot.png").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("page", "complaint"),
+    [
+        (
+            {"image": "none.png"},
+            "page.image must be a file that exists in the folder of the study file, not 'none.png'",
+        ),
+        ({"image": "../secret.png"}, "must be a file in the folder of the study file"),
+        ({"image": "link.png"}, "must be a file in the folder of the study file"),
+        ({"image": "film one.mp4"}, "must be a file with one of the suffixes .png, .jpg, .jpeg, .gif, .webp"),
+        ({"image": "pot.svg"}, "must be a file with one of the suffixes"),
+        ({"image": "pot.png", "video": "film one.mp4"}, "must have one of image, video, not both"),
+        ({"alt": "A pot"}, "page.alt needs an image or a video"),
+        ({"imag": "pot.png"}, "unknown key 'imag'; did you mean image?"),
+    ],
+)
+def test_files_outside_the_folder_are_refused(page: dict[str, Any], complaint: str, tmp_path: Path) -> None:
+    file = study_with_files(tmp_path / "mine", **page)
+    (tmp_path / "mine" / "link.png").symlink_to(tmp_path / "secret.png")
+    with pytest.raises(LayoutError) as error:
+        read_study(file)
+    assert complaint in str(error.value) and str(error.value).count("mine.yaml") == 1

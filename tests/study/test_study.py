@@ -26,7 +26,7 @@ from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.bots import Bot, PageForm
-from collab_overcooked.study.design import FOLDER, End, Study
+from collab_overcooked.study.design import FOLDER, Bonus, End, Study
 from collab_overcooked.study.documents import check_studies, differences
 from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
@@ -223,6 +223,11 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
         (("finish", "done", "url"), "https://a.org/{token}", "unknown value in finish.done.url 'token'"),
         (("finish", "dune"), {}, "did you mean done"),
+        (("bonus",), {"most": 2}, "bonus must have per_point, per_round, or both"),
+        (("bonus",), {"per_rounds": 1, "most": 2}, "unknown key 'per_rounds'; did you mean per_round"),
+        (("bonus",), {"per_round": -1, "most": 2}, "bonus.per_round must be a number of at least 0, not -1"),
+        (("play", "fullscreen"), "yes", "fullscreen must be true or false, not 'yes'"),
+        (("play", "fullscren"), True, "did you mean fullscreen"),
         (("words",), {"send": "Senden {0}"}, "must contain no braces other than: none"),
     ],
 )
@@ -760,13 +765,19 @@ def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(
 
     results = StudyResults.read(rehearsed[0])
     assert {row["bonus"] for row in results.participants()} == {None}
-    results.journal.study = replace(study, bonus=(0.5, 100.0))
+    assert {row["bonus"] for row in results.episodes()} == {None}
+    results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5))
     scores = Counter[str]()
     for row in results.episodes():
         scores[str(row["id"])] += row["completed"]
     paid = {row["id"]: row["bonus"] for row in results.participants()}
     assert paid == {name: 0.5 * score for name, score in scores.items()} and any(paid.values())
-    results.journal.study = replace(study, bonus=(0.5, 0.25))
+    results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5, per_round=0.1))
+    for row in results.episodes():
+        assert row["bonus"] == pytest.approx(0.1 + 0.5 * row["completed"])
+    paid = {row["id"]: row["bonus"] for row in results.participants()}
+    assert paid == {name: pytest.approx(0.2 + 0.5 * score) for name, score in scores.items()}
+    results.journal.study = replace(study, bonus=Bonus(0.25, per_point=0.5))
     assert all(row["bonus"] <= 0.25 for row in results.participants())
     assert all(str(row["joined"]).endswith("+00:00") for row in results.participants())
     monkeypatch.setattr(pages, "end_page", lambda study, *others: pages.message_page(study, "no code"))
@@ -988,11 +999,20 @@ def test_the_snippet_of_the_docs_reads_the_tables(
     pytest.importorskip("statsmodels", reason="the extra 'dev' is not installed")
     (code,) = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     monkeypatch.chdir(tmp_path)
+    number = {row["id"]: int(row["number"]) for row in tables["participants"]}
+    slower = {"helped": 0.0, "hindered": 0.5}
+    for row in tables["decisions"]:  # else the fit would depend on how fast this machine is
+        seconds = 1 + 0.3 * number[row["id"]] + 0.2 * (7 * int(row["timestep"]) % 5) + slower[row["condition"]]
+        row["seconds"] = f"{seconds:.3f}"
+    with (tmp_path / "tables" / "decisions.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(tables["decisions"][0]))
+        writer.writeheader()
+        writer.writerows(tables["decisions"])
     names: dict[str, Any] = {}
     exec(code, names)
     model = names["model"]
     assert model.nobs == len(tables["decisions"]) and len(model.model.group_labels) == 4
-    assert list(model.fe_params.index) == ["Intercept", "C(condition)[T.hindered]"]
+    assert model.fe_params["C(condition)[T.hindered]"] > 0
     assert names["scales"].shape == (8, 1) and names["scales"]["fun"].between(1, 5).all()
 
 

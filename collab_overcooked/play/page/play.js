@@ -536,7 +536,7 @@ function showSteps({ steps, done }) {
   const next = steps.find((step) => !done.includes(step));
   $("goal").textContent = next ? words.lessons[next] ?? "" : words.practice_done;
 }
-for (const button of [$("ready"), $("again")]) button.onclick = () => { send({ type: "ready" }); button.hidden = true; };
+for (const button of [$("ready"), $("again")]) button.onclick = () => { if (me?.fullscreen && !document.fullscreenElement) document.documentElement.requestFullscreen?.().catch(() => {}); send({ type: "ready" }); button.hidden = true; };
 for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); button.disabled = true; };
 $("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; $("goal").textContent = words.skipped; };
 $("pause").onclick = () => send({ type: "pause", on: state.state !== "paused" });

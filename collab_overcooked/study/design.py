@@ -117,7 +117,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Bonus:
-    """What participants are paid for their games, in the currency of the study."""
+    """Payment of participants for their games, in the currency of the study."""
 
     most: float  # Largest sum
     per_point: float = 0.0  # For each point of a score

@@ -134,7 +134,7 @@ class Questionnaire:
     retry: int = 0  # Number of further tries before an answer that is not accepted screens the participant out
     order: str = FIXED  # Order of its questions, ``FIXED`` or ``RANDOM``, which is drawn for each participant
 
-    def shown(self, order: Sequence[int], answers: Mapping[str, Any]) -> Questionnaire:
+    def arranged(self, order: Sequence[int], answers: Mapping[str, Any]) -> Questionnaire:
         """Return the questionnaire as a participant sees it.
 
         Args:

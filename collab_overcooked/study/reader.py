@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import check_options, near_matches
-from collab_overcooked.io.documents import Document, field_name, load_layout
+from collab_overcooked.io.documents import Document, LayoutError, field_name, load_layout
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON
@@ -179,8 +180,10 @@ class _Reader:
             jobs = tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)  # some suites also swap the seats
             for spec in dict.fromkeys(spec for job in jobs for spec in job.team if spec != PERSON):
                 check_partner(spec)
+        except LayoutError:
+            raise
         except (ValueError, TypeError) as error:
-            raise doc.error(f"conditions.{name}: {error}", *path) from None
+            raise self._placed(error, path, "options", "set", "limits", "team", "suite") from None
         voice = doc.boolean(*path, "voice")
         wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) + voice != group), None)
         if wrong is not None:
@@ -193,6 +196,24 @@ class _Reader:
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
         return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice, draws=name)
+
+    def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
+        """Return an error of another module with the line of the entry that its message is about."""
+        message, candidates = str(error), dict[tuple[Any, ...], list[Any]]()
+        for section in sections:
+            value = self.doc.at(*path, section)
+            for key, entry in value.items() if isinstance(value, dict) else ():
+                candidates[(*path, section, key)] = [key, *(entry if isinstance(entry, list) else [entry])]
+            if isinstance(value, (str, list)):
+                entries = [value] if isinstance(value, str) else list(map(str, value))
+                candidates[(*path, section)] = [part for entry in entries for part in (entry, entry.partition("=")[2])]
+        quoted = (
+            k for k, v in candidates.items() if any(isinstance(word, str) and repr(word) in message for word in v)
+        )
+        named = (k for k in candidates if re.search(rf"\b{re.escape(str(k[-1]))}\b", message))
+        place = next(chain(quoted, named), path)
+        text = re.sub(rf"^{re.escape(str(place[-1]))}:? ", "", message)
+        return self.doc.error(f"{field_name(place)}{' ' if text.startswith('must ') else ': '}{text}", *place)
 
     def _options(self, suite: str, *path: Any) -> dict[str, Any]:
         doc, kind = self.doc, registry.load_suite(suite).suite_options
@@ -207,11 +228,8 @@ class _Reader:
             else:
                 fits = any(_is_of(value, type_) for type_ in types)
             if not fits:
-                names = [
-                    getattr(type_, "__name__", str(type_)) if get_origin(type_) is None else str(type_)
-                    for type_ in types
-                ]
-                raise doc.refuse(f"be of type {' or '.join(names)}", *path, name)
+                allowed = dict.fromkeys(_described(type_) for type_ in types if type_ is not NoneType)
+                raise doc.refuse(f"be {' or '.join(allowed)}", *path, name)
         return options
 
     def _with_partner(self, assignment: str, partners: Mapping[str, str]) -> str:
@@ -227,7 +245,7 @@ class _Reader:
             try:
                 settings = PlaySettings(**values)
             except (ValueError, TypeError) as error:
-                raise doc.error(f"{'.'.join(keys)}: {error}", *keys) from None
+                raise self._placed(error, keys[:-1], keys[-1]) from None
         return settings
 
     def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
@@ -340,6 +358,17 @@ class _Reader:
 def default_per_network(limit: int, group: int) -> int:
     """Return how many participants may join from one network at once: a quarter of a study, at least two groups."""
     return min(60, max(2 * group, -(-limit // 4)))
+
+
+def _described(kind: Any) -> str:
+    """Describe the values of an option's type, as YAML has them."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    plain = {int: "an integer", float: "a number", str: "a text", bool: "true or false"}
+    if get_origin(kind) is tuple:
+        entries = {int: "integers", float: "numbers", str: "texts"}.get(get_args(kind)[0], "values")
+        return f"a list of {entries}"
+    return plain.get(kind, "a value of another kind")
 
 
 def _is_of(value: Any, kind: type) -> bool:

@@ -188,7 +188,7 @@ class StudyPages:
         return pages.waiting_page(study, person.token, study.group - 1)
 
     def _form(self, person: Participant, step: StudyStep) -> Questionnaire:
-        return self.study.forms[step.form].shown(person.orders.get(f"forms.{step.form}", ()), person.answers)
+        return self.study.forms[step.form].arranged(person.orders.get(f"forms.{step.form}", ()), person.answers)
 
     def _begin_play(self, person: Participant) -> None:
         """Form the group of a single player; register others as waiting, even if their page never polls."""

@@ -130,8 +130,8 @@ def test_pages_and_questions_depend_on_earlier_forms(tmp_path: Path) -> None:
         "items": [{**HOURS, "name": "fun"}, {"name": "x", "text": "free", "ask": "?"}],
     }
     liked = read_study(content).forms["liked"]
-    assert [item.name for item in liked.shown((), {"asked.plays": "no"}).items] == ["x"]
-    assert [item.name for item in liked.shown((), {"asked.plays": "yes"}).items] == ["fun", "x"]
+    assert [item.name for item in liked.arranged((), {"asked.plays": "no"}).items] == ["x"]
+    assert [item.name for item in liked.arranged((), {"asked.plays": "yes"}).items] == ["fun", "x"]
 
 
 # ------------------------------------------------------------------------------------------- random orders

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cli_runner import CliRunner
 from study.world import QUICK, served
 
@@ -200,8 +201,8 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("play", "colour"), 1, "unknown key 'colour'; known: "),
         (("conditions", "helped", "suite"), "rusch", "did you mean rush"),
         (("conditions", "helped", "options", "scenario"), ["easi"], "easi"),
-        (("conditions", "helped", "options", "scenario"), "easy", "options.scenario must be of type"),
-        (("conditions", "helped", "options", "episodes"), "1", "options.episodes must be of type int"),
+        (("conditions", "helped", "options", "scenario"), "easy", "options.scenario must be a list of texts"),
+        (("conditions", "helped", "options", "episodes"), "1", "options.episodes must be an integer, not '1'"),
         (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
         (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
         (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),
@@ -235,6 +236,45 @@ def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complain
     with pytest.raises(LayoutError) as error:
         read_study(changed(*path, to=value))
     assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line", "complaint"),
+    [
+        (
+            ("conditions", "helped", "options", "scenario"),
+            "easy",
+            "scenario: easy",
+            "must be a list of texts, not 'easy'",
+        ),
+        (("conditions", "helped", "options", "episodes"), "1", "episodes: '1'", "must be an integer, not '1'"),
+        (("conditions", "helped", "options", "scenario"), ["easi"], "scenario:", "did you mean easy?"),
+        (("conditions", "helped", "options", "epsodes"), 1, "epsodes: 1", "did you mean episodes?"),
+        (("conditions", "helped", "set"), {"max_cycles": "x"}, "max_cycles: x", "not 'x'"),
+        (
+            ("conditions", "helped", "limits"),
+            {"max_messages": -1},
+            "max_messages: -1",
+            "an integer of at least 1, not -1",
+        ),
+        (("conditions", "helped", "limits"), {"max_message": 1}, "max_message: 1", "did you mean max_messages?"),
+        (("conditions", "helped", "team"), ["agent_0=person"], "team:", "no policy for agent_1"),
+        (("conditions", "helped", "suite"), "rusch", "suite: rusch", "did you mean rush?"),
+        (("conditions", "helped", "play"), {"tick": "fast"}, "tick: fast", "a number of seconds from 0.03 to 10"),
+        (("play", "show"), "film", "show: film", "unknown show 'film'"),
+    ],
+)
+def test_errors_name_the_line_and_the_file_once(
+    path: tuple[Any, ...], value: Any, line: str, complaint: str, tmp_path: Path
+) -> None:
+    text = yaml.safe_dump(changed(*path, to=value), sort_keys=False)
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(LayoutError) as error:
+        read_study(tmp_path / "mine.yaml")
+    message = str(error.value)
+    number = next(i for i, entry in enumerate(text.splitlines(), 1) if entry.strip().startswith(line))
+    assert message.startswith(f"mine.yaml, line {number}: ") and complaint in message
+    assert message.count("mine.yaml") == 1 and not re.search(r"NoneType|tuple|\bint\b|\bstr\b", message)
 
 
 def test_partners_can_be_replaced() -> None:

@@ -203,7 +203,7 @@ class StudyResults:
         rows: list[Row] = []
         for condition in self.records:
             for line in JournalFile(self.journal.path / CONDITIONS / condition / INPUTS).read():
-                key = line["session"], line["number"], line["agent"]
+                key = line.get("session"), line.get("number"), line.get("agent")
                 if key not in rounds or "state" not in line:
                     continue
                 name, record, person = rounds[key]

@@ -69,8 +69,8 @@ def test_files_are_written_before_a_screen_that_fails(played, tmp_path, monkeypa
 
 
 def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Any):
-    from collab_overcooked.study.design import read_study
     from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
+    from collab_overcooked.study.reader import read_study
 
     study, notes = read_study("mindagent_partners"), list[str]()
     with Journal.open(tmp_path, study, notes.append) as journal:

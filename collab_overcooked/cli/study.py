@@ -62,9 +62,9 @@ def run_study(
 ) -> None:
     """Serve a study until Ctrl+C; run the same command again to resume it."""
     from collab_overcooked.play.server import serve
-    from collab_overcooked.study.design import read_study
     from collab_overcooked.study.documents import check_filled_in
     from collab_overcooked.study.journal import Journal
+    from collab_overcooked.study.reader import read_study
     from collab_overcooked.study.rehearsal import study_app as make_study_app
 
     names = allowed_names(server.address, server.public_name, server.yes)
@@ -103,7 +103,7 @@ def rehearse_study(
 ) -> int:
     """Run a study with bots through its pages and sockets; programs replace language models."""
     from collab_overcooked.io.checks import parse_integer
-    from collab_overcooked.study.design import read_study
+    from collab_overcooked.study.reader import read_study
     from collab_overcooked.study.rehearsal import rehearse, stand_ins
 
     chosen = stand_ins(read_study(file)) | read_partners(partner)

@@ -23,6 +23,8 @@ SCHEMA: Final = "collab-overcooked-record/1"
 Tokens = Annotated[int, Meta(ge=0, le=10**12)]
 """Sum over many answers, each of which is bounded on receipt."""
 Action = Annotated[int, Meta(ge=0, le=MAX_OPTION)]
+Time = Annotated[float, Meta(ge=0, le=10**11)]
+"""Seconds since 1970."""
 
 
 class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
@@ -186,7 +188,16 @@ class PlanUpdate(Struct, kw_only=True, omit_defaults=True):
 
 
 class PersonEntry(Struct, kw_only=True, omit_defaults=True):
-    """Person in a seat, and how they played."""
+    """Person in a seat, and how they played.
+
+    Attributes:
+        session: Session in ``inputs.jsonl`` that has the person's inputs; empty in records that do not name it.
+        number: Number of the episode in that session.
+        started: When the episode began; 0 if unknown.
+        answered: When it was over.
+        window: Size of the browser window; empty if the page did not report it.
+        focus_losses: How often the window lost the focus during the episode.
+    """
 
     id: Name
     interface: Name
@@ -200,6 +211,12 @@ class PersonEntry(Struct, kw_only=True, omit_defaults=True):
     show: Name = ""
     menu: Name = ""
     names: Name = ""
+    session: Name = ""
+    number: Count = 0
+    started: Time = 0
+    answered: Time = 0
+    window: Literal["", "small", "medium", "large"] = ""
+    focus_losses: Count = 0
 
 
 class Record(Struct, kw_only=True, omit_defaults=True, dict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from msgspec import to_builtins
@@ -34,6 +35,7 @@ from collab_overcooked.runner.decisions import Answer, Ask
 from collab_overcooked.runner.episode import Episode, Event, Started, Stepped
 from collab_overcooked.runner.teams import Team
 
+HASH_DIGITS = 16  # of the hash of a state
 POLL = 0.2  # seconds between looks at time limits and lost connections
 Log = Callable[[Mapping[str, Any]], None]
 
@@ -174,6 +176,8 @@ class EpisodeDriver:
         self._show_all()
         self._show_progress()
         await begin()
+        for person in (*self.people.values(), *([self.voice] if self.voice else [])):
+            person.started = time.time()
         self._check()
         if self.clock is not None:
             self.clock.start()
@@ -236,7 +240,8 @@ class EpisodeDriver:
         say = person.speech.popleft() if person.speech else ""
         person.counts["decisions"] += key is not None
         if key is not None or say:
-            self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "took": key, "say": say})
+            entry = {"agent": person.agent, "id": person.id, "timestep": self.timestep, "took": key, "say": say}
+            self._log(entry | (self._choice(ask, seen.view.action_texts[action]) if key is not None else {}))
         return Decision(action=action, say=say)
 
     async def _from_question(self, person: Person, ask: Ask) -> Answer:
@@ -263,14 +268,21 @@ class EpisodeDriver:
                 1, len([p for p in answer["plan"].split(";") if p.strip()])
             )
         person.seconds += seconds
-        person.counts["decisions" if answer else "timeouts"] += 1
+        decided = answer is not None
+        person.counts["decisions" if decided else "timeouts"] += 1
         answer = answer or {"plan": "", "say": "", "last": False}
-        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "seconds": seconds, **answer})
+        entry = {"agent": person.agent, "id": person.id, "timestep": self.timestep, "seconds": seconds, **answer}
+        self._log(entry | (self._choice(ask, answer["plan"]) if ask.kind == "act" and decided else {}))
         if ask.kind == "act":
             return Decision(plan=answer["plan"], say=answer["say"], seconds=seconds)
         if not (answer["plan"] or answer["say"]):
             return None
         return Message(ask.seat, answer["say"], answer["plan"], last=answer.get("last", False), seconds=seconds)
+
+    def _choice(self, ask: Ask, text: str) -> dict[str, Any]:
+        """Return what a decision was taken on: a hash of the state, and the number of actions that it accepts."""
+        state = sha256(b"".join(array[:1].tobytes() for array in self.env.arrays[0])).hexdigest()[:HASH_DIGITS]
+        return {"choice": text, "options": int(ask.seen.mask.sum()), "state": state}
 
     def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
         person.turn += 1

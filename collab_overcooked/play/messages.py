@@ -26,6 +26,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
     "text": {"on": _FLAG},
     "pause": {"on": _FLAG},
     "skip": {},
+    "window": {"width": (int, 0), "lost": _FLAG},
     "rematch": {"how": (str, 5)},
     "leave": {},
 }

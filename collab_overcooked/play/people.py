@@ -17,6 +17,7 @@ Message = dict[str, Any]
 """Message to a page, with its ``type``."""
 SEAT, VOICE, WATCHER = "seat", "voice", "watcher"
 FRAME = "frame"
+SMALL, MEDIUM = 600, 1024  # pixels of width from which a window is medium, and large
 MAX_WAITING = 200  # messages that a connection may be behind
 
 
@@ -95,7 +96,10 @@ class Person:
         asked_at: When the open question was sent.
         rematch: One of ``messages.REMATCHES`` that the person has chosen; None before that.
         ahead: Whether the open question was sent before it was the seat's turn, as everybody chooses at once.
-        counts: ``decisions``, ``seconds``, ``timeouts``, ``disconnects`` and ``refused`` of this episode.
+        counts: ``decisions``, ``timeouts``, ``disconnects``, ``refused`` and ``focus_losses`` of this episode.
+        seconds: Time of the decisions of this episode.
+        started: When this episode began, in seconds since 1970.
+        window: Size of the window, see ``window_size``; empty until the page reports it.
         left_at: When the connection was lost; None while there is one, or there was none yet.
         gone: Whether the person has left on purpose.
     """
@@ -116,7 +120,8 @@ class Person:
         self.answered: asyncio.Future[Any] | None = None
         self.left_at: float | None = None
         self.counts: Counter[str] = Counter()
-        self.seconds = 0.0
+        self.seconds = self.started = 0.0
+        self.window = ""
         self.menu: list[str] = []  # of the question before
         self.asked_at, self.ahead = 0.0, False
         self.rematch: str | None = None
@@ -163,13 +168,26 @@ class Person:
 
     def begin(self) -> None:
         """Clear the state of the previous episode."""
-        self.counts, self.seconds, self.question, self.answered = Counter(), 0.0, None, None
+        self.counts, self.seconds, self.started = Counter(), 0.0, 0.0
+        self.question = self.answered = None
         self.menu, self.ahead = [], False
         self.keys.clear()
         self.speech.clear()
 
     def facts(self) -> dict[str, Any]:
         """Return the person's entry in records."""
-        names = ("decisions", "timeouts", "disconnects", "refused")
+        names = ("decisions", "timeouts", "disconnects", "refused", "focus_losses")
         counted = {name: self.counts[name] for name in names}
-        return {"id": self.id, "interface": self.interface, **counted, "seconds": round(self.seconds, 3)}
+        times = {"seconds": self.seconds, "started": self.started, "answered": time.time() if self.started else 0}
+        rounded = {name: round(value, 3) for name, value in times.items()}
+        return {"id": self.id, "interface": self.interface, "window": self.window, **counted, **rounded}
+
+    def note_window(self, width: int, lost: bool) -> None:
+        """Record the width of the window in pixels, and whether it has just lost the focus."""
+        self.window = window_size(width)
+        self.counts["focus_losses"] += lost
+
+
+def window_size(width: int) -> str:
+    """Return the size of a window by its width in pixels: ``"small"``, ``"medium"`` or ``"large"``."""
+    return "small" if width < SMALL else "medium" if width < MEDIUM else "large"

@@ -36,7 +36,7 @@ from collab_overcooked.runner.jobs import Job, Series
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MAX_WATCHERS = 20
-ADJUSTING = ("text", "skip", "pause")
+ADJUSTING = ("text", "skip", "pause", "window")
 STAGES = 4  # of getting a game ready
 ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
 UNDECIDED = "This episode does not count, as a person took no decision in it."
@@ -305,8 +305,9 @@ class Session:
         self._enter("playing")
 
     def _people_facts(self) -> dict[str, PersonEntry]:
-        settings, ticks = self.settings, {"tick": self.settings.tick} if self._clock == TICKS else {}
-        how = {"clock": self._clock, "show": settings.show, "menu": settings.menu, "names": settings.names, **ticks}
+        how = {"clock": self._clock, "session": self.id, "number": self._number}
+        how |= {name: getattr(self.settings, name) for name in ("show", "menu", "names")}
+        how |= {"tick": self.settings.tick} if self._clock == TICKS else {}
         return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
 
     def _write(self, record: Record) -> Record:
@@ -327,12 +328,8 @@ class Session:
         outcome = outcome or (registry.suite_of(record).outcome(record) if counts else "")
         metrics = _numbers(record.metrics) if self.settings.metrics and counts else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
-        result = {
-            "outcome": renaming(self._game)(outcome or ""),
-            "metrics": metrics,
-            "replay": replay,
-            "rematch": list(self._rematches),
-        }
+        result = {"outcome": renaming(self._game)(outcome or ""), "metrics": metrics, "replay": replay}
+        result["rematch"] = list(self._rematches)
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
@@ -412,6 +409,8 @@ class Session:
     def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
         if message["type"] == "text" and person.outbox is not None:
             person.outbox.wants_text = message["on"]
+        elif message["type"] == "window":
+            person.note_window(message["width"], message["lost"])
         elif message["type"] == "skip" and self.driver is not None and person.seat is not None:
             self.driver.skip(person.seat)
         elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
@@ -463,6 +462,7 @@ class Session:
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": settings.show,
             "menu": settings.menu,
+            "fullscreen": settings.fullscreen,
             "language": settings.language,
             "requests": view is not None and bool(view.requestable),
             "single": [] if view is None else single_names(view),

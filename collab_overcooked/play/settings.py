@@ -25,7 +25,7 @@ RANGES = {
     "pace": (0.0, 5.0),
     "countdown": (0.0, 10.0),
 }
-FLAGS = ("metrics", "tutorial")
+FLAGS = ("metrics", "replay", "tutorial", "fullscreen")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,7 @@ class PlaySettings:
     metrics: bool = True  # Whether people see the metrics of an episode that is over
     replay: bool = True  # Whether people may watch an episode that is over
     tutorial: bool = False  # Whether episodes are practice, which is kept apart from records
+    fullscreen: bool = False  # Whether the page of the game asks the browser to fill the screen
     language: str = ""  # Of pages, ``"en"`` or ``"de"``; empty to let everybody choose
 
     def __post_init__(self) -> None:

@@ -20,6 +20,7 @@ from collab_overcooked.policies.search.partners import QUESTION
 POLL = 0.5  # seconds between looks into the waiting room
 TAP = 0.2  # seconds between keys in real time
 AGREES = 6  # highest score with which a bot still objects to a plan
+WINDOW = {"window": "1280", "focus_losses": "0"}  # of a bot: width in pixels, and losses of the focus
 SPEAKS = 0.1  # share of decisions with a message
 MAX_PAGE_SECONDS = 600.0  # seconds for one page of a game
 
@@ -128,10 +129,12 @@ class Bot:
                 sent.append((name, self._random.choice(values)))
             elif kind == "select":
                 sent += [(name, place) for place in self._random.sample(values, len(values))]
-            elif kind == "numeric":
+            elif kind in ("numeric", "range"):
                 sent.append((name, str(self._random.randint(*page.spans[name]))))
             elif kind == "textarea":
                 sent.append((name, f"text of bot {self.seed}"))
+            elif name in WINDOW:
+                sent.append((name, WINDOW[name]))
             else:  # hidden fields, and the first of the buttons
                 sent.append((name, values[0]))
         return sent
@@ -188,6 +191,8 @@ class Bot:
 
     def _reply(self, message: dict[str, Any]) -> dict[str, Any] | None:
         kind = message["type"]
+        if kind == "welcome":
+            return {"type": "window", "width": int(WINDOW["window"]), "lost": False}
         if kind == "state" and message["state"] == "ready":
             return {"type": "ready"}
         if kind != "ask":

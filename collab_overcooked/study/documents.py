@@ -11,8 +11,9 @@ from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.teams import team_text
-from collab_overcooked.study.design import FOLDER, KEYS, TASKS, Condition, Study, read_study
+from collab_overcooked.study.design import FOLDER, KEYS, TASKS, Condition, Study
 from collab_overcooked.study.order import rows_of
+from collab_overcooked.study.reader import read_study
 
 TO_FILL_IN = "REPLACE"
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from collab_overcooked.io.documents import Document
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.documents import Document, field_name
 from collab_overcooked.io.text import harmless, one_line
+from collab_overcooked.study.media import MEDIA_KEYS, Media, MediaReader
 from collab_overcooked.study.texts import fill
 
-Kind = Literal["likert", "choice", "many", "rank", "number", "text"]
+Kind = Literal["likert", "choice", "many", "rank", "number", "slider", "text"]
+ShowIf = tuple[tuple[str, tuple[str, ...]], ...]
+"""Answers on which something is shown: ``FORM.QUESTION`` and the answers of which one must have been given."""
+FIXED, RANDOM = "fixed", "random"  # orders of questions
+MAX_RETRIES = 20
 MAX_ANSWER = 4_000  # characters of free text
 MAX_POINTS = 11
 MAX_SECONDS = 3_600  # of a page or a questionnaire
@@ -23,7 +29,7 @@ class FormItem:
 
     name: str  # Name of its column in exports
     # ``"likert"`` (points of a scale), ``"choice"`` (one of several), ``"many"`` (any of several), ``"rank"`` (all of
-    # several in an order), ``"number"`` or ``"text"``
+    # several in an order), ``"number"``, ``"slider"`` or ``"text"``
     kind: Kind
     ask: str  # Text of the question
     points: int = 0  # Number of points of the scale
@@ -36,6 +42,8 @@ class FormItem:
     accept: tuple[str, ...] = ()
     # Answers that an attention check expects; any other is a failed check. No check if empty.
     expect: tuple[str, ...] = ()
+    show_if: ShowIf = ()  # Answers on which it is asked; always if empty
+    media: Media | None = None  # Image or video above its field
 
     def read(self, entries: Sequence[str], texts: Mapping[str, str]) -> Any:
         """Return an answer: an integer, a text, a list of texts, or None where it is left open.
@@ -71,7 +79,7 @@ class FormItem:
         return value
 
     def _number(self, value: str, texts: Mapping[str, str]) -> int:
-        low, high = self.span if self.kind == "number" else (1, self.points)
+        low, high = (1, self.points) if self.kind == "likert" else self.span
         if not re.fullmatch(r"-?[0-9]{1,9}", value) or not low <= int(value) <= high:
             raise ValueError(fill(texts["number"], low=low, high=high))
         return int(value)
@@ -87,21 +95,31 @@ class FormItem:
         return bool(self.expect) and sorted(map(str, values)) != sorted(self.expect)
 
     def meaning(self) -> str:
-        """Describe the possible values for a codebook."""
+        """Describe the possible values and their codes for a codebook."""
         if self.kind == "likert":
             low, high = self.ends
             return f"1 to {self.points}; 1: {low}; {self.points}: {high}" if low else f"1 to {self.points}"
-        if self.kind == "number":
-            return f"integer from {self.span[0]} to {self.span[1]}"
+        if self.kind in ("number", "slider"):
+            span = f"integer from {self.span[0]} to {self.span[1]}"
+            return f"{span}; {self.span[0]}: {self.ends[0]}; {self.span[1]}: {self.ends[1]}" if self.ends[0] else span
         pairs = zip(self.options, self.labels or self.options, strict=True)
-        options = "; ".join(option if option == label else f"{option}: {label}" for option, label in pairs)
-        return (
-            "free text"
-            if self.kind == "text"
-            else f"in order, first to last: {options}"
-            if self.kind == "rank"
-            else options
-        )
+        named = [option if option == label else f"{option}: {label}" for option, label in pairs]
+        if self.kind == "choice":
+            return "; ".join(f"{text} (code {code})" for code, text in enumerate(named, start=1))
+        options = "; ".join(named)
+        return {"text": "free text", "rank": f"in order, first to last: {options}"}.get(self.kind, options)
+
+    def values(self) -> tuple[str, ...] | range:
+        """Return the possible answers to a question that others may depend on; empty for free text and rankings."""
+        if self.kind in ("number", "slider"):
+            return range(self.span[0], self.span[1] + 1)
+        return self.options if self.kind in ("choice", "many") else tuple(map(str, range(1, self.points + 1)))
+
+    def code(self, answer: Any) -> int | None:
+        """Return an answer as a number: itself, or the place of the chosen option, from 1; None for other answers."""
+        if self.kind == "choice" and answer in self.options:
+            return self.options.index(answer) + 1
+        return answer if isinstance(answer, int) else None
 
 
 @dataclass(frozen=True)
@@ -113,6 +131,27 @@ class Questionnaire:
     text: str  # Text above the questions
     items: tuple[FormItem, ...]  # Questions
     within: int | None = None  # Seconds after which it is submitted automatically; None for no limit
+    retry: int = 0  # Number of further tries before an answer that is not accepted screens the participant out
+    order: str = FIXED  # Order of its questions, ``FIXED`` or ``RANDOM``, which is drawn for each participant
+
+    def arranged(self, order: Sequence[int], answers: Mapping[str, Any]) -> Questionnaire:
+        """Return the questionnaire as a participant sees it.
+
+        Args:
+            order: Indices of the questions in the participant's order; empty for the order of the file.
+            answers: Earlier answers of the participant, by ``FORM.QUESTION``; on those of this questionnaire nothing
+                depends.
+        """
+        items = []
+        for item in (self.items[k] for k in order) if order else self.items:
+            here = tuple(entry for entry in item.show_if if entry[0].partition(".")[0] == self.name)
+            if holds(tuple(entry for entry in item.show_if if entry not in here), answers):
+                items.append(replace(item, show_if=here))
+        return replace(self, items=tuple(items))
+
+    def item(self, name: str) -> FormItem:
+        """Return the question of a name."""
+        return next(item for item in self.items if item.name == name)
 
     def failed(self, answers: Mapping[str, Any]) -> int:
         """Return the number of attention checks that the answers fail."""
@@ -121,7 +160,7 @@ class Questionnaire:
     def read(
         self, fields: Mapping[str, Sequence[str]], texts: Mapping[str, str]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the valid answers and the error messages, both by item.
+        """Return the valid answers and the error messages, both by item; without questions that are not asked.
 
         Args:
             fields: Values of the page's fields.
@@ -130,11 +169,22 @@ class Questionnaire:
         answers: dict[str, Any] = {}
         complaints: dict[str, str] = {}
         for item in self.items:
+            if not holds(item.show_if, {f"{self.name}.{name}": answer for name, answer in answers.items()}):
+                continue
             try:
                 answers[item.name] = item.read(fields.get(item.name, ()), texts)
             except ValueError as error:
                 complaints[item.name] = str(error)
         return answers, complaints
+
+
+def holds(show_if: ShowIf, answers: Mapping[str, Any]) -> bool:
+    """Return whether answers, by ``FORM.QUESTION``, are those on which something is shown."""
+    for name, values in show_if:
+        answer = answers.get(name)
+        if not any(str(entry) in values for entry in (answer if isinstance(answer, list) else [answer])):
+            return False
+    return True
 
 
 class FormReader:
@@ -146,20 +196,36 @@ class FormReader:
         "many": ("accept", "expect"),
         "rank": (),
         "number": ("expect",),
+        "slider": ("low", "high"),
         "text": (),
     }
 
-    def __init__(self, doc: Document) -> None:
-        self.doc = doc
+    def __init__(self, doc: Document, media: MediaReader) -> None:
+        self.doc, self.media = doc, media
 
     def forms(self) -> dict[str, Questionnaire]:
         """Return all questionnaires by name."""
         names = self.doc.mapping("forms", default={})
-        return {check_name(self.doc, name, "forms", name): self._form(name) for name in names}
+        forms = {check_name(self.doc, name, "forms", name): self._form(name) for name in names}
+        for form in forms.values():
+            for i in range(len(form.items)):
+                self._check_item(forms, form, i)
+        return forms
+
+    def _check_item(self, forms: Mapping[str, Questionnaire], form: Questionnaire, i: int) -> None:
+        path = ("forms", form.name, "items", i, "show_if")
+        later = [f"{form.name}.{item.name}" for item in form.items[i:]]
+        for name, _ in form.items[i].show_if:
+            if name in later:
+                raise self.doc.error(f"{field_name(path)} must name an earlier question, not {name!r}", *path, name)
+            if form.order == RANDOM and name.partition(".")[0] == form.name:
+                requirement = f"be {FIXED} where a question depends on another one of the questionnaire"
+                raise self.doc.refuse(requirement, "forms", form.name, "order")
+        check_show_if(self.doc, forms, *path)
 
     def _form(self, name: str) -> Questionnaire:
         doc, path = self.doc, ("forms", name)
-        doc.mapping(*path, only=("title", "text", "items", "within"))
+        doc.mapping(*path, only=("title", "text", "items", "within", "retry", "order"))
         items = [self._item(*path, "items", i) for i in range(len(doc.listed("questions", *path, "items")))]
         names = [item.name for item in items]
         for i, item_name in enumerate(names):
@@ -169,16 +235,24 @@ class FormReader:
                 )
         title = one_line(doc.text(*path, "title"))
         within = doc.integer(*path, "within", default=None, low=5, high=MAX_SECONDS)
-        return Questionnaire(name, title, doc.text(*path, "text", default=""), tuple(items), within)
+        retry = doc.integer(*path, "retry", default=0, high=MAX_RETRIES)
+        if retry and not any(item.accept for item in items):
+            raise doc.error(f"{field_name(path)}.retry needs a question with `accept`; there is none", *path, "retry")
+        order = doc.choice((FIXED, RANDOM), *path, "order", default=FIXED)
+        return Questionnaire(name, title, doc.text(*path, "text", default=""), tuple(items), within, retry, order)
 
     def _item(self, *path: Any) -> FormItem:
+        item, show_if = self._question(*path), read_show_if(self.doc, *path, "show_if")
+        return replace(item, show_if=show_if, media=self.media.read(*path))
+
+    def _question(self, *path: Any) -> FormItem:
         doc = self.doc
         keys = doc.mapping(*path)
         kinds = [kind for kind in self.KEYS if kind in keys]
         if len(kinds) != 1:
             raise doc.refuse(f"have one of {', '.join(self.KEYS)}", *path)
         kind: Any = kinds[0]
-        doc.mapping(*path, only=("name", "ask", "optional", kind, *self.KEYS[kind]))
+        doc.mapping(*path, only=("name", "ask", "optional", "show_if", *MEDIA_KEYS, kind, *self.KEYS[kind]))
         name = check_name(doc, doc.text(*path, "name"), *path, "name")
         ask, optional = doc.text(*path, "ask"), doc.boolean(*path, "optional")
         if kind == "likert":
@@ -186,12 +260,13 @@ class FormReader:
             points = doc.integer(*path, kind, low=2, high=MAX_POINTS)
             expect = self._expected([str(n) for n in range(1, points + 1)], *path)
             return FormItem(name, kind, ask, points=points, ends=ends, optional=optional, expect=expect)
-        if kind == "number":
+        if kind in ("number", "slider"):
             span = [doc.integer(*path, kind, i, low=-1_000_000) for i in range(len(self._pair(*path, kind)))]
             if span[0] >= span[1]:
                 raise doc.refuse("be the smallest and the largest number", *path, kind)
             expect = (str(doc.integer(*path, "expect", low=span[0], high=span[1])),) if "expect" in keys else ()
-            return FormItem(name, kind, ask, span=(span[0], span[1]), optional=optional, expect=expect)
+            ends = (doc.text(*path, "low", default=""), doc.text(*path, "high", default=""))
+            return FormItem(name, kind, ask, ends=ends, span=(span[0], span[1]), optional=optional, expect=expect)
         if kind == "text":
             if doc.at(*path, kind) != "free":
                 raise doc.refuse("be free", *path, kind)
@@ -232,6 +307,33 @@ class FormReader:
             if text in texts[:i]:
                 raise self.doc.error(f"{text!r} is listed twice", *path, i)
         return tuple(map(one_line, texts))
+
+
+def read_show_if(doc: Document, *path: Any) -> ShowIf:
+    """Return the answers on which something is shown; ``check_show_if`` checks them once all forms are read."""
+    names = doc.mapping(*path, default={})
+    entries = []
+    for name, value in names.items():
+        values = value if isinstance(value, list) else [value]
+        if not values or any(isinstance(entry, (dict, list)) or entry is None for entry in values):
+            raise doc.refuse("be an answer or a list of answers", *path, name)
+        entries.append((str(name), tuple(map(str, values))))
+    return tuple(entries)
+
+
+def check_show_if(doc: Document, forms: Mapping[str, Questionnaire], *path: Any) -> None:
+    """Check that the answers on which something is shown can be given."""
+    items = {f"{form.name}.{item.name}": item for form in forms.values() for item in form.items}
+    for name, values in read_show_if(doc, *path):
+        if name not in items:
+            raise doc.error(f"{near_matches('question', name, items)} of {field_name(path)}", *path, name)
+        known = items[name].values()
+        if not known:
+            raise doc.error(f"{field_name(path)} cannot depend on {name}, whose answers are {items[name].kind}", *path)
+        for value in values:
+            if value not in (map(str, known) if isinstance(known, range) else known):
+                allowed = f"from {known[0]} to {known[-1]}" if isinstance(known, range) else f"among {', '.join(known)}"
+                raise doc.refuse(f"be {allowed}", *path, name)
 
 
 def check_name(doc: Document, name: Any, *path: Any) -> str:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from collab_overcooked import __version__
@@ -19,7 +20,9 @@ from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.runner.records import CONFIG, RecordError, read_config
 from collab_overcooked.runner.run import Locked, locked_folder
-from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep, read_study
+from collab_overcooked.study.design import ENDS, KEYS, Study, StudyStep
+from collab_overcooked.study.forms import holds
+from collab_overcooked.study.reader import read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
 LOST = (
@@ -29,6 +32,7 @@ LOST = (
 """Consequence for participants of a partial last line of ``journals``."""
 Note = Callable[[str], None]
 
+MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
 _FACTS: Mapping[str, Mapping[str, Form]] = {
     "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
@@ -44,9 +48,18 @@ _FACTS: Mapping[str, Mapping[str, Form]] = {
         "place": integer(),
         "answers": mapping_of(lambda value: check_answer(value)),
     },
+    "skipped": _OF_PERSON,
+    "retried": {**_OF_PERSON, "form": schema.name, "answers": mapping_of(lambda value: check_answer(value))},
     "ended": {**_OF_PERSON, "how": schema.one_of(ENDS)},
 }
-_OPTIONAL: Mapping[str, Mapping[str, Form]] = {"grouped": {"row": integer()}}  # it was the group's number before
+_SIZES = ("small", "medium", "large")  # of windows, see ``people.window_size``
+_WINDOW = {"window": schema.one_of(_SIZES), "focus_losses": integer(0, MAX_LOSSES)}
+_OPTIONAL: Mapping[str, Mapping[str, Form]] = {
+    "joined": {"orders": mapping_of(list_of(integer()))},
+    "grouped": {"row": integer()},  # it was the group's number before
+    "passed": _WINDOW,
+    "answered": _WINDOW,
+}
 _EVENTS = {
     kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(_FACTS), **facts}, _OPTIONAL.get(kind))
     for kind, facts in _FACTS.items()
@@ -79,8 +92,11 @@ class Participant:
     row: int = 0  # Row of the balanced orders; 0 before there is a group
     step: int = 0  # Number of completed steps
     end: str = ""  # How participation ended, see ``design.ENDS``; empty until then
-    opened: tuple[int, float] | None = None  # Last step with a time limit that was shown, and the time; None before
+    opened: tuple[int, float] | None = None  # Last step that was shown, and when it first was; None before
     failed_checks: int = 0  # Number of failed attention checks
+    orders: Mapping[str, Sequence[int]] = field(default_factory=dict)  # See ``Study.draw_orders``
+    answers: dict[str, Any] = field(default_factory=dict)  # Last answers by ``FORM.QUESTION``
+    retries: int = 0  # Tries of the current questionnaire whose answers were not accepted
 
 
 class Journal(Locked):
@@ -111,7 +127,7 @@ class Journal(Locked):
         self.limit = study.limit
         self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
-        self._steps: dict[int, list[StudyStep]] = {}
+        self._steps: dict[tuple[str, int], list[StudyStep]] = {}
         self._log, self._identities = journals(self.path)
         secret = {line["id"]: line for line in self._identities.read()}
         for event in self._log.read():
@@ -147,7 +163,9 @@ class Journal(Locked):
             self.joined += 1
             identity = secret.get(event["id"])
             if identity is not None:  # otherwise it is being written, or was deleted on request
-                self._add(Participant(identity["id"], identity["token"], event["number"], identity["kept"]))
+                person = Participant(identity["id"], identity["token"], event["number"], identity["kept"])
+                person.orders = event.get("orders", {})
+                self._add(person)
         elif kind == "declined":
             self.declined += 1
         elif kind == "grouped":
@@ -169,10 +187,14 @@ class Journal(Locked):
             person.opened = event["step"], event["time"]
         elif event["event"] == "ended":
             person.end = event["how"]
+        elif event["event"] == "retried":
+            person.retries += 1
         else:
-            person.step = event["step"] + 1
+            person.step, person.retries = event["step"] + 1, 0
             form = self.study.forms.get(event.get("form", ""))
-            person.failed_checks += 0 if form is None else form.failed(event["answers"])
+            if form is not None:
+                person.failed_checks += form.failed(event["answers"])
+                person.answers |= {f"{form.name}.{item.name}": event["answers"].get(item.name) for item in form.items}
 
     def _add(self, person: Participant) -> None:
         self.people[person.id] = self._by_token[_digest(person.token)] = person
@@ -184,10 +206,12 @@ class Journal(Locked):
             kept: Address parameters that the study stores, including the panel's id.
         """
         person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
+        person.orders = self.study.draw_orders(person.number)
         before = self._identities.path.stat().st_size if self._identities.path.exists() else 0
         self._identities.append({"id": person.id, "token": person.token, "kept": person.kept})
         try:
-            self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
+            drawn = {"orders": person.orders} if person.orders else {}
+            self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version, **drawn)
         except OSError:
             self._identities.cut(before)  # who has not joined leaves nothing
             raise
@@ -214,20 +238,35 @@ class Journal(Locked):
         self._write("extended", places=places)
 
     def opened(self, person: Participant) -> None:
-        """Start the time of a step with a time limit; opening it again does not restart it."""
+        """Start the time of a step; opening it again does not restart it."""
         if person.opened is None or person.opened[0] != person.step:
             self._write("opened", id=person.id, step=person.step)
 
-    def passed(self, person: Participant) -> None:
-        """Record that a participant completed the current page or condition."""
-        self._write("passed", id=person.id, step=person.step)
+    def passed(self, person: Participant, window: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Record that a participant completed the current page or condition; ``window`` is what its page reports."""
+        self._write("passed", id=person.id, step=person.step, **window)
 
-    def answered(self, person: Participant, answers: Mapping[str, Any]) -> None:
-        """Store the answers to the participant's current questionnaire."""
+    def answered(
+        self, person: Participant, answers: Mapping[str, Any], window: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        """Store the answers to the participant's current questionnaire; ``window`` is what its page reports."""
         step = self.step_of(person)
         assert step is not None
-        facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers}
+        facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers, **window}
         self._write("answered", id=person.id, group=person.group, step=person.step, **facts)
+
+    def retried(self, person: Participant, answers: Mapping[str, Any]) -> None:
+        """Store answers that are not accepted, before the participant tries the questionnaire again."""
+        step = self.step_of(person)
+        assert step is not None
+        self._write("retried", id=person.id, step=person.step, form=step.form, answers=answers)
+
+    def skip(self, person: Participant) -> None:
+        """Skip the steps of a participant that depend on answers which were not given."""
+        while (step := self.step_of(person)) is not None and not person.end:
+            if holds(self.study.blocks[step.block].show_if, person.answers):
+                return
+            self._write("skipped", id=person.id, step=person.step)
 
     def end(self, person: Participant, how: str) -> None:
         """Record how participation ended; only the first call counts."""
@@ -271,9 +310,10 @@ class Journal(Locked):
 
     def steps_of(self, person: Participant) -> list[StudyStep]:
         """Return the steps of a participant; those from the first game on are final once there is a group."""
-        if person.row not in self._steps:
-            self._steps[person.row] = self.study.steps(person.row)
-        return self._steps[person.row]
+        key = person.id, person.row
+        if key not in self._steps:
+            self._steps[key] = self.study.steps(person.row, person.orders)
+        return self._steps[key]
 
     def step_of(self, person: Participant) -> StudyStep | None:
         """Return the current step of a participant, None when all are completed."""

@@ -6,13 +6,16 @@ Texts from study files and participants are escaped.
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from collab_overcooked.io.text import harmless
-from collab_overcooked.study.design import End, Needs, Study
+from collab_overcooked.study.design import Block, End, Needs, Study
 from collab_overcooked.study.forms import FormItem, Questionnaire
+from collab_overcooked.study.media import Media
 from collab_overcooked.study.texts import fill
 
 FieldValues = Mapping[str, Sequence[str]]
@@ -88,6 +91,10 @@ def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
     return f'<form method="post" action="{_text(target)}" novalidate>{hidden}{inner}</form>'
 
 
+WINDOW_FIELDS = '<input type="hidden" name="window"><input type="hidden" name="focus_losses">'
+"""Fields that the page's script fills in: width of the window in pixels, and how often it lost the focus."""
+
+
 def consent_page(study: Study, kept: Mapping[str, str], complaint: str = "") -> str:
     """Return the consent page.
 
@@ -134,12 +141,23 @@ def consent_copy(study: Study) -> str:
     return f'<!DOCTYPE html>\n<html lang="{_text(study.language)}"><head>{head}</head><body>{body}</body></html>\n'
 
 
-def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int, left: int | None = None) -> str:
-    """Return a page of text whose button is enabled after ``left`` seconds."""
+def text_page(study: Study, block: Block, target: str, step: int, steps: int, left: int | None = None) -> str:
+    """Return the page of a block, whose button is enabled after ``left`` seconds."""
+    assert block.page is not None
+    title, text = block.page
     button = f'<p class="buttons"><button>{_text(study.texts["continue"])}</button></p>'
     timer = _timer(study, "read_first", left, "least") if left else ""
-    body = prose(text) + _post(target, {"step": step}, timer + button)
-    return page(study, title, body, step=(step + 1, steps), script=bool(timer), leave=f"{target}/leave")
+    body = prose(text) + _media(block.media) + _post(target, {"step": step}, WINDOW_FIELDS + timer + button)
+    return page(study, title, body, step=(step + 1, steps), script=True, leave=f"{target}/leave")
+
+
+def _media(media: Media | None) -> str:
+    if media is None:
+        return ""
+    source, alt = f"/study/files/{_text(quote(media.file))}", _text(media.alt)
+    if media.kind == "image":
+        return f'<p><img src="{source}" alt="{alt}"></p>'
+    return f'<p><video src="{source}" aria-label="{alt}" controls preload="auto"></video></p>'
 
 
 def _timer(study: Study, name: str, left: int, kind: str) -> str:
@@ -160,6 +178,7 @@ def form_page(
     complaints: Mapping[str, str],
     left: int | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
+    notice: str = "",
 ) -> str:
     """Return a questionnaire with submitted values and error messages.
 
@@ -173,8 +192,9 @@ def form_page(
         complaints: Error messages by item.
         left: Seconds after which it is submitted; None for no limit.
         labels: Labels of the conditions, by name, for options that name them.
+        notice: Text above the questions, for example that they are asked again; empty for none.
     """
-    errors = ""
+    errors = f'<p class="errors" role="alert">{_text(notice)}</p>' if notice else ""
     if complaints:
         names = {item.name: item.ask for item in form.items}
         links = "".join(f'<li><a href="#{name}">{_text(names[name])}</a></li>' for name in complaints)
@@ -184,8 +204,8 @@ def form_page(
     )
     button = f'<p class="buttons"><button>{_text(study.texts["send"])}</button></p>'
     timer = "" if left is None else _timer(study, "time_left", left, "most")
-    body = errors + prose(form.text) + _post(target, {"step": step}, timer + items + button)
-    return page(study, form.title, body, step=(step + 1, steps), script=bool(timer), leave=f"{target}/leave")
+    body = errors + prose(form.text) + _post(target, {"step": step}, WINDOW_FIELDS + timer + items + button)
+    return page(study, form.title, body, step=(step + 1, steps), script=True, leave=f"{target}/leave")
 
 
 def waiting_page(study: Study, token: str, others: int) -> str:
@@ -230,8 +250,6 @@ def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") 
         kept: Stored parameters of the participant.
         target: Address of the participant; empty if nothing is stored.
     """
-    from urllib.parse import quote
-
     texts, body = study.texts, prose(end_text(study, end.text, kept))
     if end.code:
         body += f'<p>{_text(texts["code"])} <code class="code">{_text(end_text(study, end.code, kept))}</code></p>'
@@ -257,7 +275,11 @@ def _item(study: Study, item: FormItem, values: Sequence[str], complaint: str, l
     optional = f' <span class="soft">{_text(study.texts["optional"])}</span>' if item.optional else ""
     error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
     state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
-    if item.kind in ("number", "text"):
+    depends = ""
+    if item.show_if:
+        answers = {name.partition(".")[2]: values for name, values in item.show_if}
+        depends = f' data-show-if="{_text(json.dumps(answers))}"'
+    if item.kind in ("number", "slider", "text"):
         value = _text(values[0]) if values else ""
         attributes = f'id="{item.name}" name="{item.name}"{state}'
         if item.kind == "text":
@@ -265,12 +287,17 @@ def _item(study: Study, item: FormItem, values: Sequence[str], complaint: str, l
         else:
             span = f'data-low="{item.span[0]}" data-high="{item.span[1]}"'
             field = f'<input {attributes} inputmode="numeric" {span} size="8" maxlength="10" value="{value}">'
+            if item.kind == "slider":
+                limits = f'min="{item.span[0]}" max="{item.span[1]}" {span}'
+                field = f'<input type="range" {attributes} {limits} value="{value}" data-moved="{int(bool(value))}">'
+                low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
+                field = f'<div class="scale">{low}{field}{high}<output for="{item.name}">{value}</output></div>'
         label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
-        return f'<div class="item">{label}{error}{field}</div>'
+        return f'<div class="item"{depends}>{label}{_media(item.media)}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"
     role = "" if item.kind in ("many", "rank") else ' role="radiogroup"'
-    inner = f"{legend}{error}{_options(study, item, values, labels)}"
-    return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
+    inner = f"{legend}{_media(item.media)}{error}{_options(study, item, values, labels)}"
+    return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}{depends}>{inner}</fieldset>'
 
 
 def _options(study: Study, item: FormItem, values: Sequence[str], labels: Mapping[str, str]) -> str:

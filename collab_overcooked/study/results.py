@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +17,13 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.play.recording import INPUTS
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
 from collab_overcooked.runner.records import RECORDS, dump_line, read_records
+from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF
 from collab_overcooked.study.design import ENDS, Condition
 from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
 
@@ -109,34 +112,42 @@ class StudyResults:
                 times.setdefault(event["id"], {}).setdefault(event["event"], event["time"])
         rows: list[Row] = []
         visits = Counter[str]()
+        windows = {row["id"]: row["window"] for row in reversed(self.pages()) if row["window"]}
         for person in self.journal.people.values():
             panel_id = person.kept.get(self.journal.study.panel_id, person.id)
             visits[panel_id] += 1
             first_times = times.get(person.id, {})
             joined, ended = first_times.get("joined"), first_times.get("ended")
-            when = None if joined is None else datetime.fromtimestamp(joined, UTC).isoformat(timespec="seconds")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
-            facts |= {"end": person.end, "joined": when, "minutes": minutes, "bonus": self._bonus(person.id)}
+            facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
+            facts["window"] = windows.get(person.id)
             rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
         return rows
 
     def _bonus(self, name: str) -> float | None:
-        if self.journal.study.bonus is None:
+        bonus = self.journal.study.bonus
+        if bonus is None:
             return None
         played = [
-            measure(record, [metric])[metric] or 0.0
+            self._round_bonus(record) or 0.0
             for records in self.records.values()
             for record in records
             if any(player.id == name for player in record.people.values())
-            for metric in [score_metric(record)]
         ]
-        per_point, most = self.journal.study.bonus
-        return round(min(most, max(0.0, per_point * sum(played))), 2)
+        return round(min(bonus.most, max(0.0, sum(played))), 2)
+
+    def _round_bonus(self, record: Record) -> float | None:
+        """Return what a round adds to the bonus; None if the study pays none."""
+        bonus, metric = self.journal.study.bonus, score_metric(record)
+        if bonus is None:
+            return None
+        return round(bonus.per_round + bonus.per_point * (measure(record, [metric])[metric] or 0.0), 4)
 
     def answers(self) -> list[Row]:
         """Return a row for each answer."""
-        started = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
+        joined = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
+        opened, forms = self._opened(), self.journal.study.forms
         return [
             {
                 "id": event["id"],
@@ -146,12 +157,60 @@ class StudyResults:
                 "place": event["place"] if event["condition"] else None,
                 "item": item,
                 "value": "; ".join(value) if isinstance(value, list) else value,
-                "minute": round((event["time"] - started[event["id"]]) / 60, 2),
+                "code": forms[event["form"]].item(item).code(value),
+                "minute": round((event["time"] - joined[event["id"]]) / 60, 2),
+                "started": _iso(opened.get((event["id"], event["step"]))),
+                "answered": _iso(event["time"]),
             }
             for event in self.journal.events
             if event["event"] == "answered" and event["id"] in self.journal.people
             for item, value in event["answers"].items()
         ]
+
+    def _opened(self) -> dict[tuple[str, int], float]:
+        """Return when each step of each participant was first shown."""
+        return {(e["id"], e["step"]): e["time"] for e in self.journal.events if e["event"] == "opened"}
+
+    def pages(self) -> list[Row]:
+        """Return a row for each completed step of a participant: a page, a questionnaire or a condition."""
+        opened, study = self._opened(), self.journal.study
+        rows: list[Row] = []
+        retries = Counter((e["id"], e["step"]) for e in self.journal.events if e["event"] == "retried")
+        for event in self.journal.events:
+            person = self.journal.people.get(event.get("id", ""))
+            if event["event"] not in ("passed", "answered") or person is None:
+                continue
+            step, started = self.journal.steps_of(person)[event["step"]], opened.get((person.id, event["step"]))
+            page = study.blocks[step.block].page
+            facts: Row = {"kind": step.kind, "name": page[0] if page and step.kind == "page" else step.form or None}
+            facts |= {"condition": step.condition or None, "place": step.place if step.condition else None}
+            facts |= {"started": _iso(started), "answered": _iso(event["time"])}
+            facts["seconds"] = None if started is None else round(event["time"] - started, 3)
+            facts["retries"] = retries[person.id, event["step"]]
+            facts |= {name: event.get(name) for name in ("window", "focus_losses")}
+            rows.append({"id": person.id, "group": person.group, "step": event["step"], **facts})
+        return rows
+
+    def decisions(self) -> list[Row]:
+        """Return a row for each decision of a person in a round that counts."""
+        rounds = {
+            (person.session, person.number, agent): (condition, record, person)
+            for condition, records in self.records.items()
+            for record in records
+            for agent, person in record.people.items()
+            if person.session
+        }
+        rows: list[Row] = []
+        for condition in self.records:
+            for line in JournalFile(self.journal.path / CONDITIONS / condition / INPUTS).read():
+                key = line.get("session"), line.get("number"), line.get("agent")
+                if key not in rounds or "state" not in line:
+                    continue
+                name, record, person = rounds[key]
+                facts: Row = {"id": person.id, "condition": name, "task": record.task, "episode": record.episode}
+                facts |= {"agent": line["agent"], "timestep": line["timestep"] + 1, "answered": _iso(line["time"])}
+                rows.append(facts | {name: line.get(name) for name in ("state", "options", "choice", "seconds")})
+        return rows
 
     def episodes(self) -> list[Row]:
         """Return a row for each person in each episode."""
@@ -189,6 +248,11 @@ class StudyResults:
             "disconnects": participant.disconnects,
             "refused": participant.refused,
             "interface": participant.interface,
+            "bonus": self._round_bonus(record),
+            "started": _iso(participant.started or None),
+            "answered": _iso(participant.answered or None),
+            "window": participant.window or None,
+            "focus_losses": participant.focus_losses,
         }
 
     def messages(self) -> list[Row]:
@@ -232,6 +296,10 @@ class StudyResults:
         return list({(row["table"], row["name"]): row for row in rows}.values())
 
 
+def _iso(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
 def _condition_row(condition: Condition) -> Row:
     job = condition.jobs[0]
     options = json.dumps(job.env_kwargs, sort_keys=True)
@@ -239,58 +307,7 @@ def _condition_row(condition: Condition) -> Row:
     return {"table": "episodes", "name": f"condition={condition.name}", "meaning": condition.label, "values": values}
 
 
-COLUMNS = (
-    ("participants", "id", "Random id of a participant; no other column identifies participants.", ""),
-    ("participants", "number", "Index in order of consent, from 0.", ""),
-    ("participants", "group", "Number of the group that played together; it determined the order of conditions.", ""),
-    ("participants", "visit", "Number of this visit of the same panel id, from 1.", ""),
-    ("participants", "steps", "Completed steps of the study.", ""),
-    ("participants", "failed_checks", "Failed attention checks.", ""),
-    ("participants", "end", "How participation ended; empty until then.", "see end=..."),
-    ("participants", "joined", "Time of consent; not in anonymous exports.", "ISO 8601, UTC"),
-    ("participants", "minutes", "From consent to the end.", "min"),
-    ("participants", "bonus", "Bonus for the scores of all games; empty if the study pays none.", ""),
-    ("answers", "form", "Questionnaire.", ""),
-    ("answers", "condition", "Condition that was played before the questionnaire; empty if it belongs to none.", ""),
-    ("answers", "place", "Place of the condition in the participant's order, from 0.", ""),
-    ("answers", "item", "Question, see FORM.ITEM.", ""),
-    ("answers", "value", "The answer; several are joined with semicolons; empty if left open.", ""),
-    ("answers", "minute", "Minutes since consent.", "min"),
-    ("episodes", "condition", "Condition, see condition=...", ""),
-    ("episodes", "place", "Place of the condition in the group's order, from 0.", ""),
-    ("episodes", "agent", "Seat of the participant.", ""),
-    ("episodes", "game", "Id of the game.", ""),
-    ("episodes", "task", "Name of the task.", ""),
-    ("episodes", "episode", "Index of the record within its task and condition.", ""),
-    ("episodes", "team", "Policies by seat; person stands for a participant.", ""),
-    ("episodes", "success", "Whether the game's goal was reached.", "0 or 1"),
-    ("episodes", "steps", "Environment steps.", "steps"),
-    ("episodes", "seconds", "Time the participant took for decisions; 0 in real time.", "s"),
-    ("episodes", "decisions", "Decisions, or key presses in real time.", ""),
-    ("episodes", "timeouts", "Decisions that were not made in time.", ""),
-    ("episodes", "disconnects", "Lost connections.", ""),
-    ("episodes", "refused", "Actions that the game refused.", ""),
-    ("episodes", "interface", "Interface that was used.", "browser or terminal"),
-    ("episodes", "outcome", "How the episode ended, as text.", ""),
-    ("messages", "timestep", "Step before which the message was sent, from 1.", ""),
-    ("messages", "agent", "Seat of the sender; voice for one without a seat.", ""),
-    ("messages", "words", "Text of the message.", ""),
-    ("messages", "plan", "Plan that was announced with it.", ""),
-)
-
-
-COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
-    "participants": tuple(name for table, name, *_ in COLUMNS if table == "participants"),
-    "answers": ("id", "group", "form", "condition", "place", "item", "value", "minute"),
-    "episodes": (
-        *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),
-        *("seconds", "decisions", "timeouts", "disconnects", "refused", "interface", "outcome"),
-    ),
-    "messages": ("condition", "task", "episode", "timestep", "agent", "words", "plan"),
-    "codebook": ("table", "name", "meaning", "values"),
-}
-"""Columns of tables without rows; episodes have the metrics of their games as further columns."""
-LEFT_OUT = ("joined", "number")  # of anonymous exports
+LEFT_OUT = ("joined", "number", "started", "answered")  # of anonymous exports
 
 
 def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
@@ -312,7 +329,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
         written.append(f"{name}.{options.form}")
         write_atomic(out / written[-1], _as_text(name, rows, options).encode())
     for name, records in _exported_records(results, folder, options):
-        lines = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
+        lines = b"".join(dump_line(_clean(record, rename, options)) for record in records)
         written.append(f"records/{name}.jsonl")
         write_atomic(out / written[-1], lines)
     return written
@@ -338,7 +355,8 @@ def _tables(
         free = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind == "text"}
         answers = [row for row in answers if (row["form"], row["item"]) not in free]
     left_out = LEFT_OUT if options.anonymous else ()
-    for name, rows in (("participants", people), ("answers", answers), ("episodes", results.episodes())):
+    tables = {"participants": people, "answers": answers, "pages": results.pages(), "episodes": results.episodes()}
+    for name, rows in (tables | {"decisions": results.decisions()}).items():
         yield (
             name,
             [{k: rename(str(v)) if k == "id" else v for k, v in row.items() if k not in left_out} for row in rows],
@@ -369,10 +387,13 @@ def _exported_records(
             yield f"{name}_aborted", read_records(aborted)
 
 
-def _clean(record: Record, rename: Callable[[str], str], cut_text: bool) -> Record:
-    people = {agent: structs.replace(person, id=rename(person.id)) for agent, person in record.people.items()}
+def _clean(record: Record, rename: Callable[[str], str], options: ExportOptions) -> Record:
+    left_out: dict[str, Any] = {"session": "", "number": 0, "started": 0, "answered": 0} if options.anonymous else {}
+    people = {
+        agent: structs.replace(person, id=rename(person.id), **left_out) for agent, person in record.people.items()
+    }
     steps = record.steps
-    if cut_text:
+    if options.cut_text:
         steps = [
             structs.replace(step, messages=[structs.replace(message, say="", plan="") for message in step.messages])
             for step in steps

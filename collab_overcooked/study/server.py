@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 import json
 import math
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,12 +16,14 @@ from urllib.parse import parse_qs
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.messages import Rate
+from collab_overcooked.play.people import window_size
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import StudyStep
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
-from collab_overcooked.study.journal import Participant
+from collab_overcooked.study.journal import MAX_LOSSES, Participant
+from collab_overcooked.study.media import media_type
 from collab_overcooked.study.texts import fill
 
 MAX_BYTES = 64_000  # of a questionnaire
@@ -50,6 +53,7 @@ def study_routes(host: StudyHost) -> list[Any]:
         Route("/study/consent", study_pages.consent, methods=["POST"]),
         Route("/study/copy", study_pages.copy),
         Route("/study/page/{name}", study_pages.file),
+        Route("/study/files/{name:path}", study_pages.media),
         Route("/study/{token}", study_pages.show),
         Route("/study/{token}", study_pages.take, methods=["POST"]),
         Route("/study/{token}/news", study_pages.news),
@@ -157,27 +161,34 @@ class StudyPages:
         return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
 
     def _now(self, person: Participant) -> str:
+        self.journal.skip(person)
         study, step = self.study, self.journal.step_of(person)
         if step is not None and step.kind == "play" and not person.end:
             self._begin_play(person)
             step = self.journal.step_of(person)
         if step is None:
             self.host.end(person, "done")
+        elif not person.end:
+            self.journal.opened(person)
         if person.end or step is None:
             return pages.end_page(study, study.ends[person.end], person.kept, f"/study/{person.token}")
         target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
         if step.kind == "form":
-            form, draft = study.forms[step.form], self._drafts.get(person.id)
+            form, draft = self._form(person, step), self._drafts.get(person.id)
             values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
             left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
-            return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels)
-        page = study.blocks[step.block].page
-        if page is not None:
-            return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
+            notice = fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else ""
+            return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels, notice)
+        block = study.blocks[step.block]
+        if block.page is not None:
+            return pages.text_page(study, block, target, person.step, steps, self._seconds_left(person, step))
         if study.group == 1:
             label = study.conditions[step.condition].label
             return pages.game_page(study, label, target, person.step, steps)
         return pages.waiting_page(study, person.token, study.group - 1)
+
+    def _form(self, person: Participant, step: StudyStep) -> Questionnaire:
+        return self.study.forms[step.form].arranged(person.orders.get(f"forms.{step.form}", ()), person.answers)
 
     def _begin_play(self, person: Participant) -> None:
         """Form the group of a single player; register others as waiting, even if their page never polls."""
@@ -191,7 +202,6 @@ class StudyPages:
         seconds = self.study.blocks[step.block].seconds if step.kind == "page" else self.study.forms[step.form].within
         if not seconds:
             return None
-        self.journal.opened(person)
         assert person.opened is not None
         return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
@@ -206,11 +216,12 @@ class StudyPages:
         step = self.journal.step_of(person)
         if step is None or person.end or fields.get("step") != [str(person.step)] or step.kind == "play":
             return _redirect(f"/study/{person.token}")
+        self.journal.opened(person)
         left = self._seconds_left(person, step)
         if step.kind == "form":
-            self._answer(person, self.study.forms[step.form], fields, late=left == 0)
+            self._answer(person, self._form(person, step), fields, late=left == 0)
         elif not left:
-            self.journal.passed(person)
+            self.journal.passed(person, _window_of(fields))
         return _redirect(f"/study/{person.token}")
 
     def _answer(self, person: Participant, form: Questionnaire, fields: FieldValues, late: bool) -> None:
@@ -222,8 +233,12 @@ class StudyPages:
             )
             return
         self._drafts.pop(person.id, None)
-        self.journal.answered(person, answers | dict.fromkeys(complaints))
-        if any(item.screens(answers[item.name]) for item in form.items if item.name in answers):
+        screens = any(item.screens(answers[item.name]) for item in form.items if item.name in answers)
+        if screens and not late and person.retries < form.retry:
+            self.journal.retried(person, answers)
+            return
+        self.journal.answered(person, answers | dict.fromkeys(complaints), _window_of(fields))
+        if screens:
             self.host.end(person, "screened")
         elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
             self.host.end(person, "inattentive")
@@ -275,6 +290,15 @@ class StudyPages:
             return self._message(self.study.texts["error"], 404)
         return Response(read_shipped(f"study/page/{name}"), media_type=FILES[name])
 
+    async def media(self, request: Any) -> Any:
+        """Send an image or a video that the study names."""
+        from starlette.responses import FileResponse
+
+        file = self.study.files.get(request.path_params["name"])
+        if file is None or not file.is_file():
+            return self._message(self.study.texts["error"], 404)
+        return FileResponse(file, media_type=media_type(file))
+
     def _message(self, text: str, status: int) -> Any:
         return _page(pages.message_page(self.study, text), status)
 
@@ -321,6 +345,14 @@ async def _fields(request: Any) -> FieldValues | None:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:  # not UTF-8, or too many fields
         return None
+
+
+def _window_of(fields: FieldValues) -> dict[str, Any]:
+    """Return the size of the window and its losses of the focus, as far as the page reports them."""
+    numbers = {name: int(values[0]) for name, values in fields.items() if re.fullmatch("[0-9]{1,5}", values[0])}
+    size = {"window": window_size(numbers["window"])} if "window" in numbers else {}
+    losses = {"focus_losses": min(numbers["focus_losses"], MAX_LOSSES)} if "focus_losses" in numbers else {}
+    return size | losses
 
 
 def _network_of(address: str) -> str:

@@ -22,8 +22,8 @@ from collab_overcooked.games.collab_overcooked.engine.spec import MAX_FLOOR, loa
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.study import pages
-from collab_overcooked.study.design import read_study
 from collab_overcooked.study.documents import study_facts
+from collab_overcooked.study.reader import read_study
 
 pytestmark = pytest.mark.attacks
 

@@ -13,8 +13,8 @@ from study.world import QUICK
 
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.study import pages
-from collab_overcooked.study.design import read_study
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of
+from collab_overcooked.study.reader import read_study
 from collab_overcooked.study.results import ExportOptions, StudyResults, export
 from collab_overcooked.study.texts import PAGE_TEXTS, fill
 

@@ -29,7 +29,7 @@ def junk(draw: random.Random, turn: int, phrase: Sequence[str]) -> str | bytes:
         return "[" * draw.randrange(6000)
     kind = draw.choice([*(name for name in FIELDS if name != "leave"), "x", None])
     right = {"turn": turn, "plan": draw.choice(phrase), "say": "hello", "last": True, "key": draw.choice(KEYS)}
-    right |= {"down": draw.random() < 0.5, "on": False, "how": draw.choice(REMATCHES)}
+    right |= {"down": draw.random() < 0.5, "on": False, "width": 1280, "lost": True, "how": draw.choice(REMATCHES)}
     message = {"type": kind, **{name: right[name] for name in FIELDS.get(kind or "", ())}}
     while draw.random() < 0.3:
         message[draw.choice([*message, "seed", "turn", "agent"])] = draw.choice(VALUES)

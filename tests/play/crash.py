@@ -41,7 +41,7 @@ def study(folder: Path) -> None:
     """Let bots take part in a study to its end; those who came before go on where they were."""
     from study.world import QUICK as STUDY
 
-    from collab_overcooked.study.design import read_study
+    from collab_overcooked.study.reader import read_study
     from collab_overcooked.study.rehearsal import rehearse
 
     print("begun", flush=True)

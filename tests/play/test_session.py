@@ -15,6 +15,7 @@ from play.world import ESCAPE, KITCHEN, Player, first_legal, jobs, play
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
+from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
@@ -42,6 +43,28 @@ def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
     assert suite.score([record], registry.load_suite_options(suite.name).scoring()) and record.metrics
     assert player.of_type("over")[0]["outcome"] == suite.outcome(record)
     assert [line["agent"] for line in lines(session, INPUTS)] == ["agent_0"] * facts.decisions
+
+
+def test_each_decision_is_logged_with_the_state_and_its_options(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    play(session)
+    (record,) = read_records(session.folder.path)
+    facts = record.people["agent_0"]
+    assert (facts.session, facts.number) == (session.id, 1) and 0 < facts.started <= facts.answered
+    for line in lines(session, INPUTS):
+        assert (line["session"], line["number"]) == (facts.session, facts.number)
+        assert line["choice"] == line["plan"] and line["options"] > 1 and len(line["state"]) == 16
+
+
+def test_pages_report_the_window_and_losses_of_the_focus(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    (person,) = session.people
+    for lost in (False, True, True):
+        session.receive(person, read_message(json.dumps({"type": "window", "width": 500, "lost": lost})))
+    facts = person.facts()
+    assert (facts["window"], facts["focus_losses"], facts["answered"]) == ("small", 2, 0)
+    person.begin()
+    assert (person.facts()["window"], person.facts()["focus_losses"]) == ("small", 0), "losses are those of an episode"
 
 
 def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:

@@ -16,8 +16,8 @@ from play.pages import look as look_at
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from study.world import QUICK
 
-from collab_overcooked.study.design import read_study
 from collab_overcooked.study.journal import Journal
+from collab_overcooked.study.reader import read_study
 
 pytestmark = pytest.mark.browser
 pytest.importorskip("uvicorn", reason="needs the extra play")

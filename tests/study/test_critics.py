@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked.policies.search.partners import QUESTION
 from collab_overcooked.study.bots import Bot
-from collab_overcooked.study.design import read_study
+from collab_overcooked.study.reader import read_study
 from collab_overcooked.study.rehearsal import stand_ins
 
 

@@ -14,8 +14,8 @@ from study.test_study import changed, served
 from study.world import QUICK
 
 from collab_overcooked.study.dashboard import overview
-from collab_overcooked.study.design import read_study
 from collab_overcooked.study.journal import JOURNAL
+from collab_overcooked.study.reader import read_study
 
 
 def join(client: Any, name: str) -> Any:

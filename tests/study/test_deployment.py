@@ -44,7 +44,7 @@ def health_check() -> list[str]:
 @contextlib.contextmanager
 def started(compose: Any, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """Run the study's command of the compose file on a free port; yields the port and the process."""
-    places = {"/study.yaml": str(STUDY), "/data": str(folder), "${SITE}": SITE}
+    places = {"/data": str(folder), "/study.yaml": str(STUDY), "${SITE}": SITE}  # a checkout may lie below a /data
     texts = compose["services"]["study"]["command"]
     texts = ["0" if word == "8000" else word for word in texts]
     for inside, outside in places.items():

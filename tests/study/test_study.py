@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import csv
 import itertools
 import json
 import random
+import re
 import resource
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cli_runner import CliRunner
-from study.world import QUICK
+from study.world import QUICK, served
 
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, builtin_names
@@ -25,16 +27,18 @@ from collab_overcooked.io.options import NoOptions
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.bots import Bot, PageForm
-from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
+from collab_overcooked.study.design import FOLDER, Bonus, End, Study
 from collab_overcooked.study.documents import check_studies, differences
 from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
+from collab_overcooked.study.reader import default_per_network, read_study
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
 
-WITHIN = Path(__file__).parents[2] / "docs" / "examples" / "studies" / "within.yaml"
+DOCS = Path(__file__).parents[2] / "docs"
+WITHIN, GUIDE = DOCS / "examples" / "studies" / "within.yaml", DOCS / "how_to" / "study.md"
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -197,8 +201,8 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("play", "colour"), 1, "unknown key 'colour'; known: "),
         (("conditions", "helped", "suite"), "rusch", "did you mean rush"),
         (("conditions", "helped", "options", "scenario"), ["easi"], "easi"),
-        (("conditions", "helped", "options", "scenario"), "easy", "options.scenario must be of type"),
-        (("conditions", "helped", "options", "episodes"), "1", "options.episodes must be of type int"),
+        (("conditions", "helped", "options", "scenario"), "easy", "options.scenario must be a list of texts"),
+        (("conditions", "helped", "options", "episodes"), "1", "options.episodes must be an integer, not '1'"),
         (("conditions", "helped", "team"), ["agent_0=person"], "no policy for agent_1"),
         (("conditions", "unused"), QUICK["conditions"]["helped"], "conditions.unused is in no block"),
         (("blocks", 2, "play"), ["helped", "hinderd"], "blocks.2.play.1 must be one of helped, hindered"),
@@ -220,6 +224,11 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
         (("finish", "done", "url"), "https://a.org/{token}", "unknown value in finish.done.url 'token'"),
         (("finish", "dune"), {}, "did you mean done"),
+        (("bonus",), {"most": 2}, "bonus must have per_point, per_round, or both"),
+        (("bonus",), {"per_rounds": 1, "most": 2}, "unknown key 'per_rounds'; did you mean per_round"),
+        (("bonus",), {"per_round": -1, "most": 2}, "bonus.per_round must be a number of at least 0, not -1"),
+        (("play", "fullscreen"), "yes", "fullscreen must be true or false, not 'yes'"),
+        (("play", "fullscren"), True, "did you mean fullscreen"),
         (("words",), {"send": "Senden {0}"}, "must contain no braces other than: none"),
     ],
 )
@@ -227,6 +236,45 @@ def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complain
     with pytest.raises(LayoutError) as error:
         read_study(changed(*path, to=value))
     assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line", "complaint"),
+    [
+        (
+            ("conditions", "helped", "options", "scenario"),
+            "easy",
+            "scenario: easy",
+            "must be a list of texts, not 'easy'",
+        ),
+        (("conditions", "helped", "options", "episodes"), "1", "episodes: '1'", "must be an integer, not '1'"),
+        (("conditions", "helped", "options", "scenario"), ["easi"], "scenario:", "did you mean easy?"),
+        (("conditions", "helped", "options", "epsodes"), 1, "epsodes: 1", "did you mean episodes?"),
+        (("conditions", "helped", "set"), {"max_cycles": "x"}, "max_cycles: x", "not 'x'"),
+        (
+            ("conditions", "helped", "limits"),
+            {"max_messages": -1},
+            "max_messages: -1",
+            "an integer of at least 1, not -1",
+        ),
+        (("conditions", "helped", "limits"), {"max_message": 1}, "max_message: 1", "did you mean max_messages?"),
+        (("conditions", "helped", "team"), ["agent_0=person"], "team:", "no policy for agent_1"),
+        (("conditions", "helped", "suite"), "rusch", "suite: rusch", "did you mean rush?"),
+        (("conditions", "helped", "play"), {"tick": "fast"}, "tick: fast", "a number of seconds from 0.03 to 10"),
+        (("play", "show"), "film", "show: film", "unknown show 'film'"),
+    ],
+)
+def test_errors_name_the_line_and_the_file_once(
+    path: tuple[Any, ...], value: Any, line: str, complaint: str, tmp_path: Path
+) -> None:
+    text = yaml.safe_dump(changed(*path, to=value), sort_keys=False)
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(LayoutError) as error:
+        read_study(tmp_path / "mine.yaml")
+    message = str(error.value)
+    number = next(i for i, entry in enumerate(text.splitlines(), 1) if entry.strip().startswith(line))
+    assert message.startswith(f"mine.yaml, line {number}: ") and complaint in message
+    assert message.count("mine.yaml") == 1 and not re.search(r"NoneType|tuple|\bint\b|\bstr\b", message)
 
 
 def test_partners_can_be_replaced() -> None:
@@ -374,7 +422,7 @@ def test_answers_have_labels_and_a_choice_expects_one_of_them() -> None:
     study = read_study({**QUICK, **CHECKED, "forms": checked})
     page = form_page(study, study.forms["check"], "/x", 0, 1, {}, {})
     assert 'value="y"' in page and "<span>Yes, I would</span>" in page
-    assert study.forms["check"].items[0].meaning() == "y: Yes, I would; n: No"
+    assert study.forms["check"].items[0].meaning() == "y: Yes, I would (code 1); n: No (code 2)"
     with pytest.raises(ValueError, match="expect must be one answer"):
         read_study(
             {**QUICK, **CHECKED, "forms": checked | {"check": {"title": "C", "items": [item | {"expect": ["y", "n"]}]}}}
@@ -510,25 +558,6 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
 # ------------------------------------------------------------------------------------------- pages and sockets
 
 
-@contextlib.contextmanager
-def served(study: Study, folder: Path) -> Any:
-    """Yield a browser without a script, whose attributes ``host`` and ``games`` are those of its server."""
-    pytest.importorskip("starlette", reason="needs the extra play")
-    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
-    from starlette.testclient import TestClient
-
-    from collab_overcooked.study.rehearsal import study_app
-
-    with Journal.open(folder, study) as journal:
-        web, games, host = study_app(journal)
-        with TestClient(web, base_url="http://localhost") as result:
-            result.host, result.games = host, games
-            try:
-                yield result
-            finally:
-                host.close()
-
-
 @pytest.fixture
 def client(study: Study, tmp_path: Path) -> Any:
     """A browser at the pages of the quick study."""
@@ -561,7 +590,7 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     page = client.post(home, data={"step": "1", "age": "20", "games": ["chess"]})
     assert f'href="{home}/play"' in page.text and "you play: A" in page.text
     kinds = [json.loads(line)["event"] for line in (tmp_path / JOURNAL).read_text().splitlines()]
-    assert kinds == ["joined", "passed", "answered", "grouped"]
+    assert [kind for kind in kinds if kind != "opened"] == ["joined", "passed", "answered", "grouped"]
 
 
 def test_everybody_can_leave_is_debriefed_and_can_delete_what_is_stored(tmp_path: Path) -> None:
@@ -776,13 +805,19 @@ def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(
 
     results = StudyResults.read(rehearsed[0])
     assert {row["bonus"] for row in results.participants()} == {None}
-    results.journal.study = replace(study, bonus=(0.5, 100.0))
+    assert {row["bonus"] for row in results.episodes()} == {None}
+    results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5))
     scores = Counter[str]()
     for row in results.episodes():
         scores[str(row["id"])] += row["completed"]
     paid = {row["id"]: row["bonus"] for row in results.participants()}
     assert paid == {name: 0.5 * score for name, score in scores.items()} and any(paid.values())
-    results.journal.study = replace(study, bonus=(0.5, 0.25))
+    results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5, per_round=0.1))
+    for row in results.episodes():
+        assert row["bonus"] == pytest.approx(0.1 + 0.5 * row["completed"])
+    paid = {row["id"]: row["bonus"] for row in results.participants()}
+    assert paid == {name: pytest.approx(0.2 + 0.5 * score) for name, score in scores.items()}
+    results.journal.study = replace(study, bonus=Bonus(0.25, per_point=0.5))
     assert all(row["bonus"] <= 0.25 for row in results.participants())
     assert all(str(row["joined"]).endswith("+00:00") for row in results.participants())
     monkeypatch.setattr(pages, "end_page", lambda study, *others: pages.message_page(study, "no code"))
@@ -900,7 +935,7 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
     assert done.exit_code == 0, done.output
     with (tmp_path / "codebook.csv").open() as file:
         known = {row["name"] for row in csv.DictReader(file)}
-    for name in ("participants", "answers", "episodes"):
+    for name in ("participants", "answers", "pages", "episodes", "decisions"):
         with (tmp_path / f"{name}.csv").open() as file:
             rows = list(csv.DictReader(file))
         assert rows and set(rows[0]) <= known, set(rows[0]) - known
@@ -908,6 +943,117 @@ def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any
         assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
     replayed = CliRunner().invoke(app, ["replay", str(tmp_path / "records" / "helped.jsonl"), "--check"])
     assert replayed.exit_code == 0, replayed.output
+
+
+@pytest.fixture
+def tables(rehearsed: tuple[Path, Any], tmp_path: Path) -> dict[str, list[dict[str, str]]]:
+    """Tables of the rehearsed study, by name."""
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path / "tables")])
+    assert done.exit_code == 0, done.output
+    names = ("participants", "answers", "pages", "episodes", "decisions", "codebook")
+    texts = {name: (tmp_path / "tables" / f"{name}.csv").read_text("utf-8") for name in names}
+    return {name: list(csv.DictReader(text.splitlines())) for name, text in texts.items()}
+
+
+def test_each_decision_of_a_person_is_a_row(tables: dict[str, list[dict[str, str]]]) -> None:
+    decisions = tables["decisions"]
+    counted = Counter((row["id"], row["condition"], row["task"], row["episode"]) for row in decisions)
+    expected = {
+        (row["id"], row["condition"], row["task"], row["episode"]): int(row["decisions"]) for row in tables["episodes"]
+    }
+    assert counted == expected and sum(counted.values()) > 8
+    for row in decisions:
+        assert row["choice"] and int(row["options"]) > 1 and len(row["state"]) == 16 and float(row["seconds"]) >= 0
+        assert row["agent"] == "agent_0" and int(row["timestep"]) >= 1
+    assert len({row["state"] for row in decisions}) > len(counted), "states change within a round"
+
+
+def test_times_of_rounds_pages_and_answers_follow_each_other(tables: dict[str, list[dict[str, str]]]) -> None:
+    def moment(text: str) -> datetime:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", text), text
+        return datetime.fromisoformat(text)
+
+    for name in ("answers", "pages", "episodes"):
+        assert tables[name] and all(moment(row["started"]) <= moment(row["answered"]) for row in tables[name])
+    for row in tables["pages"]:
+        between = moment(row["answered"]) - moment(row["started"])
+        assert float(row["seconds"]) == pytest.approx(between.total_seconds(), abs=0.0015)
+    played = {(row["id"], row["condition"]): row for row in tables["pages"] if row["kind"] == "play"}
+    assert len(played) == len(tables["episodes"]) == 8
+    for row in tables["episodes"]:
+        page = played[row["id"], row["condition"]]
+        assert moment(page["started"]) <= moment(row["started"]) and moment(row["answered"]) <= moment(page["answered"])
+        assert row["window"] == "large" and row["focus_losses"] == "0"
+    kinds = [(row["kind"], row["name"]) for row in tables["pages"] if row["id"] == tables["pages"][0]["id"]]
+    assert kinds == [
+        ("page", "How"),
+        ("form", "before"),
+        ("play", ""),
+        ("form", "liked"),
+        ("play", ""),
+        ("form", "liked"),
+    ]
+    assert {row["window"] for row in tables["participants"]} == {"large"}
+
+
+def test_anonymous_tables_and_records_have_no_times_of_day(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path), "--anonymous"])
+    assert done.exit_code == 0, done.output
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "codebook.csv"]
+    assert len(files) == 8 and not [
+        path for path in files if re.search(r"T\d\d:\d\d|started|session", path.read_text())
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "answer", "code"),
+    [
+        (FormItem("a", "likert", "?", points=5), 4, 4),
+        (FormItem("a", "number", "?", span=(-3, 9)), -3, -3),
+        (FormItem("a", "choice", "?", options=("no", "yes")), "yes", 2),
+        (FormItem("a", "choice", "?", options=("no", "yes"), optional=True), None, None),
+        (FormItem("a", "many", "?", options=("no", "yes")), ["yes"], None),
+        (FormItem("a", "text", "?"), "yes", None),
+    ],
+)
+def test_answers_have_codes(item: FormItem, answer: Any, code: int | None) -> None:
+    assert item.code(answer) == code
+
+
+@pytest.mark.parametrize(("width", "size"), [("320", "small"), ("599", "small"), ("600", "medium"), ("1024", "large")])
+def test_pages_report_the_window_and_losses_of_the_focus(client: Any, width: str, size: str) -> None:
+    home = client.post("/study/consent", data={"PID": "p1", "agree": "yes"}).url.path
+    journal = client.host.journal
+    client.post(home, data={"step": "0", "window": width, "focus_losses": "3"})
+    client.post(home, data={"step": "1", "age": "20", "window": "<b>", "focus_losses": "-1"})
+    first, second = StudyResults(journal).pages()
+    assert (first["window"], first["focus_losses"]) == (size, 3)
+    assert (second["window"], second["focus_losses"]) == (None, None)
+    assert StudyResults(journal).participants()[0]["window"] == size
+
+
+@pytest.mark.filterwarnings("ignore")  # of statsmodels, about few random answers
+def test_the_snippet_of_the_docs_reads_the_tables(
+    tables: dict[str, list[dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("statsmodels", reason="the extra 'dev' is not installed")
+    (code,) = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    number = {row["id"]: int(row["number"]) for row in tables["participants"]}
+    slower = {"helped": 0.0, "hindered": 0.5}
+    for row in tables["decisions"]:  # else the fit would depend on how fast this machine is
+        seconds = 1 + 0.3 * number[row["id"]] + 0.2 * (7 * int(row["timestep"]) % 5) + slower[row["condition"]]
+        row["seconds"] = f"{seconds:.3f}"
+    with (tmp_path / "tables" / "decisions.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(tables["decisions"][0]))
+        writer.writeheader()
+        writer.writerows(tables["decisions"])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    model = names["model"]
+    assert model.nobs == len(tables["decisions"]) and len(model.model.group_labels) == 4
+    assert model.fe_params["C(condition)[T.hindered]"] > 0
+    assert names["scales"].shape == (8, 1) and names["scales"]["fun"].between(1, 5).all()
 
 
 def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:
@@ -972,7 +1118,7 @@ def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[P
     for name, folder in (("empty", tmp_path / "run"), ("full", rehearsed[0])):
         done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name)])
         assert done.exit_code == 0, done.output
-        tables = ("participants", "answers", "episodes", "messages")
+        tables = ("participants", "answers", "pages", "episodes", "decisions", "messages")
         columns[name] = {t: (tmp_path / name / f"{t}.csv").read_text().split("\n")[0].split(",") for t in tables}
     for table, empty in columns["empty"].items():
         full = columns["full"][table]

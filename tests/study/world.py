@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
 from typing import Any
+
+import pytest
+
+from collab_overcooked.study.design import Study
+from collab_overcooked.study.journal import Journal
 
 QUICK: dict[str, Any] = {
     "title": "Quick <b>study</b>",
@@ -42,3 +49,22 @@ QUICK: dict[str, Any] = {
     },
     "finish": {"done": {"code": "XYZ", "url": "https://example.org/back?cc=XYZ&id={id}&s={STUDY}"}},
 }
+
+
+@contextlib.contextmanager
+def served(study: Study, folder: Path) -> Any:
+    """Yield a browser without a script, whose attributes ``host`` and ``games`` are those of its server."""
+    pytest.importorskip("starlette", reason="needs the extra play")
+    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
+    from starlette.testclient import TestClient
+
+    from collab_overcooked.study.rehearsal import study_app
+
+    with Journal.open(folder, study) as journal:
+        web, games, host = study_app(journal)
+        with TestClient(web, base_url="http://localhost") as result:
+            result.host, result.games = host, games
+            try:
+                yield result
+            finally:
+                host.close()

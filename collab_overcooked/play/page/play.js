@@ -17,6 +17,7 @@ const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
 const send = (message) => { if (socket?.readyState === 1) socket.send(JSON.stringify(message)); };
 const nameOf = (seat) => (seat === null ? words.a_voice : me?.names[seat] ?? "");
+const sendWindow = (lost) => send({ type: "window", width: innerWidth, lost });  // the server keeps its size class and counts losses of focus
 const turns = () => me?.clock === "turns";
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
@@ -60,7 +61,7 @@ function flash(gain, text, kind) {
 
 function connect() {
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${address}/socket`);
-  socket.onopen = () => { wait = 500; picture.clear(); notice(""); if ($("text-on").checked) send({ type: "text", on: true }); };
+  socket.onopen = () => { wait = 500; picture.clear(); notice(""); sendWindow(false); if ($("text-on").checked) send({ type: "text", on: true }); };
   socket.onmessage = (event) => { const message = JSON.parse(event.data); HANDLERS[message.type]?.(message); };
   socket.onclose = () => {
     down.clear();
@@ -525,7 +526,7 @@ addEventListener("focusout", () => { if (me?.keys.length) setTimeout(() => { $("
 for (const id of ["chat-words"]) $(id).addEventListener("keydown", (event) => { if (event.key === "Escape") $("stage").focus({ preventScroll: true }); });
 $("pad").onpointerdown = (event) => { const key = event.target.dataset.key; if (key) { event.preventDefault(); event.target.setPointerCapture?.(event.pointerId); press(key, true); } };
 for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) $("pad").addEventListener(name, (event) => { if (event.target.dataset.key) press(event.target.dataset.key, false); });
-addEventListener("blur", () => { down.clear(); send({ type: "blur" }); if (me?.keys.length) $("keys-hint").textContent = words.keys_away; });
+addEventListener("blur", () => { down.clear(); send({ type: "blur" }); sendWindow(true); if (me?.keys.length) $("keys-hint").textContent = words.keys_away; });
 addEventListener("focus", () => { if (me?.keys.length) $("keys-hint").textContent = keysText(); });
 
 // ------------------------------------------------------------------------------------------- the rest
@@ -535,7 +536,7 @@ function showSteps({ steps, done }) {
   const next = steps.find((step) => !done.includes(step));
   $("goal").textContent = next ? words.lessons[next] ?? "" : words.practice_done;
 }
-for (const button of [$("ready"), $("again")]) button.onclick = () => { send({ type: "ready" }); button.hidden = true; };
+for (const button of [$("ready"), $("again")]) button.onclick = () => { if (me?.fullscreen && !document.fullscreenElement) document.documentElement.requestFullscreen?.().catch(() => {}); send({ type: "ready" }); button.hidden = true; };
 for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); button.disabled = true; };
 $("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; $("goal").textContent = words.skipped; };
 $("pause").onclick = () => send({ type: "pause", on: state.state !== "paused" });

@@ -8,6 +8,42 @@ function admit() {
 admit();
 window.addEventListener("resize", admit);
 
+// Pages report the width of the window and how often it lost the focus, also before the page was loaded again.
+const losses = document.querySelector("[name=focus_losses]");
+if (losses) {
+  const width = document.querySelector("[name=window]");
+  const key = `focus:${location.pathname}:${document.querySelector("[name=step]").value}`;
+  const count = (more) => {
+    try { losses.value = Number(sessionStorage.getItem(key) ?? 0) + more; sessionStorage.setItem(key, losses.value); } catch { losses.value = Number(losses.value) + more; }
+  };
+  const measure = () => { width.value = window.innerWidth; };
+  count(0);
+  measure();
+  window.addEventListener("resize", measure);
+  window.addEventListener("blur", () => count(1));
+}
+
+// A slider counts as answered once it was moved.
+for (const slider of document.querySelectorAll("input[type=range]")) {
+  const name = slider.name, shown = slider.parentElement.querySelector("output");
+  if (slider.dataset.moved === "0") slider.removeAttribute("name");
+  for (const event of ["input", "pointerup", "keyup"]) slider.addEventListener(event, (happened) => { if (happened.key === "Tab") return; slider.name = name; shown.value = slider.value; });
+}
+
+// Questions that depend on answers of the same page; what is hidden is not sent.
+const dependent = document.querySelectorAll("[data-show-if]");
+function branch() {
+  for (const item of dependent) {
+    const data = new FormData(item.closest("form"));
+    item.hidden = !Object.entries(JSON.parse(item.dataset.showIf)).every(([name, values]) => data.getAll(name).some((value) => values.includes(value)));
+    for (const field of item.querySelectorAll("input, select, textarea")) field.disabled = item.hidden;
+  }
+}
+if (dependent.length) {
+  branch();
+  dependent[0].closest("form").addEventListener("input", branch);
+}
+
 // A page that is to be read holds its button until the time is over; a questionnaire is then sent as it is.
 for (const timer of document.querySelectorAll("[data-timer]")) {
   const end = performance.now() + 1000 * Number(timer.dataset.left);

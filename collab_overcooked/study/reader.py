@@ -1,0 +1,391 @@
+"""Reading and validation of study files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import chain
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.checks import check_options, near_matches
+from collab_overcooked.io.documents import Document, LayoutError, field_name, load_layout
+from collab_overcooked.io.text import one_line
+from collab_overcooked.play.settings import LANGUAGES, PlaySettings
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.specs import PolicySpec
+from collab_overcooked.runner.episode import Limits
+from collab_overcooked.study.design import (
+    BETWEEN,
+    ENDS,
+    FOLDER,
+    KEYS,
+    NONE,
+    PARTICIPANTS,
+    TASKS,
+    Block,
+    Bonus,
+    Condition,
+    End,
+    Needs,
+    Study,
+)
+from collab_overcooked.study.forms import (
+    MAX_SECONDS,
+    FormReader,
+    Questionnaire,
+    check_name,
+    check_show_if,
+    read_show_if,
+)
+from collab_overcooked.study.media import MEDIA_KEYS, MediaReader
+from collab_overcooked.study.order import ORDERS
+from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts
+
+
+def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, str] | None = None) -> Study:
+    """Read and validate a study.
+
+    Args:
+        source: Name of a built-in study, path of a YAML file, or its values.
+        partners: Policy specs that override those of partners, by name.
+    """
+    doc = load_layout(source, FOLDER, "study")
+    doc.mapping(only=KEYS)
+    name = Path(source).stem if isinstance(source, (str, Path)) else "study"
+    from_file = isinstance(source, (str, Path)) and Path(source).suffix in (".yaml", ".yml")
+    return _Reader(doc, partners or {}, Path(source).parent if from_file else None).study(name)  # type: ignore[arg-type]
+
+
+class _Reader:
+    """Reader of one study file."""
+
+    def __init__(self, doc: Document, partners: Mapping[str, str], folder: Path | None) -> None:
+        self.doc, self.chosen, self.media = doc, partners, MediaReader(doc, folder)
+
+    def study(self, name: str) -> Study:
+        doc = self.doc
+        doc.mapping("participants", only=PARTICIPANTS, default={})
+        limit = doc.integer("participants", "limit", default=500, low=1, high=100_000)
+        seed, group = doc.integer("seed", default=0), doc.integer("participants", "group", default=1, low=1, high=8)
+        partners, forms = self._partners(), FormReader(doc, self.media).forms()
+        conditions = self._conditions(seed, group, partners)
+        blocks = self._blocks(conditions, forms)
+        return Study(
+            name=name,
+            title=one_line(doc.text("title")),
+            language=self._language(),
+            seed=seed,
+            consent=doc.text("consent"),
+            boxes=tuple(
+                one_line(doc.text("boxes", i)) for i in range(len(doc.listed("statements", "boxes", default=[])))
+            ),
+            needs=self._needs(),
+            debrief=doc.text("debrief", default=""),
+            bonus=self._bonus(),
+            panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
+            keep=self._keep(),
+            limit=limit,
+            margin=doc.integer("participants", "margin", default=group, high=100_000),
+            idle=doc.number("participants", "idle", default=1800, low=60),
+            per_network=doc.integer("participants", "per_network", default=default_per_network(limit, group), low=1),
+            failed_checks=doc.integer("participants", "failed_checks", default=None, low=1),
+            group=group,
+            wait=doc.number("participants", "wait", default=180, low=5),
+            partners=partners,
+            conditions=self._with_draws(conditions, blocks),
+            blocks=blocks,
+            forms=forms,
+            ends=self._ends(),
+            texts=self._page_texts(),
+            files=self.media.files,
+            content=doc.content,
+        )
+
+    def _needs(self) -> Needs:
+        doc = self.doc
+        doc.mapping("needs", only=("width", "keyboard", "mouse"), default={})
+        width = doc.integer("needs", "width", default=0, high=10_000)
+        return Needs(width, doc.boolean("needs", "keyboard"), doc.boolean("needs", "mouse"))
+
+    def _bonus(self) -> Bonus | None:
+        paid = self.doc.mapping("bonus", only=("per_point", "per_round", "most"), default={})
+        if not paid:
+            return None
+        if not {"per_point", "per_round"} & paid.keys():
+            raise self.doc.refuse("have per_point, per_round, or both", "bonus")
+        amounts = {name: self.doc.number("bonus", name, default=0.0, low=0) for name in ("per_point", "per_round")}
+        return Bonus(self.doc.number("bonus", "most", low=0), **amounts)
+
+    def _language(self) -> str:
+        return self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en"
+
+    def _matching(self, pattern: str, requirement: str, *path: Any) -> str:
+        text = self.doc.text(*path, default="")
+        if text and not re.fullmatch(pattern, text):
+            raise self.doc.refuse(requirement, *path)
+        return text
+
+    def _keep(self) -> tuple[str, ...]:
+        path = ("participants", "keep")
+        names = self.doc.listed("address parameters", *path, default=[])
+        requirement = "be the name of an address parameter"
+        return tuple(self._matching(_PARAMETER, requirement, *path, i) for i in range(len(names)))
+
+    def _partners(self) -> dict[str, str]:
+        doc = self.doc
+        partners = {
+            check_name(doc, name, "partners", name): doc.text("partners", name) for name in self._names("partners")
+        }
+        for name, spec in self.chosen.items():
+            if name not in partners:
+                raise ValueError(near_matches("partner of the study", name, partners))
+            partners[name] = spec
+        for name, spec in partners.items():
+            try:
+                check_partner(spec)
+            except ValueError as error:
+                raise doc.error(f"partners.{name}: {error}", "partners", name) from None
+        return partners
+
+    def _names(self, key: str) -> Iterable[str]:
+        return self.doc.mapping(key, default={})
+
+    def _conditions(self, seed: int, group: int, partners: Mapping[str, str]) -> dict[str, Condition]:
+        doc = self.doc
+        names = doc.mapping("conditions")
+        return {
+            check_name(doc, name, "conditions", name): self._condition(name, seed, group, partners) for name in names
+        }
+
+    def _condition(self, name: str, seed: int, group: int, partners: Mapping[str, str]) -> Condition:
+        doc, path = self.doc, ("conditions", name)
+        doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play", "voice"))
+        assignments = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy entries", *path, "team")))]
+        team = [self._with_partner(assignment, partners) for assignment in assignments]
+        suite = doc.text(*path, "suite")
+        try:
+            plan = plan_evaluation(
+                suite,
+                team,
+                seed=seed,
+                options=doc.mapping(*path, "set", default={}),
+                limits=Limits(**doc.mapping(*path, "limits", only=("max_messages", "max_corrections"), default={})),
+                **self._options(suite, *path, "options"),
+            )
+            jobs = tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)  # some suites also swap the seats
+            for spec in dict.fromkeys(spec for job in jobs for spec in job.team if spec != PERSON):
+                check_partner(spec)
+        except LayoutError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise self._placed(error, path, "options", "set", "limits", "team", "suite") from None
+        voice = doc.boolean(*path, "voice")
+        wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) + voice != group), None)
+        if wrong is not None:
+            raise doc.error(
+                f"conditions.{name}.team: has {wrong} seats of people ({PERSON}){' and a voice' if voice else ''}, but "
+                f"participants.group is {group}",
+                *path,
+                "team",
+            )
+        label = one_line(doc.text(*path, "label", default=doc.text("title")))
+        episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
+        return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice, draws=name)
+
+    def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
+        """Return an error of another module with the line of the entry that its message is about."""
+        message, candidates = str(error), dict[tuple[Any, ...], list[Any]]()
+        for section in sections:
+            value = self.doc.at(*path, section)
+            for key, entry in value.items() if isinstance(value, dict) else ():
+                candidates[(*path, section, key)] = [key, *(entry if isinstance(entry, list) else [entry])]
+            if isinstance(value, (str, list)):
+                entries = [value] if isinstance(value, str) else list(map(str, value))
+                candidates[(*path, section)] = [part for entry in entries for part in (entry, entry.partition("=")[2])]
+        quoted = (
+            k for k, v in candidates.items() if any(isinstance(word, str) and repr(word) in message for word in v)
+        )
+        named = (k for k in candidates if re.search(rf"\b{re.escape(str(k[-1]))}\b", message))
+        place = next(chain(quoted, named), path)
+        text = re.sub(rf"^{re.escape(str(place[-1]))}:? ", "", message)
+        return self.doc.error(f"{field_name(place)}{' ' if text.startswith('must ') else ': '}{text}", *place)
+
+    def _options(self, suite: str, *path: Any) -> dict[str, Any]:
+        doc, kind = self.doc, registry.load_suite_options(suite).play
+        options = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
+        check_options(options, [option.name for option in fields(kind)], f"option of the suite {suite}")
+        for name, value in options.items():
+            hint = get_type_hints(kind)[name]
+            types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+            if isinstance(value, list):
+                items = [get_args(type_)[0] for type_ in types if get_origin(type_) is tuple]
+                fits = bool(items) and all(_is_of(item, items[0]) for item in value)
+            else:
+                fits = any(_is_of(value, type_) for type_ in types)
+            if not fits:
+                allowed = dict.fromkeys(_described(type_) for type_ in types if type_ is not NoneType)
+                raise doc.refuse(f"be {' or '.join(allowed)}", *path, name)
+        return options
+
+    def _with_partner(self, assignment: str, partners: Mapping[str, str]) -> str:
+        seat, equals, spec = assignment.partition("=")
+        return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
+
+    def _play(self, path: tuple[str, str]) -> PlaySettings:
+        doc, values = self.doc, dict[str, Any](replay=False)  # a replay would teach participants who play again
+        values |= {"language": doc.at("language")} if doc.at("language") in LANGUAGES else {}
+        names = PlaySettings.__dataclass_fields__
+        for keys in (("play",), (*path, "play")):
+            values |= doc.mapping(*keys, only=names, default={})
+            try:
+                settings = PlaySettings(**values)
+            except (ValueError, TypeError) as error:
+                raise self._placed(error, keys[:-1], keys[-1]) from None
+        return settings
+
+    def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
+        doc = self.doc
+        blocks: tuple[Block, ...] = ()
+        for i, entry in enumerate(doc.listed("blocks", "blocks")):
+            if isinstance(entry, dict) and "shuffle" in entry:
+                blocks += tuple(self._shuffled(("blocks", i), conditions, forms))
+            else:
+                blocks += (self._block(("blocks", i), conditions, forms),)
+        used = {name for block in blocks for name in (*block.play, block.form, block.after)}
+        for key, known in (("conditions", conditions), ("forms", forms)):
+            for name in known:
+                if name not in used:
+                    raise doc.error(f"{key}.{name} is in no block", key, name)
+        return blocks
+
+    def _shuffled(
+        self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]
+    ) -> Iterator[Block]:
+        doc, path = self.doc, (*path, "shuffle")
+        doc.mapping(*path[:-1], only=("shuffle",))
+        for i in range(len(doc.listed("pages and forms", *path))):
+            block = self._block((*path, i), conditions, forms)
+            if block.play:
+                raise doc.refuse("have one of page, form, as games have an order of their own", *path, i)
+            yield replace(block, shuffle=field_name(path[:-1]))
+
+    def _block(self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]) -> Block:
+        doc = self.doc
+        block = doc.mapping(*path, only=("page", "form", "show_if", "shuffle", *_PLAY_KEYS))
+        kinds = [kind for kind in ("page", "form", "play") if kind in block]
+        if len(kinds) != 1:
+            raise doc.refuse("have one of page, form, play", *path)
+        doc.mapping(*path, only=_PLAY_KEYS if kinds == ["play"] else (*kinds, "show_if"))
+        check_show_if(doc, forms, *path, "show_if")
+        show_if = read_show_if(doc, *path, "show_if")
+        if kinds == ["page"]:
+            doc.mapping(*path, "page", only=("title", "text", "seconds", *MEDIA_KEYS))
+            seconds = doc.integer(*path, "page", "seconds", default=0, high=MAX_SECONDS)
+            page = one_line(doc.text(*path, "page", "title")), doc.text(*path, "page", "text")
+            return Block(page=page, seconds=seconds, media=self.media.read(*path, "page"), show_if=show_if)
+        if kinds == ["form"]:
+            return Block(form=doc.choice(list(forms), *path, "form"), show_if=show_if)
+
+        def check_condition(doc: Document, name: Any, *place: Any) -> None:
+            doc.choice(list(conditions), *place)
+
+        play = doc.names(check_condition, *path, "play")
+        after = doc.choice(list(forms), *path, "after", default="")
+        order = doc.choice(list(ORDERS), *path, "order", default="balanced")
+        match = doc.choice((TASKS, NONE), *path, "match", default="")
+        counts = [len(conditions[name].jobs) for name in play]
+        if match == TASKS and order == BETWEEN:
+            raise doc.refuse(
+                f"be {NONE} where the order is {BETWEEN}: each participant plays one condition", *path, "match"
+            )
+        if match == TASKS and len(set(counts)) > 1:
+            raise doc.refuse(f"be {NONE}: the conditions have {counts} different episodes to draw from", *path, "match")
+        matches = order != BETWEEN and len(set(counts)) == 1
+        return Block(
+            play=play,
+            order=order,
+            match=match or (TASKS if matches else NONE),
+            after=after,
+            practice=doc.boolean(*path, "practice"),
+        )
+
+    def _with_draws(self, conditions: Mapping[str, Condition], blocks: Sequence[Block]) -> dict[str, Condition]:
+        draws = {name: condition.draws for name, condition in conditions.items()}
+        for block in blocks:
+            if block.match == TASKS:
+                shared = [draws[name] for name in block.play if draws[name] != name]
+                draws |= dict.fromkeys(block.play, (*shared, block.play[0])[0])
+        return {name: replace(condition, draws=draws[name]) for name, condition in conditions.items()}
+
+    def _ends(self) -> dict[str, End]:
+        doc = self.doc
+        doc.mapping("finish", only=ENDS, default={})
+        ends = {}
+        for name, default in default_texts(self._language())[1].items():
+            path = ("finish", name)
+            doc.mapping(*path, only=("text", "code", "url"), default={})
+            url = doc.text(*path, "url", default="")
+            if url and not re.match(r"https?://[^\s/]+(/\S*)?$", url):
+                raise doc.refuse("be an address that starts with https:// or http://", *path, "url")
+            code = one_line(doc.text(*path, "code", default=""))
+            text = doc.text(*path, "text", default=default)
+            allowed = ("id", *(self.doc.at("participants", "keep") or ()))
+            for key, written in (("text", text), ("code", code), ("url", url)):
+                for value in re.findall(r"\{(\w*)\}", written):
+                    if value not in allowed:
+                        raise doc.error(near_matches(f"value in finish.{name}.{key}", value, allowed), *path, key)
+            ends[name] = End(text, code, url)
+        return ends
+
+    def _page_texts(self) -> dict[str, str]:
+        doc = self.doc
+        doc.mapping("words", only=PAGE_TEXTS, default={})
+        texts = {}
+        for name, default in default_texts(self._language())[0].items():
+            texts[name] = one_line(doc.text("words", name, default=default))
+            allowed = blanks(default)
+            if set(blanks(texts[name])) - set(allowed) or re.search(r"[{}]", re.sub(r"\{\w+\}", "", texts[name])):
+                listed = ", ".join(f"{{{name_}}}" for name_ in allowed) or "none"
+                raise doc.refuse(f"contain no braces other than: {listed}", "words", name)
+        return texts
+
+
+def default_per_network(limit: int, group: int) -> int:
+    """Return how many participants may join from one network at once: a quarter of a study, at least two groups."""
+    return min(60, max(2 * group, -(-limit // 4)))
+
+
+def _described(kind: Any) -> str:
+    """Describe the values of an option's type, as YAML has them."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    plain = {int: "an integer", float: "a number", str: "a text", bool: "true or false"}
+    if get_origin(kind) is tuple:
+        entries = {int: "integers", float: "numbers", str: "texts"}.get(get_args(kind)[0], "values")
+        return f"a list of {entries}"
+    return plain.get(kind, "a value of another kind")
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    return type(value) is kind or (kind is float and type(value) is int)
+
+
+_PLAY_KEYS = ("play", "order", "match", "after", "practice")
+_PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
+
+
+def check_partner(spec: str) -> None:
+    """Check that a policy spec can play beside people."""
+    if PolicySpec.parse(spec).kind == PolicySpec.parse(PERSON).kind:
+        raise ValueError(f"{spec!r} cannot be a partner; write seats of people as seat={PERSON}")
+    if PolicySpec.parse(spec).is_language:
+        from collab_overcooked.policies.llm.settings import parse_settings
+
+        parse_settings(PolicySpec.parse(spec).parameters)

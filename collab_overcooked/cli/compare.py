@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.cli.app import OUT, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
+from collab_overcooked.cli.evaluate import WORKERS_HELP, language_models, refuse_llm_options, show_dry_run
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, RunLlmOptions, as_options, refuse_changes
+from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
@@ -121,11 +122,14 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
     if not speaking:
         refuse_llm_options(llm_options)
     plan.write(out)
-    with ProgressBar(silent.values(), rate=False) as advance:
+    silent_episodes, speaking_episodes = (
+        sum(evaluation.n_episodes for evaluation in part.values()) for part in (silent, speaking)
+    )
+    with ProgressBar("episodes", silent_episodes) as advance:
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:
         with (
             language_models(llm_options, workers, out) as (shared, client),
-            ProgressBar(speaking.values(), False, client) as advance,
+            ProgressBar("episodes", speaking_episodes, client=client) as advance,
         ):
             play(speaking, out, progress=advance, note=say, **shared)

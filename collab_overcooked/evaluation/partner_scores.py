@@ -49,6 +49,8 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
     returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # By game
     best: Best | None = None  # Best known response to the partner
     lower: Number | None = None  # Mean return of a random ego beside it
+    # Number of test partners of the pool; None if the partner is none of them
+    test_partners: Annotated[int, Meta(ge=1)] | None = None
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -185,10 +187,12 @@ def plan_cells(
         return TeamGames(pool.env_id, dict(pool.env_kwargs), tuple(team), seeds, score)
 
     line: dict[str, Any]
+    n_test = len(pool.select("test"))
     for ego in egos:
         for partner in partners:
             line = {"kind": PARTNER, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
             line |= {"best": partner.best, "lower": partner.lower}
+            line |= {"test_partners": n_test if partner.split == "test" else None}
             for seat in pool.seats(partner):
                 yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line)
         for other in [one for one in egos if one.method == ego.method] if among else ():

@@ -319,10 +319,10 @@ def test_a_recurrent_module_carries_its_state_or_is_refused(recurrent_file, tmp_
     for chosen in actions(record):
         expected = []
         for agent in env.agents:
-            shown = torch.from_numpy(observations[agent][None].astype(np.float32))
+            inputs = torch.from_numpy(observations[agent][None].astype(np.float32))
             with torch.no_grad():
-                alone, _ = network(shown, network.initial_state(1))
-                logits, states[agent] = network(shown, states[agent])
+                alone, _ = network(inputs, network.initial_state(1))
+                logits, states[agent] = network(inputs, states[agent])
             forgot += int(alone.argmax()) != int(logits.argmax())
             expected.append(int(logits.argmax()))
         assert chosen == expected

@@ -31,6 +31,9 @@ class CompareOptions:
     episodes: int | None = option(None, "Episodes or runs per task; overrides --budget.")
     seed: int = option(0, "Random seed.")
     crossplay: bool = option(True, "Pair every policy with every other policy.")
+    only: list[str] | None = option(
+        None, "Settings of the leaderboards, such as the layout cramped_room. Default: all of the budget."
+    )
     out: Path = option(Path("runs/compare"), "Output folder; episodes recorded there are not played again.")
     report_only: Path | None = option(None, "Rewrite the report of this folder from its records, without playing.")
     people: list[str] | None = option(None, "Run folders of games with people to include on the leaderboards.")
@@ -74,6 +77,7 @@ def compare(
             crossplay=comparison.crossplay,
             limits=Limits(**asdict(limits)),
             options=read_game_settings(comparison.settings),
+            only=comparison.only or (),
         )
         if llm_options.dry_run:
             return show_dry_run(

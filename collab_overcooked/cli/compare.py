@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.cli.app import OUT, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
+from collab_overcooked.cli.evaluate import WORKERS_HELP, language_models, refuse_llm_options, show_dry_run
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, RunLlmOptions, as_options, refuse_changes
+from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class CompareOptions:
     episodes: int | None = option(None, "Episodes or runs per task; overrides --budget.")
     seed: int = option(0, "Random seed.")
     crossplay: bool = option(True, "Pair every policy with every other policy.")
+    only: list[str] | None = option(
+        None, "Settings of the leaderboards, such as the layout cramped_room. Default: all of the budget."
+    )
     out: Path = option(Path("runs/compare"), "Output folder; episodes recorded there are not played again.")
     report_only: Path | None = option(None, "Rewrite the report of this folder from its records, without playing.")
     people: list[str] | None = option(None, "Run folders of games with people to include on the leaderboards.")
@@ -73,6 +77,7 @@ def compare(
             crossplay=comparison.crossplay,
             limits=Limits(**asdict(limits)),
             options=read_game_settings(comparison.settings),
+            only=comparison.only or (),
         )
         if llm_options.dry_run:
             return show_dry_run(
@@ -121,11 +126,14 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
     if not speaking:
         refuse_llm_options(llm_options)
     plan.write(out)
-    with ProgressBar(silent.values(), rate=False) as advance:
+    silent_episodes, speaking_episodes = (
+        sum(evaluation.n_episodes for evaluation in part.values()) for part in (silent, speaking)
+    )
+    with ProgressBar("episodes", silent_episodes) as advance:
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:
         with (
             language_models(llm_options, workers, out) as (shared, client),
-            ProgressBar(speaking.values(), False, client) as advance,
+            ProgressBar("episodes", speaking_episodes, client=client) as advance,
         ):
             play(speaking, out, progress=advance, note=say, **shared)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import App
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, ERR, OUT, choose, command_group, commands, read_settings, say
+from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, commands, read_settings, say
 from collab_overcooked.cli.options import (
     LimitOptions,
     LlmOptions,
@@ -25,6 +24,7 @@ from collab_overcooked.cli.options import (
     set_options,
     valued_switches,
 )
+from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collab_overcooked.policies.llm.client import Client
     from collab_overcooked.runner.jobs import Evaluation
 
-LOG_GAP = 60.0  # seconds between progress lines when stderr is not a terminal
 LANGUAGE_WORKERS = 16  # threads for language models, which wait for responses most of the time
 WORKERS_HELP = (
     "Number of worker processes, or ray[:ADDRESS]. Default: one per core, 16 threads with language-model policies."
@@ -189,11 +188,11 @@ def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmO
     rate = registry.load_suite(plan.suite).has_success
     if not plan.has_language_models():
         refuse_llm_options(llm_options)
-        with ProgressBar([plan], rate) as advance:
+        with ProgressBar("episodes", plan.n_episodes, rate) as advance:
             return evaluate(plan, out, workers=workers, progress=advance, note=say)
     with (
         language_models(llm_options, workers, out) as (shared, client),
-        ProgressBar([plan], rate, client) as advance,
+        ProgressBar("episodes", plan.n_episodes, rate, client) as advance,
     ):
         return evaluate(plan, out, progress=advance, note=say, **shared)
 
@@ -247,52 +246,3 @@ def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptio
 def refuse_llm_options(llm_options: LlmOptions) -> None:
     """Reject endpoint options if no language model plays."""
     refuse_changes(llm_options, type(llm_options)(), "is for teams with llm policies")
-
-
-class ProgressBar:
-    """Progress on stderr: a bar, or a line per minute without a terminal, extrapolated from the episodes played so far.
-
-    Args:
-        plans: What is played.
-        rate: Whether episodes succeed or fail.
-        client: Client of the language models; None if none play.
-    """
-
-    def __init__(self, plans: Iterable[Evaluation], rate: bool, client: Client | None = None) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self.bar = Progress(
-            TextColumn("episodes"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[facts]}"),
-            TimeRemainingColumn(),
-            console=ERR,
-            transient=True,
-            disable=not ERR.is_terminal,
-        )
-        total = sum(len(job.keys) for plan in plans for job in plan.jobs)
-        self.task = self.bar.add_task("", total=total, facts="")
-        self.rate, self.client = rate, client
-        self.recorded: int | None = None  # episodes of earlier runs
-        self.began_at = self.logged_at = time.monotonic()
-
-    def __enter__(self) -> Any:
-        self.bar.start()
-        return self.advance
-
-    def __exit__(self, *error: object) -> None:
-        self.bar.stop()
-
-    def advance(self, done: int, total: int, successes: int) -> None:
-        """Update the bar after an episode."""
-        self.recorded = done - 1 if self.recorded is None else self.recorded
-        share = (done - self.recorded) / (total - self.recorded)
-        facts = [f"{successes / done:.0%} successful"] if self.rate else []
-        if self.client is not None and self.client.replay is None:
-            facts.append(self.client.expected(share))
-        self.bar.update(self.task, completed=done, total=total, facts=", ".join(facts))
-        if not ERR.is_terminal and time.monotonic() - self.logged_at >= LOG_GAP:
-            self.logged_at = time.monotonic()
-            minutes = (self.logged_at - self.began_at) * (1 / share - 1) / 60
-            say(", ".join([f"{done} of {total} episodes", *facts, f"about {minutes:.0f} min left"]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +9,10 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from collab_overcooked.cli.app import ERR, OUT, command_group, say
+from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.play import beside
+from collab_overcooked.cli.progress import ProgressBar
 
 partners_app = command_group("partners", "Evaluate agents beside partners that they have never met.")
 
@@ -61,17 +60,6 @@ FamiliesOpt = Annotated[list[str] | None, several("Families of partners. Default
 WorkersOpt = Annotated[str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS].")]
 
 
-@contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Show cells done, cells in all and the time left, on terminals."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("partners and seats"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
-        task = bar.add_task("")
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
 @partners_app.command(name="play")
 def play_partner(
     pool: PoolArg,
@@ -115,7 +103,7 @@ def score_egos(
 
     read, egos = read_partner_pool(pool), read_egos(ego)
     specs = [*map(read.spec, read.select(split, families)), *(one.spec for one in egos)]
-    with beside(specs, llm_options, out) as make, progress_bar() as progress:
+    with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
         lines = score(
             read,
             egos,
@@ -148,7 +136,7 @@ def find_best(
     read = read_partner_pool(pool)
     egos = read_egos(["random", *(name for name in ego if name != "random")])
     specs = [*map(read.spec, read.partners), *(one.spec for one in egos)]
-    with beside(specs, llm_options, out) as make, progress_bar() as progress:
+    with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
         lines = score(
             read,
             egos,

@@ -11,8 +11,9 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
-from collab_overcooked.cli.app import ERR, OUT, read_settings, say
+from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.options import Settings, as_options, several
+from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.io.options import PAIRS, option
 
 
@@ -125,12 +126,9 @@ def crossplay(
     ] = None,
 ) -> None:
     """Pair every policy of a pool with every other in both seats: score matrix, intervals and heat map."""
-    from rich.progress import Progress
-
     from collab_overcooked.evaluation.crossplay import cross_play
 
-    with Progress(console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
-        task = bar.add_task("episodes")
+    with ProgressBar("episodes") as progress:
         result = cross_play(
             env,
             pool,
@@ -140,7 +138,7 @@ def crossplay(
             workers=workers,
             out=out,
             note=say,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=progress,
         )
     result.write(out)
     OUT.print(result.markdown())

@@ -13,6 +13,7 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from collab_overcooked.envs.api import is_sequential
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.envs.shells import RESET_FIRST
 
 
 class SequentialEnv(AECEnv):
@@ -32,6 +33,9 @@ class SequentialEnv(AECEnv):
         self.render_mode = env.render_mode
         self.possible_agents = env.possible_agents[:]
         self.state_space = env.state_space
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.env!r}>"
 
     @property
     def unwrapped(self) -> Any:
@@ -66,6 +70,8 @@ class SequentialEnv(AECEnv):
 
     def step(self, action: Any) -> None:
         """Apply the action of the selected agent; None after its episode has ended."""
+        if not hasattr(self, "agent_selection"):
+            raise ValueError(RESET_FIRST)
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -96,6 +102,29 @@ class SequentialEnv(AECEnv):
         return str(self.env)
 
 
+class SimultaneousEnv(parallel_to_aec_wrapper):
+    """PettingZoo's conversion of a ParallelEnv: all agents choose in the same state."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.env!r}>"
+
+    def step(self, action: Any) -> None:
+        """Note the action of the selected agent; the last one advances the game."""
+        if not hasattr(self, "agent_selection"):
+            raise ValueError(RESET_FIRST)
+        super().step(action)
+
+
+class OrderedEnv(OrderEnforcingWrapper):
+    """PettingZoo's checks of the order of calls."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.env!r}>"
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
     """Convert a parallel env to an AECEnv.
 
@@ -107,5 +136,5 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
         wrapped: Enforce the order of calls.
     """
     in_turn = is_sequential(getattr(env, "game", None))
-    form = SequentialEnv(env) if in_turn else parallel_to_aec_wrapper(env)
-    return OrderEnforcingWrapper(form) if wrapped else form
+    form = SequentialEnv(env) if in_turn else SimultaneousEnv(env)
+    return OrderedEnv(form) if wrapped else form

@@ -18,6 +18,7 @@ from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, re
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
+    RESET_FIRST,
     agent_names,
     check_layout_weights,
     check_max_cycles,
@@ -25,6 +26,7 @@ from collab_overcooked.envs.shells import (
     check_shaping,
     draw,
     parse_action,
+    shell_text,
 )
 from collab_overcooked.envs.threads import Step, Threads
 from collab_overcooked.io.checks import parse_integer
@@ -114,6 +116,10 @@ class BatchEnv:
             self.game.bind(rows(self.state, start, stop), self._actions[start:stop], rows(self.out, start, stop)).step
             for start, stop in itertools.pairwise(bounds)
         ]
+
+    def __repr__(self) -> str:
+        extent = f"{self.num_envs} environments of {', '.join(self.possible_agents)}"
+        return shell_text(type(self).__name__, self.game, extent, max_cycles=self.max_cycles)
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop threads and bound kernels, which depend on the arrays' memory addresses."""
@@ -214,7 +220,10 @@ class BatchEnv:
         self.state.rng[places] = seed_states([seeds[i] for i in places])
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
-        """Advance all environments that are not over.
+        """Advance all environments that are not over; there is no autoreset.
+
+        An environment that is over ignores its actions, keeps its observation, mask, ``terminated`` and ``truncated``,
+        and pays 0 until ``reset(which=batch.over)`` restarts it. Actions must be in the action space for it, too.
 
         Args:
             actions: Integers of shape (E, N).
@@ -229,7 +238,7 @@ class BatchEnv:
                 if the batch was never reset.
         """
         if not self._seeded:
-            raise ValueError("call reset before step")
+            raise ValueError(RESET_FIRST)
         read_actions(actions, self._actions, self.game.n_actions)
         running = None if self._event_reward is None else ~self.over
         self._advance()

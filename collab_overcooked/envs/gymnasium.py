@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import Array, BatchEnv, Infos, ResetOptions, by_agent, flat
-from collab_overcooked.envs.shells import check_render_mode, shell_metadata
+from collab_overcooked.envs.shells import check_render_mode, shell_metadata, shell_text
 from collab_overcooked.io.checks import near_matches, quote_value
 
 
@@ -59,6 +59,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.single_action_space = self.batch.single_action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def __repr__(self) -> str:
+        mode = None if self.autoreset_mode is AutoresetMode.NEXT_STEP else self.autoreset_mode.name
+        return shell_text(
+            type(self).__name__,
+            self.batch.game,
+            f"{self.num_envs} rows, {self.batch.num_envs} environments of {', '.join(self.batch.possible_agents)}",
+            max_cycles=self.batch.max_cycles,
+            autoreset_mode=mode,
+            render_mode=self.render_mode,
+        )
 
     def reset(
         self,
@@ -214,6 +225,18 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         self.metadata = {**shell_metadata(game), "rows": "environments"}  # of vector environments of it
         self.observation_space = batch_space(self.batch.single_observation_space, game.n_agents)
         self.action_space = gymnasium.spaces.MultiDiscrete([game.n_actions] * game.n_agents)
+
+    def __repr__(self) -> str:
+        return shell_text(
+            type(self).__name__,
+            self.batch.game,
+            ", ".join(self.batch.possible_agents),
+            max_cycles=self.batch.max_cycles,
+            render_mode=self.render_mode,
+        )
+
+    def __str__(self) -> str:
+        return repr(self)  # Gymnasium's would say the class only
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, Infos]:
         """Start an episode; see ``ParallelEnv.reset``."""

@@ -14,6 +14,7 @@ from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, re
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
+    RESET_FIRST,
     agent_names,
     check_max_cycles,
     check_render_mode,
@@ -21,6 +22,7 @@ from collab_overcooked.envs.shells import (
     draw,
     parse_action,
     shell_metadata,
+    shell_text,
 )
 from collab_overcooked.io.checks import near_matches, parse_integer, parse_text, quote_value
 from collab_overcooked.kernels.rng import seed_states
@@ -86,6 +88,17 @@ class ParallelEnv(PettingZooParallelEnv):
         left_out = ("_bound", "_views", "_rejected", "_shaped")
         return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_bound": None}
 
+    def __repr__(self) -> str:
+        return shell_text(
+            type(self).__name__,
+            self.game,
+            ", ".join(self.possible_agents),
+            max_cycles=None if self.max_cycles == self.game.max_cycles else self.max_cycles,
+            mask_in=None if self.mask_in == "info" else self.mask_in,
+            text_info=self.text_info or None,
+            render_mode=self.render_mode,
+        )
+
     def _observation_space(self) -> gymnasium.Space:
         box = copy.deepcopy(self.game.single_observation_space)
         if self.mask_in == "info":
@@ -140,12 +153,15 @@ class ParallelEnv(PettingZooParallelEnv):
         """Advance by one action of every agent.
 
         Raises:
-            ValueError: If an action is missing, not for a live agent, or outside the action space.
+            ValueError: If the environment was never reset, or an action is missing, not for a live agent, or outside
+                the action space.
         """
         agents = self.agents
         if type(actions) is not dict and not isinstance(actions, Mapping):  # the first check costs next to nothing
             raise ValueError(f"actions must map agents to integers, not {quote_value(actions)}")
         if not agents:
+            if not self._seeded:
+                raise ValueError(RESET_FIRST)
             if actions:
                 names = ", ".join(map(str, actions))
                 raise ValueError(f"the episode is over, but there are actions for {names}; call reset")
@@ -174,8 +190,11 @@ class ParallelEnv(PettingZooParallelEnv):
             None, or the result of ``step`` after the last agent.
 
         Raises:
-            ValueError: If the episode is over, it is not this agent's turn, or the action is outside its space.
+            ValueError: If the environment was never reset, the episode is over, it is not this agent's turn, or the
+                action is outside its space.
         """
+        if not self._seeded:
+            raise ValueError(RESET_FIRST)
         game: Any = self.game
         seat = game.seat_to_act(self._state, 0)
         if not self.agents:

@@ -10,7 +10,7 @@ import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
 from collab_overcooked.envs.batch import Array, BatchEnv, by_agent, flat
-from collab_overcooked.envs.shells import check_render_mode, shell_metadata
+from collab_overcooked.envs.shells import check_render_mode, shell_metadata, shell_text
 from collab_overcooked.kernels.rng import derive_seeds
 
 Indices = int | Iterable[int] | None
@@ -40,6 +40,15 @@ class SB3VecEnv(VecEnv):
         self.metadata = shell_metadata(batch.game)
         self._returns, self._lengths = np.zeros(rows), np.zeros(rows, np.int64)  # of the running episodes
         self._started = time.time()
+
+    def __repr__(self) -> str:
+        return shell_text(
+            type(self).__name__,
+            self.batch.game,
+            f"{self.num_envs} rows, {self.batch.num_envs} environments of {', '.join(self.batch.possible_agents)}",
+            max_cycles=self.batch.max_cycles,
+            render_mode=self.render_mode,
+        )
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Set the seeds of the next reset: environment ``e`` gets seed + e.

@@ -9,12 +9,14 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import Game
+from collab_overcooked.game_record import PLAIN
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import number, read, tuple_of
 from collab_overcooked.io.text import harmless
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
+RESET_FIRST = "the environment was never reset; call reset before step"
 
 
 def agent_names(game: Game) -> list[str]:
@@ -25,6 +27,22 @@ def agent_names(game: Game) -> list[str]:
 def shell_metadata(game: Game) -> dict[str, Any]:
     """Return the ``metadata`` of a game's envs."""
     return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
+
+
+def shell_text(name: str, game: Any, extent: str, **shell: Any) -> str:
+    """Return the ``repr`` of an env: the game's id, all options that differ from their defaults, and its extent.
+
+    Args:
+        name: Name of the env's class.
+        game: Compiled game.
+        extent: Its agents and, for batches, the number of environments.
+        **shell: Options of the env; those of None, the default, are left out.
+    """
+    defaults = {**game.config_class().to_dict(), "lexicon": getattr(game, "language", PLAIN)}
+    changed = {option: value for option, value in game.kwargs.items() if value != defaults.get(option)}
+    changed |= {option: value for option, value in shell.items() if value is not None}
+    options = "".join(f", {option}={quote_value(value)}" for option, value in changed.items())
+    return f"<{name}: {game.id}{options}; {extent}>"
 
 
 def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | None = None) -> Any:

@@ -22,6 +22,7 @@ from collab_overcooked.io.options import list_of_names
 from collab_overcooked.io.structs import Count, Number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
+from collab_overcooked.policies.named import read_named
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import derive_seed
@@ -225,18 +226,17 @@ def _words(estimate: Estimate) -> str:
 
 
 def read_pool(texts: str | Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Read policies, each as its text or as ``name=text``.
+    """Read policies, see ``policies.named.read_named``; several files of one name are numbered.
 
     Returns:
         Names and texts.
     """
-    names, specs = [], []
-    for word in list_of_names(texts):
-        name, equals, spec = word.partition("=")
-        if not equals or not name.isidentifier():
-            name = spec = word
-        names.append(name)
-        specs.append(spec)
+    names: list[str] = []
+    specs: list[str] = []
+    for text in list_of_names(texts):
+        name, files = read_named(text)
+        names += [name] if len(files) == 1 else [f"{name} {number}" for number in range(1, len(files) + 1)]
+        specs += files
     if not names:
         raise ValueError("pool: name at least one policy, for example --pool greedy random")
     for name in names:

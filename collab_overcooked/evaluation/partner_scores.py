@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -17,6 +16,7 @@ from collab_overcooked.evaluation.plans import TeamGames, check_episodes
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.structs import Name, Number, Text
 from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.policies.named import read_named
 from collab_overcooked.policies.policy_file import Family, PolicyFile, read_policy
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
@@ -49,6 +49,8 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
     returns: Annotated[list[Number], Meta(min_length=1, max_length=1_000_000)]  # By game
     best: Best | None = None  # Best known response to the partner
     lower: Number | None = None  # Mean return of a random ego beside it
+    # Number of test partners of the pool; None if the partner is none of them
+    test_partners: Annotated[int, Meta(ge=1)] | None = None
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -76,7 +78,7 @@ class Ego:
         """Mode of a network, ``"sample"`` or ``"greedy"``; None for programs."""
         if self.file is None:
             return None
-        return self.spec.rpartition(",")[2] if "," in self.spec else self.file.mode
+        return PolicySpec.parse(self.spec).mode or self.file.mode
 
     def seen(self, partner: Partner) -> str:
         """Return how new a partner is: of a family that the ego has not met, or another member of one that it has."""
@@ -90,16 +92,14 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
     """Read egos from texts such as ``"fcp=runs/fcp-*/policy.npz"`` or ``"greedy=greedy"``.
 
     Args:
-        arguments: ``method=file`` or ``method=spec``; each policy of a method is one of its training seeds. Files may
-            contain wildcards; a spec alone is its own method.
+        arguments: See ``policies.named.read_named``; each policy of a method is one of its training seeds, and a spec
+            alone is its own method.
     """
     egos: list[Ego] = []
     for argument in arguments:
-        method, equals, text = argument.partition("=")
-        if not equals or not method.replace("-", "_").isidentifier():
-            method = text = argument
-        for spec in _specs(text):
-            paths = PolicySpec.parse(spec).paths  # refuses unknown policies
+        method, specs = read_named(argument)
+        for spec in specs:
+            paths = PolicySpec.parse(spec).paths
             file = read_policy(paths[0]) if PolicySpec.parse(spec).name == "ppo" else None
             ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else "", file)
             same = next((one for one in egos if one.method == method and _identity(one) == _identity(ego)), None)
@@ -113,19 +113,6 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
 
 def _identity(ego: Ego) -> tuple[str, str | None]:
     return (ego.sha256 or ego.spec, ego.mode)
-
-
-def _specs(text: str) -> list[str]:
-    path, comma, mode = text.partition(",")
-    if not path.removeprefix("ppo:").endswith(".npz"):
-        return [text]
-    pattern = path.removeprefix("ppo:")
-    if not glob.has_magic(pattern):
-        return [f"ppo:{pattern}{comma}{mode}"]
-    paths = sorted(glob.glob(pattern))
-    if not paths:
-        raise ValueError(f"ego: no file fits {pattern!r}")
-    return [f"ppo:{file}{comma}{mode}" for file in paths]
 
 
 def skip_met(
@@ -185,10 +172,12 @@ def plan_cells(
         return TeamGames(pool.env_id, dict(pool.env_kwargs), tuple(team), seeds, score)
 
     line: dict[str, Any]
+    n_test = len(pool.select("test"))
     for ego in egos:
         for partner in partners:
             line = {"kind": PARTNER, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
             line |= {"best": partner.best, "lower": partner.lower}
+            line |= {"test_partners": n_test if partner.split == "test" else None}
             for seat in pool.seats(partner):
                 yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line)
         for other in [one for one in egos if one.method == ego.method] if among else ():

@@ -152,7 +152,11 @@ class Scores:
     @property
     def title(self) -> str:
         """Pool, number of partners and what the numbers are."""
-        return f"{self.lines[0].pool}: shares of the best response with {len(self.families)} partners"
+        count = len(self.families)
+        sizes = {line.test_partners for line in self.lines if line.partner in self.families}
+        size = sizes.pop() if len(sizes) == 1 else None  # partners of several splits, or of none
+        partners = f"{count} partners" if size in (None, count) else f"{count} of {size} partners"
+        return f"{self.lines[0].pool}: shares of the best response with {partners}"
 
     def notes(self) -> list[str]:
         """Return what a reader of the tables must know."""

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import draft
-from collab_overcooked.policies.networks import KEY, sb3_forward, sb3_state, torch_logits
+from collab_overcooked.policies.networks import KEY, sb3_forward, sb3_state, torch_forward, torch_state
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, Network, PolicyFile
 
 Array = np.ndarray
@@ -67,12 +67,15 @@ def export_policy(
     if path.suffix == ".npz":
         PolicyFile(_network(model, kind, game, activation), meta).save(path, np.float32)
     elif path.suffix == ".zip":
+        sb3_state(model.policy, 1)  # refuses recurrent layers whose state could not be carried
         setattr(model, KEY, meta)  # the model's own saving keeps all attributes
         with draft(path) as beside:
             model.save(beside)
     else:
         import torch
 
+        if kind == "module":
+            torch_state(model, 1)  # refuses recurrent modules that could not carry their state
         weights = dict(model.state_dict() if kind == "module" else model)
         with draft(path) as beside:
             torch.save({KEY: meta, "state_dict": weights}, beside)
@@ -132,18 +135,20 @@ def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> N
             parts = [policy.features_extractor, *memory, policy.mlp_extractor.policy_net, policy.action_net]
     else:
         model.eval()
-        state = np.zeros((PROBES, 0), np.float32)
-        forward = lambda observations, state: (torch_logits(model, observations), state)  # noqa: E731
+        state = torch_state(model, PROBES)
+        forward = lambda observations, state: torch_forward(model, observations, state)  # noqa: E731
         parts = [model]
     layers = tuple(layer for part in parts for layer in _module_layers(part))
+    probes = _probes(game)
+    expected = _expected(forward, probes, state, game)
     for name in ACTIVATIONS:
         network = Network(scale, layers, name)
-        if _same(network, forward, state, game):
+        if _same(network, probes, state, expected):
             return network
+    other = "a .zip file" if kind == "SB3 model" else "a .pt file"
     raise ValueError(
-        "model: it is more than dense layers and 3D convolutions with one activation (relu or tanh) between them, or "
-        f"does not fit observations of shape {shape} and {game.n_actions} actions of {game.id}; write "
-        f"{'a .zip file' if kind == 'SB3 model' else 'a .pt file'} instead"
+        "model: its layers are not supported in .npz files, which hold dense layers and 3D convolutions with one "
+        f"activation (relu or tanh) between them; write {other} instead"
     )
 
 
@@ -183,21 +188,39 @@ def _module_layers(module: Any) -> Iterator[tuple[str, Array, Array]]:
                 yield "lstm", np.concatenate(arrays[:2], 1), np.concatenate(biases)
 
 
-def _same(network: Network, forward: Forward, state: Array, game: FullGame) -> bool:
+def _probes(game: FullGame) -> Array:
     space = game.single_observation_space
     rng = np.random.default_rng(0)
     low, high = space.low.astype(np.float64), space.high.astype(np.float64)
-    drawn = (low + rng.random((PROBES, *space.shape)) * (high - low)).astype(space.dtype)
-    state = rng.uniform(-1, 1, state.shape).astype(np.float32)
+    return (low + rng.random((PROBES, *space.shape)) * (high - low)).astype(space.dtype)
+
+
+def _expected(forward: Forward, probes: Array, state: Array, game: FullGame) -> tuple[Array, Array]:
+    """Return the model's logits and next state for observations and states that are drawn."""
+    state[:] = np.random.default_rng(1).uniform(-1, 1, state.shape)
     try:
-        logits, after = network.forward(drawn, state)
-        expected, expected_after = forward(drawn, state)
+        logits, after = forward(probes, state)
+    except (RuntimeError, ValueError) as error:
+        raise ValueError(
+            f"model: its size does not fit: observations of {game.id} have the shape {probes.shape[1:]}, and it fails "
+            f"on them: {' '.join(str(error).split()):.200}"
+        ) from None
+    if logits.shape[1] != game.n_actions:
+        raise ValueError(
+            f"model: its size does not fit: it has {logits.shape[1]} outputs, {game.id} has {game.n_actions} actions"
+        )
+    return logits, after
+
+
+def _same(network: Network, probes: Array, state: Array, expected: tuple[Array, Array]) -> bool:
+    try:
+        logits, after = network.forward(probes, state)
     except (RuntimeError, ValueError):  # shapes that do not fit
         return False
-    if logits.shape != expected.shape or logits.shape[1] != game.n_actions or after.shape != expected_after.shape:
+    if logits.shape != expected[0].shape or after.shape != expected[1].shape:
         return False
-    if np.abs(after - expected_after).max(initial=0.0) > TOLERANCE:
+    if np.abs(after - expected[1]).max(initial=0.0) > TOLERANCE:
         return False
-    difference = logits - expected
+    difference = logits - expected[0]
     difference -= difference.mean(-1, keepdims=True)  # a policy's logits may be normalised
-    return bool((np.abs(difference) <= TOLERANCE * np.maximum(1.0, np.abs(expected))).all())
+    return bool((np.abs(difference) <= TOLERANCE * np.maximum(1.0, np.abs(expected[0]))).all())

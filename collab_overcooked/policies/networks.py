@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import io
 import itertools
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -118,8 +119,18 @@ def sb3_state(policy: Any, rows: int) -> Array:
     """Return the hidden state (rows, H) that episodes of a policy of Stable-Baselines3 start with: zeros.
 
     The state of a recurrent policy has its outputs, layer after layer, and then its cells.
+
+    Raises:
+        ValueError: If the policy has other recurrent layers, such as those of a features extractor.
     """
     layers, _, size = getattr(policy, "lstm_hidden_state_shape", (0, 1, 0))
+    carried = [getattr(policy, name, None) for name in ("lstm_actor", "lstm_critic")]
+    if others := [layer for layer in recurrent_layers(policy) if not any(layer is one for one in carried)]:
+        raise ValueError(
+            f"{type(policy).__name__} has recurrent layers ({type(others[0]).__name__}) whose state cannot be carried "
+            "from step to step; only the LSTM of sb3-contrib's RecurrentPPO can. Seat it as FILE.py:Class, a policy "
+            "that carries the state"
+        )
     return np.zeros((rows, 2 * layers * size), np.float32)
 
 
@@ -167,8 +178,11 @@ def encodings(game: FullGame) -> Iterator[dict[str, Any]]:
 class TorchPolicy(CustomNetwork):
     """Plays a module of torch that maps float32 observations (B, ...) to logits (B, A), see ``CustomNetwork``.
 
+    A recurrent module has a method ``initial_state(rows)``, which returns the state (rows, H) of new episodes, and maps
+    observations and state to logits and the next state.
+
     Args:
-        module: The network; of a tuple that it returns the first entry counts.
+        module: The network; without ``initial_state``, the first entry counts of a tuple that it returns.
         meta: Description from ``export_policy``; empty if there is none.
         mode: ``"sample"`` or ``"greedy"``; None for the default.
         observation: Options of the observation; None if they are not declared.
@@ -179,23 +193,64 @@ class TorchPolicy(CustomNetwork):
     def __init__(
         self, module: Any, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None
     ) -> None:
+        self.module = module.eval()  # before the initial state, which it makes
         super().__init__(meta, mode, observation)
-        self.module = module.eval()
 
-    def logits(self, observations: Array) -> Array:
-        return torch_logits(self.module, observations)
+    def initial_state(self, rows: int) -> Array:
+        return torch_state(self.module, rows)
+
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        return torch_forward(self.module, observations, state)
 
 
-def torch_logits(module: Any, observations: Array) -> Array:
-    """Return the logits (B, A) that a module of torch gives for observations."""
+def recurrent_layers(module: Any) -> list[Any]:
+    """Return the recurrent layers of a module of torch."""
+    from torch import nn
+
+    return [part for part in module.modules() if isinstance(part, nn.RNNBase | nn.RNNCellBase)]
+
+
+def torch_state(module: Any, rows: int) -> Array:
+    """Return the hidden state (rows, H) that episodes of a module of torch start with; H is 0 without memory.
+
+    Raises:
+        ValueError: If the module is recurrent and has no ``initial_state``, or returns another shape.
+    """
     import torch
 
+    name = type(module).__name__
+    if not hasattr(module, "initial_state"):
+        if layers := recurrent_layers(module):
+            raise ValueError(
+                f"{name} is recurrent ({type(layers[0]).__name__}) and would forget its state after every step; give "
+                "it initial_state(rows), which returns a state (rows, H), and forward(observations, state), which "
+                "returns logits and the next state"
+            )
+        return np.zeros((rows, 0), np.float32)
     with torch.no_grad():
-        output = module(torch.from_numpy(np.ascontiguousarray(observations, np.float32)))
+        state = module.initial_state(rows)
+    if not isinstance(state, torch.Tensor) or state.ndim != 2 or len(state) != rows:
+        raise ValueError(f"{name}.initial_state({rows}) must return a tensor of shape ({rows}, H)")
+    return state.numpy().astype(np.float32)
+
+
+def torch_forward(module: Any, observations: Array, state: Array) -> tuple[Array, Array]:
+    """Return the logits (B, A) that a module of torch gives for observations, and its next hidden state (B, H)."""
+    import torch
+
+    inputs = torch.from_numpy(np.ascontiguousarray(observations, np.float32))
+    is_recurrent = hasattr(module, "initial_state")
+    with torch.no_grad():
+        output = module(inputs, torch.from_numpy(state)) if is_recurrent else module(inputs)
+    if is_recurrent:
+        after = output[1] if isinstance(output, tuple) and len(output) == 2 else None
+        if not isinstance(after, torch.Tensor) or after.shape != state.shape:
+            raise ValueError(f"{type(module).__name__} must return logits and the next state of shape {state.shape}")
+        state = after.numpy().astype(np.float32)
     output = output[0] if isinstance(output, tuple) else output
     if not isinstance(output, torch.Tensor) or output.ndim != 2 or len(output) != len(observations):
         raise ValueError(f"{type(module).__name__} must return logits of shape ({len(observations)}, actions)")
-    return output.numpy().astype(np.float32)
+    return output.numpy().astype(np.float32), state
 
 
 def sb3_from_text(text: str) -> SB3Policy:
@@ -222,7 +277,13 @@ def torch_from_text(text: str) -> TorchPolicy:
     source, _, weights = str(names).partition("@")
     module_name, _, class_name = source.rpartition(":")
     if not module_name or not weights:
-        raise ValueError(f"policy 'torch:{text}' must name a class and its weights, as in torch:file.py:Net@weights.pt")
+        weights, _, class_name = text.partition(",")[0].partition(":")
+        weights = weights if Path(weights).suffix in (".pt", ".pth") else "weights.pt"
+        raise ValueError(
+            f"policy {text!r} must name the class of its weights and the file of the class, as in "
+            f"torch:file.py:{class_name or 'Net'}@{weights}; a network that needs no class is a .npz file of "
+            "export_policy"
+        )
     _need("torch")
     import torch
 
@@ -232,6 +293,12 @@ def torch_from_text(text: str) -> TorchPolicy:
         networks = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         raise ValueError(f"{module_name}: {near_matches('network', class_name, networks)}")
     file = io.BytesIO(read_bytes(weights))
+    if zipfile.is_zipfile(file) and any("/code/" in name for name in zipfile.ZipFile(file).namelist()):
+        raise ValueError(
+            f"{weights}: a TorchScript archive has no weights for {class_name}; save them by "
+            "torch.save(network.state_dict(), FILE) or export_policy"
+        )
+    file.seek(0)
     try:
         content = torch.load(file, map_location="cpu", weights_only=True)
         meta = _checked(Path(weights), content.get(KEY, {}))

@@ -23,7 +23,8 @@ from collab_overcooked.policies.registry import (
 
 MAX_SPEC = 1_000  # characters of a spec, as in records
 DEFAULT_PLAYER = "greedy"  # the policy behind a wrapper that names none
-WEIGHT_FILES = {".npz": "ppo", ".zip": "sb3"}  # policies of files whose path alone is a spec
+# Policies of files whose path alone is a spec; "torch" says which class it needs.
+WEIGHT_FILES = {".npz": "ppo", ".zip": "sb3", ".pt": "torch", ".pth": "torch"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class PolicySpec:
         text = text.strip()
         name, colon, parameters = (part.strip() for part in text.partition(":"))
         ending = Path(name.partition(",")[0].rstrip()).suffix
-        if not colon and ending in WEIGHT_FILES:
+        if ending in WEIGHT_FILES and (not colon or WEIGHT_FILES[ending] == "torch"):
             return cls(text, WEIGHT_FILES[ending], text)
         return cls(text, name, parameters)
 
@@ -155,6 +156,15 @@ class PolicySpec:
     def weight_files(self) -> list[str]:
         """The user's files of weights; their digests are part of a run's identity."""
         return self._parts("weights")
+
+    @property
+    def mode(self) -> str:
+        """Mode of a network that the text names, such as ``"greedy"``; empty if it leaves the mode to the file."""
+        from collab_overcooked.policies.policy_file import MODES
+
+        is_network = self._builtin is not None and self._builtin.name in WEIGHT_FILES.values()
+        named = [part.strip() for part in self.parameters.split(",")[1:]] if is_network else []
+        return next((part for part in named if part in MODES), "")
 
     @property
     def modules(self) -> list[str]:

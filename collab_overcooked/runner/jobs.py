@@ -146,7 +146,7 @@ class Evaluation(ABC):
 
     def __repr__(self) -> str:
         teams = "; ".join(dict.fromkeys(map(team_text, self.teams())))
-        return f"<{type(self).__name__}: {self.suite}, {sum(len(job.keys) for job in self.jobs)} episodes, {teams}>"
+        return f"<{type(self).__name__}: {self.suite}, {self.n_episodes} episodes, {teams}>"
 
     @abstractmethod
     def make_jobs(self) -> Sequence[Job]:
@@ -156,6 +156,11 @@ class Evaluation(ABC):
     def jobs(self) -> tuple[Job, ...]:
         """All jobs, in the order of the record file."""
         return tuple(self.make_jobs())
+
+    @property
+    def n_episodes(self) -> int:
+        """Number of episodes of all jobs."""
+        return sum(len(job.keys) for job in self.jobs)
 
     def config(self) -> dict[str, Any]:
         """Return the configuration that must be equal to continue a run, as JSON values; includes files of settings."""

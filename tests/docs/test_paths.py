@@ -62,6 +62,8 @@ def test_a_trained_network_gets_into_a_table() -> None:
     run(compare)
     for policy in ("ppo:runs/first/policy.npz", "greedy", "random"):
         assert policy in leaderboard("runs/first-board")
+    played = {path.parent.parent.name for path in Path("runs/first-board/overcooked").glob("*/*/records.jsonl")}
+    assert played == {"cramped_room"}, "the layout of the training alone"
 
 
 def test_a_model_gets_a_row_on_a_leaderboard() -> None:

@@ -112,6 +112,17 @@ def test_mistakes_are_refused(change: dict[str, Any], message: str) -> None:
         plans.make_plan(**{"policies": ["random"], **change})
 
 
+def test_some_settings_only(tmp_path: Path) -> None:
+    plan = plans.make_plan(["random"], ["overcooked"], crossplay=False, only=["cramped_room"])
+    assert [entry.setting for entry in plan.entries] == ["cramped_room"]
+    plan.write(tmp_path)
+    assert plans.read_plan(tmp_path) == plan
+    with pytest.raises(ValueError, match="unknown setting 'cramped_rom'; did you mean cramped_room"):
+        plans.make_plan(["random"], ["overcooked"], only=["cramped_rom"])
+    with pytest.raises(ValueError, match="unknown setting of collab-capture 'cramped_room'"):
+        plans.make_plan(["random"], ["overcooked", "collab-capture"], only=["cramped_room"])
+
+
 def test_records_say_what_decisions_took(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
     for entry in comparison_plan.entries:
         for record in read_records(played / entry.folder):

@@ -74,6 +74,7 @@ def test_pools_that_cannot_be(tmp_path):
         ("greedy", "a", "planner:width=5"),
         ("greedy", "ppo:x.npz", "planner:width=5"),
     )
+    assert read_pool(["runs/x.npz", "my-own=m.zip"]) == (("runs/x.npz", "my-own"), ("ppo:runs/x.npz", "sb3:m.zip"))
     with pytest.raises(ValueError, match="at least one policy"):
         read_pool([])
     with pytest.raises(ValueError, match="'greedy' is given twice"):

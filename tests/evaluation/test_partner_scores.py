@@ -171,6 +171,7 @@ def test_wrong_egos_get_one_line(text, message):
 
 def test_commands(pool, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("collab_overcooked.cli.progress.LOG_GAP", 0.0)
     write_partner_pool(Path("pool.yaml"), pool)
     for command in (
         "partners play pool.yaml clone --ego greedy --games 2",
@@ -180,9 +181,12 @@ def test_commands(pool, tmp_path, monkeypatch, capsys):
         with pytest.raises(SystemExit) as exit_:
             app(command.split())
         assert exit_.value.code == 0, capsys.readouterr()
-    assert capsys.readouterr().out.count("with clone: ") == 2
+    printed = capsys.readouterr()
+    assert printed.out.count("with clone: ") == 2
+    assert "2 of 6 partners and seats, about 0 min left" in printed.err, "progress without a terminal"
     lines = [json.loads(line) for line in Path("out", FILE).read_text().splitlines()]
     assert len(lines) == 6 and {line["mode"] for line in lines} == {"sample", None}
+    assert {line.get("test_partners") for line in lines} == {3, None}, "three of the pool's partners are for tests"
     best = read_partner_pool(Path("best/pool.yaml"))
     assert all(partner.lower is not None and partner.best for partner in best.partners)
     assert best.digest == pool.digest

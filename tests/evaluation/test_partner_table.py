@@ -81,6 +81,13 @@ def test_partners_that_say_nothing_are_left_out_by_name():
         assert f"left out: {text}" in notes
 
 
+@pytest.mark.parametrize(("test_partners", "heading"), [(17, "2 of 17"), (2, "2"), (None, "2")])
+def test_incomplete_results_are_headed_by_how_many_partners_the_pool_has(test_partners, heading):
+    lines = [one | {"test_partners": test_partners if one["kind"] == "partner" else None} for one in two_methods()]
+    scores = Scores(convert(lines, list[PartnerScore]), 20)
+    assert scores.markdown().startswith(f"p: shares of the best response with {heading} partners\n")
+
+
 def test_files_are_merged_by_concatenation(tmp_path):
     lines = two_methods()
     full = write(tmp_path / "whole", lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import zipfile
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_a_recurrent_model_remembers_as_it_does_when_it_predicts(layers, tmp_pat
     if layers == 1:
         specs.append(f"ppo:{export_policy(model, tmp_path / 'model.npz')},greedy")
     else:
-        with pytest.raises(ValueError, match=r"it is more than dense layers and 3D convolutions.* write a \.zip file"):
+        with pytest.raises(ValueError, match=r"its layers are not supported in \.npz files.* write a \.zip file"):
             export_policy(model, tmp_path / "model.npz")
     for spec in specs:
         record = play(spec, obs="lossless")
@@ -235,7 +236,7 @@ def test_a_module_that_is_no_chain_of_layers_is_refused_as_npz_and_plays_from_we
 
     env = collab_overcooked.make_vec("Overcooked-v0", 2, "gymnasium", layout="cramped_room", obs="features")
     network = load_module(str(net_file)).Sized([96], 6)
-    with pytest.raises(ValueError, match=r"write a \.pt file instead"):
+    with pytest.raises(ValueError, match=r"its layers are not supported.*write a \.pt file instead"):
         export_policy(network, tmp_path / "s.npz", env)
     assert not (tmp_path / "s.npz").exists()
     export_policy(network, tmp_path / "s.pt", env)
@@ -260,6 +261,134 @@ X     2     X
 X           X
 XDXXXXXXXXXSX
 """
+
+
+@pytest.fixture(scope="module")
+def recurrent_file(tmp_path_factory):
+    pytest.importorskip("torch")
+    path = tmp_path_factory.mktemp("networks") / "recurrent_network.py"
+    path.write_text(
+        textwrap.dedent("""
+        import torch
+        from torch import nn
+
+        class Forgets(nn.Module):
+            observation = {"obs": "features"}
+
+            def __init__(self):
+                super().__init__()
+                self.memory, self.last = nn.GRUCell(96, 8), nn.Linear(8, 6)
+
+            def forward(self, observations):
+                return self.last(self.memory(observations))
+
+        class Remembers(Forgets):
+            def initial_state(self, rows):
+                return torch.zeros(rows, 8)
+
+            def forward(self, observations, state):
+                after = self.memory(observations, state)
+                return self.last(after), after
+
+        class Misshaped(Remembers):
+            def forward(self, observations, state):
+                return self.last(self.memory(observations, state)), state[0]
+        """)
+    )
+    return path
+
+
+def test_a_recurrent_module_carries_its_state_or_is_refused(recurrent_file, tmp_path):
+    """Weights of the state are large, so that what was remembered changes what is chosen."""
+    import torch
+
+    from collab_overcooked.plugins import load_module
+
+    module = load_module(str(recurrent_file))
+    torch.manual_seed(1)
+    network = module.Remembers()
+    with torch.no_grad():
+        network.memory.weight_hh.normal_(std=3)
+        network.last.weight.normal_()
+        network.last.bias[5] = -1000  # interact, the only action that masks refuse
+    torch.save(network.state_dict(), tmp_path / "w.pt")
+    record = play(f"torch:{recurrent_file}:Remembers@{tmp_path}/w.pt", obs="lossless")
+    env = registry.make("Overcooked-v0", **ROOM, obs="features")
+    observations, _ = env.reset(seed=record.seed)
+    states, forgot = {agent: network.initial_state(1) for agent in env.agents}, 0
+    for chosen in actions(record):
+        expected = []
+        for agent in env.agents:
+            inputs = torch.from_numpy(observations[agent][None].astype(np.float32))
+            with torch.no_grad():
+                alone, _ = network(inputs, network.initial_state(1))
+                logits, states[agent] = network(inputs, states[agent])
+            forgot += int(alone.argmax()) != int(logits.argmax())
+            expected.append(int(logits.argmax()))
+        assert chosen == expected
+        observations, *_ = env.step(dict(zip(env.agents, expected, strict=True)))
+    assert forgot, "a policy that forgets would have played the same"
+    refused = r"Forgets is recurrent \(GRUCell\) and would forget its state.* give it initial_state\(rows\)"
+    with pytest.raises(ValueError, match=refused):
+        make_policy(f"torch:{recurrent_file}:Forgets@{tmp_path}/w.pt")
+    for name in ("f.pt", "f.npz"):
+        with pytest.raises(ValueError, match=refused):
+            export_policy(module.Forgets(), tmp_path / name, env)
+        assert not (tmp_path / name).exists()
+    with pytest.raises(ValueError, match=r"must return logits and the next state of shape \(1, 8\)"):
+        play(f"torch:{recurrent_file}:Misshaped@{tmp_path}/w.pt")
+
+
+def test_a_features_extractor_with_memory_is_refused(tmp_path):
+    """Stable-Baselines3 calls it step by step without a state, so that it would play with an empty memory."""
+    stable_baselines3 = pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+    from torch import nn
+
+    class Extractor(BaseFeaturesExtractor):
+        def __init__(self, space):
+            super().__init__(space, 8)
+            self.memory = nn.GRU(space.shape[0], 8)
+
+        def forward(self, observations):
+            return self.memory(observations)[0]
+
+    vec = collab_overcooked.make_vec("Overcooked-v0", 2, "sb3", layout="cramped_room", obs="features")
+    options = {"features_extractor_class": Extractor}
+    model = stable_baselines3.PPO("MlpPolicy", vec, policy_kwargs=options, n_steps=8, batch_size=32, device="cpu")
+    for name in ("m.zip", "m.npz"):
+        with pytest.raises(ValueError, match=r"has recurrent layers \(GRU\) whose state cannot be carried"):
+            export_policy(model, tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+def test_sizes_that_do_not_fit_are_told_from_layers_that_are_not_supported(tmp_path):
+    nn = pytest.importorskip("torch").nn
+    env = collab_overcooked.make("Overcooked-v0", obs="features")
+    for network, message in (
+        (nn.Linear(95, 6), r"size does not fit: observations of Overcooked-v0 have the shape \(96,\)"),
+        (nn.Linear(96, 5), r"size does not fit: it has 5 outputs, Overcooked-v0 has 6 actions"),
+        (nn.Sequential(nn.Linear(96, 6), nn.Softplus()), r"its layers are not supported.*write a \.pt file instead"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            export_policy(network, tmp_path / "n.npz", env)
+
+
+@pytest.mark.parametrize("spec", ["runs/w.pt", "runs/w.pt,greedy", "runs/w.pth", "w.pt:Actor", "torch:w.pt"])
+def test_a_file_of_weights_alone_says_how_to_name_its_class(spec):
+    file, _, name = spec.removeprefix("torch:").partition(",")[0].partition(":")
+    expected = f"torch:file.py:{name or 'Net'}@{file};"
+    with pytest.raises(ValueError, match="must name the class of its weights") as error:
+        make_policy(spec)
+    assert expected in str(error.value)
+
+
+def test_a_torchscript_file_is_refused_by_name(net_file, tmp_path):
+    with zipfile.ZipFile(tmp_path / "script.pt", "w") as archive:  # as torch.jit.save writes it
+        archive.writestr("script/code/__torch__.py", "class Linear(Module): ...")
+        archive.writestr("script/data.pkl", b"")
+    with pytest.raises(ValueError, match=r"script\.pt: a TorchScript archive has no weights for Net; save them by"):
+        make_policy(f"torch:{net_file}:Net@{tmp_path}/script.pt")
 
 
 def test_weights_are_not_unpickled(net_file, tmp_path):

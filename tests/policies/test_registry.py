@@ -129,4 +129,4 @@ def test_the_path_of_a_policy_file_alone_is_a_policy(tmp_path: Any) -> None:
     shutil.copy(policy_path("cramped_room"), path)
     policy = make_policy(f"{path},greedy")
     assert (policy.name, policy.mode) == (f"{path},greedy", "greedy")  # type: ignore[attr-defined]
-    assert cross_play("Overcooked-v0", ["random", str(path)], episodes=1).specs == ("random", str(path))
+    assert cross_play("Overcooked-v0", ["random", str(path)], episodes=1).specs == ("random", f"ppo:{path}")

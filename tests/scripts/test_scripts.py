@@ -50,7 +50,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "docs/facts.py": "tests/test_docs_fresh.py",
 }
 IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  # measured runs, by hand
-TRAINERS = ("agilerl_ippo", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
+TRAINERS = ("agilerl_ippo", "optuna_sweep", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
 LONG = (
     "baselines",
     "memory-results",

@@ -103,7 +103,8 @@ class Leaderboard:
         for line in self.lines:
             spec = PolicySpec.parse(line.policy)
             if spec.parameters and line.kind == LEARNED and line.scores:
-                methods.setdefault(spec.name, []).append(line)
+                mode = f" ({spec.mode})" if spec.mode else ""  # that is not the default of the files
+                methods.setdefault(f"{spec.name}{mode}", []).append(line)
         return {
             f"{method}, one per {axes[next(iter(rows[0].scores))]}": rows
             for method, rows in methods.items()

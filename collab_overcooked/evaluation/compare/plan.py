@@ -72,13 +72,20 @@ class ComparisonPlan:
     limits: Limits = field(default_factory=Limits)  # Bounds of conversations and corrections
     # Options of the environment by suite, instead of the defaults
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    only: tuple[str, ...] = ()  # Names of the settings of the leaderboards; empty for all of the budget
     entries: tuple[Entry, ...] = ()  # What is played
     skipped: tuple[Skipped, ...] = ()  # What is not, and why
     version: str = __version__  # Of the package
 
     def benchmark(self, game: str) -> Benchmark:
-        """Return what is compared in a game, with the number of episodes that was asked for."""
+        """Return what is compared in a game, with the settings and the number of episodes that were asked for."""
         benchmark: Benchmark = registry.load_suite(game).benchmark(self.budget)
+        if self.only:
+            chosen = tuple(setting for setting in benchmark.settings if setting.name in self.only)
+            if not chosen:
+                names = [setting.name for setting in benchmark.settings]
+                raise ValueError(near_matches(f"setting of {game}", ", ".join(self.only), names))
+            benchmark = replace(benchmark, settings=chosen)
         if self.episodes is None:
             return benchmark
 
@@ -121,6 +128,7 @@ def read_plan(out: Path) -> ComparisonPlan:
         entries = tuple(Entry(**{**entry, "team": tuple(entry["team"])}) for entry in values.pop("entries"))
         skipped = tuple(Skipped(**item) for item in values.pop("skipped"))
         lists: dict[str, Any] = {name: tuple(values.pop(name)) for name in ("games", "policies")}
+        lists["only"] = tuple(values.pop("only", ()))
         limits = Limits(**values.pop("limits"))
         _check_names(lists["policies"], lists["games"], values["options"])
         return ComparisonPlan(**values, **lists, limits=limits, entries=entries, skipped=skipped)
@@ -147,6 +155,7 @@ _PLAN = schema.object_of(
         "episodes": schema.optional(schema.integer(1)),
         "seed": schema.integer(high=None),
         "crossplay": schema.boolean,
+        "only": schema.list_of(schema.name),
         "options": schema.mapping_of(schema.mapping_of(schema.unchecked)),
         "limits": schema.object_of({"max_messages": schema.integer(1), "max_corrections": schema.integer()}),
         "entries": schema.list_of(
@@ -191,6 +200,7 @@ def make_plan(
     crossplay: bool = True,
     limits: Limits | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    only: Sequence[str] = (),
     make: MakePolicy | None = None,
 ) -> ComparisonPlan:
     """Settle who plays what.
@@ -204,6 +214,7 @@ def make_plan(
         crossplay: Whether every policy plays with every other.
         limits: Bounds of conversations and corrections.
         options: Options of the environment by suite.
+        only: Names of settings, such as layouts, of the leaderboards; all of the budget if empty.
         make: Turns policy texts into policies; the registry of policies if None.
     """
     chosen = tuple(registry.first_suites()) if games is None else list_of_names(games)
@@ -211,7 +222,12 @@ def make_plan(
     _check_names(specs, chosen, options or {})
     if budget not in BUDGETS:
         raise ValueError(near_matches("budget", budget, BUDGETS))
-    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {})
+    names = tuple(list_of_names(only))
+    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {}, names)
+    known = {setting.name: None for game in chosen for setting in registry.load_suite(game).benchmark(budget).settings}
+    for name in names:
+        if name not in known:
+            raise ValueError(near_matches("setting", name, list(known)))
     players = {spec: (make or make_policy)(spec) for spec in specs}
     entries: list[Entry] = []
     skipped: list[Skipped] = []

@@ -11,7 +11,7 @@ import pytest
 from cli_runner import CliRunner
 from endpoints import Says, serving
 
-from collab_overcooked.cli import app
+from collab_overcooked.cli import app, progress
 from collab_overcooked.cli import evaluate as command
 from collab_overcooked.cli.app import TextConsole
 from collab_overcooked.policies.llm import client
@@ -106,7 +106,7 @@ def troubled() -> list[Says | str]:
 
 
 def test_retries_are_told_in_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "LOG_GAP", 0.0)
+    monkeypatch.setattr(progress, "LOG_GAP", 0.0)
     with serving(troubled()) as server:
         done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output
@@ -118,7 +118,7 @@ def test_retries_are_told_in_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_retries_are_told_beside_the_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     console = TextConsole(file=screen, force_terminal=True, soft_wrap=True, highlight=False, width=200)
-    monkeypatch.setattr(command, "ERR", console)
+    monkeypatch.setattr(progress, "ERR", console)
     monkeypatch.setattr(command, "say", console.print)
     with serving(troubled()) as server:
         done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")

@@ -150,7 +150,7 @@ def test_one_that_commands_all_seats_is_counted_once() -> None:
 def test_a_running_evaluation_extrapolates_from_what_it_has_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("collab_overcooked.cli.evaluate.LOG_GAP", 0.0)
+    monkeypatch.setattr("collab_overcooked.cli.progress.LOG_GAP", 0.0)
     with serving([json.dumps({"action": 1})]) as server:
         reach = ["--base-url", server.url, "--price", "2/10", "--workers", 1, "--out", tmp_path / "a"]
         assert run("--runs", 4, *reach, "--budget-total", "calls=5").exit_code == 2

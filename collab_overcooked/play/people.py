@@ -84,6 +84,7 @@ class Person:
         id: Drawn at random; records name it, and nothing else of a person.
         token: The secret of the link.
         next: Address that follows when everything is over; empty for none.
+        following: Address of the person at the session that follows this one; empty for none.
         outbox: The connection, None while there is none.
         sockets: Number of open sockets, those that are being closed included.
         ready: Whether the person wants the next episode to begin.
@@ -103,7 +104,7 @@ class Person:
     def __init__(self, role: str = SEAT, seat: int | None = None) -> None:
         self.role, self.seat = role, seat
         self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
-        self.next = ""
+        self.next = self.following = ""
         self.outbox: Outbox | None = None
         self.sockets = 0
         self.interface = "none"

@@ -11,7 +11,7 @@ const MOVES = { up: "north", down: "south", left: "west", right: "east" };
 const STEPS = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
 const MOST_ACTIONS = 60;
 const down = new Set();
-let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, count = null;
+let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, rematch = null, final = false, count = null;
 
 const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
@@ -79,7 +79,7 @@ const HANDLERS = {
     show("language-row", !me.language);
     document.body.classList.toggle("ticks", !turns());
     picture.own = me.seat;
-    picture.letters = !me.keys.length && !Object.keys(me.moves).length;
+    picture.letters = me.role !== "watcher" && !me.keys.length && !Object.keys(me.moves).length;
     setSingle(me.single);
     welcome();
   },
@@ -134,7 +134,7 @@ const HANDLERS = {
     if (!question) $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
   },
   refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true);
-    if (message.code === "busy") { $("rematch-asked").textContent = message.message; for (const button of document.querySelectorAll("[data-rematch]")) button.disabled = false; } },
+    if (message.code === "busy") $("busy").textContent = message.message; },
   progress(message) { showSteps(message); },
   over(message) {
     question = null;
@@ -143,7 +143,7 @@ const HANDLERS = {
     $("over-title").textContent = words[message.practice ? "practice" : "over"];
     $("outcome").textContent = phrase(message.outcome) || (message.practice ? words.practice_next : "");
     $("again").textContent = words[message.practice ? "onward" : "next"];
-    $("rematch-asked").textContent = "";
+    if (message.more) $("rematch-asked").textContent = "";
     show("big", false);
     show("practice", false);
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
@@ -151,13 +151,15 @@ const HANDLERS = {
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
-    show("rematch", message.rematch.length > 0 && !message.more);
-    for (const button of document.querySelectorAll("[data-rematch]")) { button.disabled = false; button.hidden = !message.rematch.includes(button.dataset.rematch); }
     show("over", true);
     $("over").focus({ preventScroll: true });
     $("over").scrollIntoView({ block: "nearest" });
   },
-  rematch(message) { if (message.link) location.href = message.link; else $("rematch-asked").textContent = say(`asks_${message.how}`, { name: nameOf(message.agent) }); },
+  rematch(message) {
+    if (message.link) { location.replace(message.link); return; }
+    rematch = message;
+    if (me) showRematch();
+  },
   closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
@@ -210,13 +212,25 @@ function showStart() {
 }
 $("read-rules").onclick = () => { $("rules").open = true; $("rules").scrollIntoView({ block: "start" }); };
 
+// What can be played next, who has asked for it, and who has still to answer.
+function showRematch() {
+  const { offers, wishes, waiting, missing } = rematch, names = (seats) => seats.map(nameOf).join(", ");
+  const asked = me.role !== "watcher" && wishes.some(([seat]) => seat === me.seat);
+  if (asked) $("busy").textContent = "";
+  $("rematch-asked").textContent = missing.length ? say("not_here_any_more", { names: names(missing) })
+    : asked ? say("waiting_for", { names: names(waiting) }) : wishes.map(([seat, how]) => say(`asks_${how}`, { name: nameOf(seat) })).join(" ");
+  show("rematch", offers.length > 0);
+  for (const button of document.querySelectorAll("[data-rematch]")) button.hidden = !offers.includes(button.dataset.rematch);
+  showState();
+}
+
 function showState() {
   const absent = Object.keys(state.here).filter((agent) => !state.here[agent]).map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
   const mine = me && (me.role === "seat" ? `agent_${me.seat}` : me.role);
   const asked = state.state === "ready" && me && me.role !== "watcher" && !state.ready[mine];
   const started = state.state === "playing" || state.state === "paused";
   const who = { names: absent.join(", ") };
-  $("status").textContent = state.state === "closed" ? ($("rematch").hidden || $("over").hidden ? words.closed : words.may_go_on) : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : say("get_next", { button: $("again").textContent })) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
+  $("status").textContent = state.state === "closed" ? ($("rematch").hidden || $("over").hidden ? words.closed : words.may_go_on) : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting_for", who) : asked ? ($("over").hidden ? words.get_ready : say("get_next", { button: $("again").textContent })) : state.state === "ready" ? words.waiting_ready : { playing: words.playing, paused: words.paused, over: words.over }[state.state] ?? words.loading;
   const between = !$("over").hidden;
   show("start", asked && !between);
   show("again", asked && between);
@@ -536,7 +550,7 @@ function showSteps({ steps, done }) {
   $("goal").textContent = next ? words.lessons[next] ?? "" : words.practice_done;
 }
 for (const button of [$("ready"), $("again")]) button.onclick = () => { send({ type: "ready" }); button.hidden = true; };
-for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); button.disabled = true; };
+for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); };
 $("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; $("goal").textContent = words.skipped; };
 $("pause").onclick = () => send({ type: "pause", on: state.state !== "paused" });
 $("leave").onclick = () => { if (confirm(words.leave_sure)) send({ type: "leave" }); };
@@ -548,6 +562,7 @@ $("language").onchange = async () => {
   if (!me) return;
   welcome();
   if (state) showState();
+  if (rematch) showRematch();
   if (question && !$("turn").hidden) showQuestion();
 };
 $("sound").checked = recall("sound", false);

@@ -17,6 +17,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.shown import (
+    causes_in,
     done_by,
     frame_of,
     question_of,
@@ -441,7 +442,9 @@ class EpisodeDriver:
             with_text = complete or outbox.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             frame = frame_of(self.game, seen, self.settings, outbox, with_text)
             if step is not None:
-                frame["done"] = done_by(step, seen.view, person.seat, renaming(self.game))
+                named = renaming(self.game)
+                frame["done"] = done_by(step, seen.view, person.seat, named)
+                frame["causes"] = causes_in(step, seen.view, person.seat, named)
         if step is not None:
             frame["said"] = to_builtins(step.messages)
         person.send(frame)

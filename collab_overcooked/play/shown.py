@@ -132,6 +132,13 @@ def watched(env: Any, step: Step | None, timestep: int, outbox: Outbox) -> dict[
     return frame
 
 
+def causes_in(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
+    """Return what changed the team's result in a step: 1 or -1, the seat (None for an order's time), and a label."""
+    changes = [(event.change if event is not None else 0) for event in step.events]
+    acts = [[changes[k], k, label] for k, label in done_by(step, view, seat, named) if changes[k]]
+    return [*acts, *([change, None, named(name)] for change, name in step.order_changes)]
+
+
 def done_by(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
     """Return seat and label of the events of a step that a seat knows of."""
     events = enumerate(step.events)

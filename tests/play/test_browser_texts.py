@@ -7,86 +7,17 @@ from itertools import product
 from typing import Any
 
 import pytest
+from play.fed import HOME, MESSAGE, Feed, question, serve, state, welcome
 
 from collab_overcooked.play.practice import LESSON
-from collab_overcooked.play.server import FILES, page_file
+from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES
 
 pytestmark = pytest.mark.browser
-HOME = "http://127.0.0.1:9"
 SHOWN = """() => [document.title, document.body.textContent,
     ...[...document.querySelectorAll('[aria-label]')].map(e => e.getAttribute('aria-label'))]
     .flatMap(text => text.match(/.{0,40}[{}].{0,40}/g) ?? [])"""
-NOTE_MESSAGES = """const parse = JSON.parse;
-JSON.parse = (text) => {
-    const value = parse(text);
-    if (value?.type) setTimeout(() => { window.handled = true; });  // once the page has shown it
-    return value;
-}"""
-KEYS = ["up", "down", "left", "right", "act", "stay"]
-NAMES = ["Alice", "Bob"]
-MESSAGE = {"agent": 1, "say": "hello", "plan": "wait(1)", "last": False}
 STATES = ("waiting", "ready", "playing", "paused", "over", "closed")
-
-
-def welcome(role: str, clock: str, goal: str, **more: Any) -> dict[str, Any]:
-    keys = KEYS if clock == "ticks" and role == "seat" else []
-    return {
-        "type": "welcome",
-        "id": "p-1",
-        "game": "Housework",
-        "role": role,
-        "seat": 0 if role == "seat" else None,
-        "names": NAMES,
-        "post": "chef" if role == "seat" else "",
-        "team": ["human", "RL"],
-        "manual": "Rules.",
-        "clock": clock,
-        "tick": 0.15,
-        "keys": keys,
-        "show": "both",
-        "menu": "legal",
-        "language": "",
-        "requests": True,
-        "single": [],
-        "supplies": ["an onion"],
-        "moves": {},
-        "goal": goal,
-        "aim": "Bring 2 things.",
-        "limit": 40,
-        "talks": True,
-        "episodes": 3,
-    } | more
-
-
-def state(name: str, here: bool, ready: bool) -> dict[str, Any]:
-    present = {"agent_0": True, "agent_1": here, "voice": True}
-    return {"type": "state", "state": name, "number": 2, "here": present, "ready": dict.fromkeys(present, ready)}
-
-
-def question(kind: str, actions: int, error: list[str] | None) -> dict[str, Any]:
-    texts = [f"goto({k})" for k in range(actions)]
-    return {
-        "type": "ask",
-        "turn": 1,
-        "kind": kind,
-        "timestep": 3,
-        "actions": texts,
-        "legal": texts,
-        "askable": texts,
-        "walks": [],
-        "waits": ["wait(1)", "wait(2)"],
-        "idle": "noop",
-        "plan": texts[:1],
-        "announced": [[], texts[:1]],
-        "inbox": [MESSAGE],
-        "error": error,
-        "attempt": "goto(9)",
-        "refused": [],
-        "earlier": [[1, "goto(1)"]],
-        "history": [[], []],
-        "feedback": "",
-    }
 
 
 def rematch(role: str, **what: Any) -> dict[str, Any]:
@@ -127,31 +58,15 @@ def all_messages(role: str) -> list[dict[str, Any]]:
     ]
 
 
-def serve(page: Any, pages: dict[str, str], received: list[Any]) -> None:
-    def answer(route: Any) -> None:
-        path = route.request.url.removeprefix(HOME).partition("?")[0]
-        name = path.removeprefix("/page/")
-        text, kind = (page_file(name), FILES[name]) if name in FILES else (pages[path], "text/html")
-        route.fulfill(body=text, content_type=kind)
-
-    page.route("**/*", answer)
-    page.route_web_socket("**/socket", lambda socket: received.append(socket))
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("role", ["seat", "voice", "watcher"])
 def test_no_text_of_a_players_page_shows_a_placeholder(context, problems, role: str, language: str) -> None:
-    page, sockets = context.new_page(), list[Any]()
-    serve(page, {"/s/t": page_file("play.html")}, sockets)
-    page.add_init_script(NOTE_MESSAGES)
+    feed = Feed(context)
     for clock, goal in product(("turns", "ticks"), ("", "act", LESSON)):
-        page.goto(f"{HOME}/s/t?language={language}")
-        page.wait_for_function("document.title && document.querySelector('#language').value")
+        feed.open(language)
         for message in (welcome(role, clock, goal), *all_messages(role)):
-            sockets[-1].send(json.dumps(message))
-            page.wait_for_function("window.handled === true")
-            assert page.evaluate(SHOWN) == [], message
-            page.evaluate("window.handled = false")
+            feed.send(message)
+            assert feed.page.evaluate(SHOWN) == [], message
     assert problems == []
 
 
@@ -163,7 +78,7 @@ def test_no_text_of_the_host_page_shows_a_placeholder(context, problems, languag
     games = [{"game": "Housework-v0", "title": "Housework", "seats": 2, "choices": ["wash_dishes"]}]
     page = context.new_page()
     pages = {"/h/t": page_file("host.html"), "/h/t/sessions": json.dumps(sessions), "/h/t/games": json.dumps(games)}
-    serve(page, pages | {"/h/t/rooms": json.dumps({"id": "s", "link": "/s/t"})}, [])
+    serve(page, pages | {"/h/t/rooms": json.dumps({"id": "s", "link": "/s/t"})})
     page.goto(f"{HOME}/h/t?language={language}")
     page.locator("#games article").wait_for()
     page.locator("#games summary").click()

@@ -47,13 +47,20 @@ addEventListener("resize", redraw);
 // Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the time.
 const above = new ResizeObserver(() => { if (picture.size && picture.room().height < picture.height - 2) redraw(); });
 for (const id of ["hud", "orders"]) above.observe($(id));
-function flash(gain, text, kind) {
-  sound(kind === "good" ? "gain" : "loss");
+let causes = [];  // of what changes with the frame that is read
+function flash(changes) {
+  sound(changes.some(({ kind }) => kind === "bad") ? "loss" : "gain");
+  const lines = changes.map(({ gain, text, kind }) => {
+    const line = make("span", text.replace(/ \(.*/, "").replace(/-?\d+/, (gain > 0 ? "+" : "") + gain), { class: kind });
+    const known = causes.filter(([change]) => (change > 0) === (kind === "good")).map(([change, seat, label]) => (seat !== null ? `${nameOf(seat)}: ${phrase(label)}` : change < 0 ? say("too_late", { order: phrase(label) }) : phrase(label)));
+    if (known.length) line.append(make("small", known.join("; ")));
+    return line;
+  });
   const big = $("flash");
-  big.textContent = text.replace(/-?\d+/, (gain > 0 ? "+" : "") + gain);
+  big.replaceChildren(...lines);
   big.className = "";
   void big.offsetWidth;  // so that the animation starts anew
-  big.className = `on ${kind}`;
+  big.className = "on";
 }
 
 // ------------------------------------------------------------------------------------------- the connection
@@ -113,6 +120,7 @@ const HANDLERS = {
     document.body.classList.toggle("no-picture", !message.picture);
     show("clock", !message.picture);
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
+    causes = message.causes ?? [];
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
     if (first) redraw();
     walk();

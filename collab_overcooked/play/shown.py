@@ -14,6 +14,7 @@ from collab_overcooked.policies.api import Message, Seen
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 
+MAX_BLOCKED = 200  # refused actions whose reasons a page is sent
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
@@ -78,6 +79,7 @@ def question_of(
         "askable": likeliest_first(seen.view.requestable, (), hints) if settings.menu != "none" else [],
         "walks": [label for label in legal if label in walks],
         "waits": [label for label in waits if label in legal],
+        "blocked": _blocked(seen, named) if settings.menu != "none" else {},
         "idle": labels[texts[seen.idle_action]],
         "plan": list(seen.plan),
         "announced": [list(plan) for plan in seen.announced],
@@ -89,6 +91,12 @@ def question_of(
         "history": [[list(event) for event in events[-LAST_EVENTS:]] for events in seen.history],
         "feedback": named(seen.feedback),
     }
+
+
+def _blocked(seen: Seen, named: Callable[[str], str]) -> dict[str, str]:
+    """Return reasons for what the game would refuse, by label; of actions beside many others only the first."""
+    refusals = list(seen.view.refusals.items())[:MAX_BLOCKED]
+    return {seen.view.action_labels[text]: named(reason) for text, reason in refusals}
 
 
 def voice_question(turn: int, timestep: int, orders: Sequence[str]) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def question(kind: str, actions: int, error: list[str] | None) -> dict[str, Any]
         "askable": texts,
         "walks": [],
         "waits": ["wait(1)", "wait(2)"],
+        "blocked": {"use(stove)": "Carry food first."},
         "idle": "noop",
         "plan": texts[:1],
         "announced": [[], texts[:1]],

@@ -67,7 +67,7 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
         page.locator(TURN).wait_for()
         page.keyboard.press("2")
         page.locator(ASKED_ANEW).wait_for()
-        page.uncheck("#at-once")
+        page.click("#planning summary")
         page.fill("#plan", "half")
         before = question_of(page)
         cut_for_some_time(wire, page)
@@ -81,7 +81,7 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
         assert question_of(page) == before
         while asked(page) is not None:
             assert step_of(page) < 60
-            page.click("#idle")
+            page.click("#send")
         record = record_of(page, tmp_path)
     facts = record.people["agent_0"]
     assert facts["disconnects"] == 2 and facts["decisions"] == len(record.steps)

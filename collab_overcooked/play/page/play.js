@@ -205,7 +205,7 @@ function welcome() {
   show("leave", me.role !== "watcher");
   show("asking", me.requests);
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
-  $("at-once").checked = me.menu === "legal";
+  $("planning").open = me.menu !== "legal";
   makePad();
 }
 
@@ -309,6 +309,7 @@ $("chat").onsubmit = (event) => {
 let draftOf = -1;
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
+  $("planning").after($("refused"));  // which may stand at an action of the question before
   const { kind, error, attempt, earlier, feedback } = question;
   $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
@@ -327,9 +328,8 @@ function showQuestion() {
   const acts = kind !== "voice" || question.actions.length > 0;  // a voice may order where the game takes orders
   show("menu", question.actions.length > 0);
   $("menu").disabled = kind === "reply";
-  show("undo", acts);
-  $("send").textContent = words[kind === "reply" ? "reply" : "send"];
-  $("idle").textContent = words[kind === "act" ? "idle" : "silent"];
+  show("planning", acts);
+  if ($("plan").value) $("planning").open = true;
   show("done", kind === "reply");
   showFacts();
   showActions();
@@ -342,11 +342,14 @@ function showQuestion() {
   const active = document.activeElement;
   if (!active || active === document.body || ($("turn").contains(active) && !writing())) first?.focus({ preventScroll: true });
 }
-// One click sends: the plan line is for those who plan several steps, ask teammates, or write.
+// An action is taken as soon as it is chosen, but for those who plan several steps. One button sends the rest: what is
+// planned, what is said, or that nothing is done.
 function showPlan() {
-  const alone = $("at-once").checked && !isAsking() && question?.kind === "act" && !$("menu").hidden && !$("plan").value;
-  show("plan-row", !alone && question?.kind !== "voice" || (question?.kind === "voice" && question.actions.length > 0));
-  show("undo", !$("plan-row").hidden);
+  if (!question) return;
+  const { kind } = question, plan = $("plan").value.trim(), text = $("say").value.trim();
+  const name = kind === "act" ? (plan ? "send" : text ? "say_and_wait" : "wait_for") : plan || text ? (kind === "reply" ? "reply" : "send") : "silent";
+  $("send").textContent = words[name];
+  show("send", name !== "wait_for" || $("wait-row").hidden);
 }
 function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; if (!on) closePick(); document.body.classList.toggle("picking", on && clickable()); }
 const clickable = () => Boolean(question) && question.kind === "act" && question.legal.length > 0;
@@ -361,7 +364,7 @@ function showActions() {
   const waits = asking || !question.waits?.[1] ? [] : question.waits;
   $("wait-for").max = waits.length;
   show("wait-row", waits.length > 0);
-  $("actions").replaceChildren(...found.filter((text) => !waits.includes(text)).slice(0, MOST_ACTIONS).map((text, i) => {
+  $("actions").replaceChildren(...found.filter((text) => !waits.includes(text) && (asking || text !== question.idle)).slice(0, MOST_ACTIONS).map((text, i) => {
     const item = make("li", ""), button = actionButton(text);
     if (i < 9) button.prepend(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
     if (!legal.has(text)) button.setAttribute("aria-disabled", "true");
@@ -378,11 +381,12 @@ function actionButton(text) {
 }
 function choose(text) {
   const entry = isAsking() ? `request('${text}')` : text;
-  const alone = $("at-once").checked && !isAsking() && !$("plan").value.trim();
+  const alone = !$("planning").open && !isAsking();
   $("plan").value = [$("plan").value.trim().replace(/;$/, ""), entry].filter(Boolean).join("; ");
   keepDraft();
-  if (alone && question.kind === "act") answer($("plan").value);
-  else showPlan();
+  if (alone && question.kind === "act") { answer($("plan").value); return; }
+  $("planning").open = true;
+  showPlan();
 }
 function answer(plan, words_ = $("say").value, last = false) {
   if (!question || $("send").disabled) return;
@@ -393,18 +397,22 @@ function answer(plan, words_ = $("say").value, last = false) {
   $("status").textContent = words.sent;
 }
 const keepDraft = () => question && sessionStorage.setItem(draft(), JSON.stringify({ plan: $("plan").value, say: $("say").value }));
-$("answer").oninput = keepDraft;
+$("answer").oninput = () => { keepDraft(); showPlan(); };
 $("answer").onsubmit = (event) => { event.preventDefault(); answer($("plan").value); };
 $("filter").oninput = showActions;
 $("asking").onclick = () => { $("asking").setAttribute("aria-pressed", !isAsking()); $("filter").value = ""; showActions(); showPlan(); };
-$("at-once").onchange = showPlan;
+$("planning").ontoggle = () => { if (!$("planning").open) { $("plan").value = ""; if (question) keepDraft(); } showPlan(); };
 $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("actions").querySelector("button")?.click(); } };
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
-$("actions").onclick = (event) => { const button = event.target.closest("button"); if (button && button.getAttribute("aria-disabled") !== "true") choose(button.dataset.action); };
+$("actions").onclick = (event) => { const button = event.target.closest("button"); if (!button) return;
+  if (button.getAttribute("aria-disabled") !== "true") { choose(button.dataset.action); return; }
+  $("refused").textContent = question.blocked[button.dataset.action] ?? words.nothing_here;
+  show("refused", true);
+  button.after($("refused"));
+};
 $("wait-go").onclick = () => choose(question.waits[Math.min(question.waits.length, Math.max(1, Number($("wait-for").value) || 1)) - 1]);
 $("wait-for").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("wait-go").click(); } };
 $("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0, -1).join(";").trim(); keepDraft(); showPlan(); };
-$("idle").onclick = () => answer("", question.kind === "act" ? $("say").value : "");
 $("done").onclick = () => answer($("plan").value, $("say").value, true);
 addEventListener("keydown", (event) => {  // number keys, but not while somebody writes
   if (!question || $("turn").hidden || writing() || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -458,13 +466,25 @@ function goOn() {
   if (actions.length === 1) choose(actions[0]);
   else { const box = $("board").getBoundingClientRect(); openPick(cell, actions, box.left + (cell.x + 0.5) * picture.tile, box.top + (cell.y + 0.5) * picture.tile); }
 }
-function closePick() { show("pick", false); }
-function openPick(cell, actions, x, y) {
+function closePick() { show("pick", false); show("why", false); }
+function placeAt(id, x, y) {
   const box = $("frame").getBoundingClientRect();
+  $(id).style.left = `${Math.max(4, Math.min(x - box.left, box.width - $(id).offsetWidth - 4))}px`;
+  $(id).style.top = `${Math.max(4, Math.min(y - box.top, box.height - Math.min($(id).offsetHeight, 120)))}px`;
+}
+// Why nothing can be done at a place: reasons of the game for what would be done there, or who can do it instead.
+function refuse(cell, x, y) {
+  const targets = cell?.t ?? [], at = (action) => targets.some((target) => named(action, target));
+  const reasons = [...new Set(Object.entries(question?.blocked ?? {}).filter(([action]) => at(action)).map(([, reason]) => reason))];
+  const partner = me.names.length === 2 && question?.askable.some(at) ? nameOf(1 - me.seat) : "";
+  $("why").textContent = !question || $("send").disabled ? $("status").textContent : partner ? say("ask_partner", { name: partner }) : reasons.slice(0, 2).join(" ") || words.nothing_here;
+  show("why", true);
+  placeAt("why", x, y);
+}
+function openPick(cell, actions, x, y) {
   $("pick").replaceChildren(...actions.slice(0, 20).map(actionButton));
   show("pick", true);
-  $("pick").style.left = `${Math.max(4, Math.min(x - box.left, box.width - $("pick").offsetWidth - 4))}px`;
-  $("pick").style.top = `${Math.max(4, Math.min(y - box.top, box.height - Math.min($("pick").offsetHeight, 120)))}px`;
+  placeAt("pick", x, y);
   $("pick").setAttribute("aria-label", phrase(cell.n ?? cell.l?.[0] ?? cell.t[0]));
   $("pick").querySelector("button").focus({ preventScroll: true });
 }
@@ -473,14 +493,19 @@ $("stage").onclick = (event) => {
   const cell = picture.at(event.clientX, event.clientY), actions = actionsAt(cell);
   if (!turns() && me?.role === "seat" && cell) {
     goal = { x: cell.x, y: cell.y };
-    $("keys-hint").textContent = route(cell) ? keysText() : words.no_way;
+    if (!route(cell)) { $("why").textContent = words.no_way; show("why", true); placeAt("why", event.clientX, event.clientY); }
     walk();
     return;
   }
-  if ($("send").disabled || !clickable()) return;
-  if (!actions.length) { const path = route(cell); if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); return; }
+  if (me?.role !== "seat" || !cell || (question && !clickable())) return;
+  if (!question || $("send").disabled) { refuse(cell, event.clientX, event.clientY); return; }
+  if (!actions.length) {
+    const path = route(cell);
+    if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); else refuse(cell, event.clientX, event.clientY);
+    return;
+  }
   going = actions.every((action) => question.walks.includes(action)) ? { x: cell.x, y: cell.y } : null;
-  if (actions.length === 1 && $("at-once").checked) choose(actions[0]);
+  if (actions.length === 1 && !$("planning").open) choose(actions[0]);
   else openPick(cell, actions, event.clientX, event.clientY);
 };
 $("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };

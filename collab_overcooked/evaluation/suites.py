@@ -252,6 +252,15 @@ class Suite:
             return self.outcome_text.format(**game_metrics(record.env_id).measure(record))
         return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
 
+    def happened(self, record: Record, names: Sequence[str]) -> list[str]:
+        """Return sentences on the events that decided an episode; empty where its losses say enough.
+
+        Args:
+            record: Record of the episode.
+            names: Names of the seats.
+        """
+        return []
+
     def setting(self, name: str) -> Setting:
         """Return the setting of a name in ``budgets``, without the options of all settings."""
         return Setting(name, {})

@@ -135,4 +135,6 @@ def rematch_of(session: Session, how: str = AGAIN) -> Session:
     others = other_tasks(session) if how == OTHER else []
     jobs = [others[secrets.randbelow(len(others))]] if others else session.jobs
     jobs = [replace(job, team=tuple(team), seed=secrets.randbelow(2**31)) for job in jobs]
-    return Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
+    new = Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
+    new.history = [*session.history, *session.records]
+    return new

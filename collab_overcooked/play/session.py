@@ -19,6 +19,7 @@ from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
+from collab_overcooked.play.ending import PAR, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Round, goals_for
@@ -75,6 +76,7 @@ class Session:
         state: See above.
         records: Records of completed episodes.
         error: Exception that stopped the session, or None.
+        history: Records of earlier sessions of the same people, each of which was followed by a rematch.
         rematch: Agreement on a session that follows; None if none may follow.
     """
 
@@ -104,6 +106,7 @@ class Session:
         self.records: list[Record] = []
         self.error: Exception | None = None
         self.rematch: Rematch | None = None
+        self.history: list[Record] = []
         self.driver: EpisodeDriver | None = None
         self.env: Any = None
         self.used_at = now()
@@ -113,6 +116,7 @@ class Session:
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
+        self._par: asyncio.Task[None] | None = None  # computes what programs reach
         self._changed = asyncio.Event()
 
     @property
@@ -282,6 +286,8 @@ class Session:
             await asyncio.to_thread(self.rematch.load)
         counts = self._number < self.episodes and self._rounds()[self._number].goal is None
         self._send_over(record, BEGINS_AGAIN if again else COUNTS_NOW if counts else "")
+        if self.rematch is not None and self.settings.metrics and self.records[-1:] == [record]:
+            self._par = asyncio.create_task(self._send_par(round_))
 
     def _repeats(self) -> bool:
         practice = None if self.driver is None else self.driver.practice
@@ -318,7 +324,9 @@ class Session:
     def _send_over(self, record: Record, comment: str = "") -> None:
         ended, practised = record.ended, self._round.goal is not None
         left = ended == "left"
+        summary: dict[str, Any] = {}
         if counts := not (ended or practised):
+            summary = summary_of(self._game, record, [*self.history, *self.records]) if self.settings.metrics else {}
             self.records.append(record)
         more = not left and self._number < self.episodes
         outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
@@ -329,12 +337,23 @@ class Session:
             "outcome": renaming(self._game)(outcome or ""),
             "metrics": metrics,
             "replay": replay,
+            **summary,
         }
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
         if self._on_over is not None:
             self._on_over(record)
+
+    async def _send_par(self, round_: Round) -> None:
+        over, par = self._over, list[list[str]]()
+        for policy in PAR:
+            outcome = await par_of(round_.job, round_.key, policy)
+            if over is None or self._over is not over:
+                return  # the next episode has begun
+            par += [[policy, renaming(self._game)(outcome)]] if outcome else []
+            over["par"] = par
+            self._send_all({"type": "par", "par": par})
 
     def _close(self) -> None:
         self.driver = None

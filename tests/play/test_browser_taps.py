@@ -36,8 +36,8 @@ def test_a_tap_on_a_place_says_why_nothing_can_be_done_there(context, problems, 
     at = board["x"] + (x + 0.5) * board["width"] / 3, board["y"] + 10
     feed.page.mouse.click(*at)
     expect(feed.page.locator("#why")).to_have_text(reason)
-    shown = feed.page.locator("#why").bounding_box()
-    assert shown["x"] - 20 <= at[0] <= shown["x"] + shown["width"] + 20, "at the place itself"
+    box = feed.page.locator("#why").bounding_box()
+    assert box["x"] - 20 <= at[0] <= box["x"] + box["width"] + 20, "at the place itself"
     assert not [message for message in feed.sent if message["type"] == "act"] and problems == []
 
 

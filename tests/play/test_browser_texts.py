@@ -34,7 +34,8 @@ def all_messages(role: str) -> list[dict[str, Any]]:
     ]
     over = [
         {"type": "over", "left": left, "more": more, "practice": practice, "outcome": "2 soups", "next": "/next"}
-        | {"metrics": {"score": 1.5}, "replay": "replay/0"}
+        | {"metrics": {"score": 1.5}, "replay": "replay/0", "best": "3 soups", "did": [[1, 2, 3], [4, 5, 6]]}
+        | {"happened": ["Bob served."]}
         for left, more, practice in product((False, True), repeat=3)
     ]
     wishes = [rematch(role, wishes=[[seat, how]]) for seat in (0, 1, None) for how in ("again", "swap", "other")]
@@ -49,6 +50,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
         {"type": "refused", "code": "busy", "message": "Too many."},
         {"type": "progress", "steps": ["take", "pot"], "done": ["take"]},
         *over,
+        {"type": "par", "par": [["greedy", "4 soups"]]},
         rematch(role),
         *wishes,
         rematch(role, missing=[1]),

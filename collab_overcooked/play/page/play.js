@@ -157,6 +157,8 @@ const HANDLERS = {
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
+    ending = message;
+    showEnding();
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
     show("over", true);
@@ -168,6 +170,7 @@ const HANDLERS = {
     rematch = message;
     if (me) showRematch();
   },
+  par(message) { ending = { ...ending, par: message.par }; showEnding(); },
   closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
@@ -219,6 +222,19 @@ function showStart() {
   show("read-rules", Boolean(me.manual));
 }
 $("read-rules").onclick = () => { $("rules").open = true; $("rules").scrollIntoView({ block: "start" }); };
+
+// What happened, how good programs are on the same seed, the best so far, and what everybody did.
+let ending = {};
+function showEnding() {
+  const { happened = [], par = [], best = "", did = [] } = ending;
+  $("happened").replaceChildren(...happened.map((sentence) => make("li", phrase(sentence))));
+  const rows = [...(best ? [[words.your_best, best]] : []), ...par.map(([policy, outcome]) => [say("par", { policy }), outcome])];
+  $("par").replaceChildren(...rows.flatMap(([name, outcome]) => [make("dt", name), make("dd", phrase(outcome))]));
+  const row = (tag, cells) => { const made = make("tr", ""); made.append(...cells.map((text) => make(tag, text))); return made; };
+  $("did").tHead.replaceChildren(row("th", [words.who, words.acted, words.waited, words.said]));
+  $("did").tBodies[0].replaceChildren(...did.map((counts, seat) => row("td", [nameOf(seat), ...counts])));
+  show("did", did.length > 0);
+}
 
 // What can be played next, who has asked for it, and who has still to answer.
 function showRematch() {

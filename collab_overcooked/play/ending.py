@@ -1,4 +1,4 @@
-"""End of an episode on pages: what happened, who did what, the best so far, and what programs reach on the same seed."""
+"""End of an episode on pages: what happened, who did what, the best so far, and what programs reach."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _score(record: Record, metric: str) -> float:
 def _did(game: Any, record: Record, seat: int) -> list[int]:
     idle = game.action_texts(None, 0, seat)[game.idle_action(seat)]
     waited = sum(step.action_texts[seat] == idle for step in record.steps)
-    said = sum(message.agent == seat and bool(message.say) for step in record.steps for message in step.messages)
-    return [len(record.steps) - waited, waited, said]
+    spoken = sum(message.agent == seat and bool(message.say) for step in record.steps for message in step.messages)
+    return [len(record.steps) - waited, waited, spoken]
 
 
 def _losses(record: Record, names: Sequence[str]) -> list[str]:

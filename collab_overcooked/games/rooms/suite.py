@@ -185,14 +185,14 @@ class RoomSuite(Suite):
         return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
 
     def happened(self, record: Any, names: Sequence[str]) -> list[str]:
-        told: dict[str, None] = {}  # without repetitions, as flags stay set in later turns
+        sentences: dict[str, None] = {}  # without repetitions, as flags stay set in later turns
         for step in record.steps:
             for name, event in zip(names, step.events, strict=True):
                 room = f"room {event.room}"
                 ends = {self.caught_text: event.caught, "{player} escaped through {room}.": event.escaped}
                 ends["{player} repaired the generator in {room}."] = event.completed
-                told |= {text.format(player=name, room=room): None for text, ended in ends.items() if ended}
-        return list(told)
+                sentences |= {text.format(player=name, room=room): None for text, ended in ends.items() if ended}
+        return list(sentences)
 
     def setting(self, name: str) -> Setting:
         return Setting(name, {"presets": name}, {"preset": name})

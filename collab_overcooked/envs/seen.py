@@ -152,6 +152,11 @@ class SeatView:
         return frozenset()
 
     @property
+    def payments(self) -> frozenset[int]:
+        """Ids of actions that only pay for messages; people write the message instead."""
+        return frozenset(self._game.talk_actions(self._seat))
+
+    @property
     def refusals(self) -> dict[str, str]:
         """Reason for each action that the game would refuse, by the action's text."""
         checks = {text: self._game.check(self._state, 0, self._seat, k) for k, text in enumerate(self.action_texts)}

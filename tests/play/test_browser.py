@@ -41,7 +41,7 @@ def test_real_time_by_keys(context, problems, tmp_path) -> None:
         assert page.locator("#board").bounding_box()["width"] > 100
         assert problems == []
     taken = {step.action_texts[0] for step in record.steps}
-    assert {"west", "north"} <= taken and record.people["agent_0"]["interface"] == "browser"
+    assert {"west", "north"} <= taken and record.people["agent_0"].interface == "browser"
 
 
 def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(context, problems, tmp_path) -> None:

@@ -219,7 +219,8 @@ def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: Limi
     )
     teams = plan.teams()
     team = next((team for team in teams if len(team) > 1), teams[0])
-    return [job for job in plan.jobs if job.team == team], team
+    jobs = [job for job in plan.jobs if job.team == team]
+    return registry.load_suite(suite).order_for_people(jobs), team
 
 
 def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:

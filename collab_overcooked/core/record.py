@@ -53,6 +53,11 @@ class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
         """True if the action ended in this step."""
         return True
 
+    @property
+    def change(self) -> int:
+        """Effect on the team's result: 1 for a gain, -1 for a loss, 0 for none."""
+        return 0
+
 
 class MessageEntry(Struct, kw_only=True, omit_defaults=True, gc=False):
     """Message of an agent, or of a person outside the team."""
@@ -107,6 +112,11 @@ class Step(Struct, kw_only=True, omit_defaults=True, gc=False):
     seconds: list[Seconds | None] = []
     exchanges: list[list[Name]] = []
     ordered: list[Name] = []
+
+    @property
+    def order_changes(self) -> list[tuple[int, str]]:
+        """Orders that ended in this step: 1 for a completed one, -1 for one whose time ran out, and its name."""
+        return []
 
 
 class UnusableAnswers(Struct):

@@ -151,6 +151,17 @@ class SeatView:
         """Ids of actions that only spoil or undo something although the game accepts them; menus list them late."""
         return frozenset()
 
+    @property
+    def payments(self) -> frozenset[int]:
+        """Ids of actions that only pay for messages; people write the message instead."""
+        return frozenset(self._game.talk_actions(self._seat))
+
+    @property
+    def refusals(self) -> dict[str, str]:
+        """Reason for each action that the game would refuse, by the action's text."""
+        checks = {text: self._game.check(self._state, 0, self._seat, k) for k, text in enumerate(self.action_texts)}
+        return {text: message for text, (code, message) in checks.items() if code != "OK"}
+
     def event_label(self, label: str) -> str:
         """Return the label of an event with the names that the seat knows by now."""
         return self._say(label)

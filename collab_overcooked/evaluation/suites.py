@@ -25,7 +25,7 @@ from collab_overcooked.reporting.results import metric_card
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -251,6 +251,19 @@ class Suite:
         if self.outcome_text:
             return self.outcome_text.format(**game_metrics(record.env_id).measure(record))
         return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
+
+    def order_for_people(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs of a session in the order in which people play them, the easiest first where it matters."""
+        return list(jobs)
+
+    def happened(self, record: Record, names: Sequence[str]) -> list[str]:
+        """Return sentences on the events that decided an episode; empty where its losses say enough.
+
+        Args:
+            record: Record of the episode.
+            names: Names of the seats.
+        """
+        return []
 
     def setting(self, name: str) -> Setting:
         """Return the setting of a name in ``budgets``, without the options of all settings."""

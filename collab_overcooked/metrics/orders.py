@@ -34,6 +34,12 @@ class OrderStep(Step, kw_only=True):
 
     orders: StepOrders
 
+    @property
+    def order_changes(self) -> list[tuple[int, str]]:
+        """Orders that ended in this step: 1 for a completed one, -1 for one whose time ran out, and its name."""
+        completed = [(1, name) for name in self.orders.completed]
+        return completed + [(-1, name) for name in self.orders.expired]
+
 
 class OrderRecord(Record, kw_only=True):
     """Record of a game in which dishes are ordered and expire."""

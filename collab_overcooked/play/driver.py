@@ -12,20 +12,12 @@ from msgspec import to_builtins
 
 from collab_overcooked.core.record import Record, Step
 from collab_overcooked.envs.api import clone, restore
+from collab_overcooked.play import shown
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
-from collab_overcooked.play.shown import (
-    done_by,
-    frame_of,
-    question_of,
-    read_orders,
-    talk_of,
-    voice_question,
-    watched,
-)
 from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON
@@ -96,6 +88,7 @@ class EpisodeDriver:
         self.late: list[float] = []  # seconds from a tick's deadline until its frames were sent
         self._keys = {seat: key_actions(self.game, seat) for seat in people}
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
+        self._advisers: dict[int, Policy] = {}  # policies whose actions come first on menus, by seat
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
         self.practice = None if goal is None else Practice(goal, idle, self._lessons())
@@ -173,6 +166,9 @@ class EpisodeDriver:
         for seat, policy in enumerate(self.team.policies):
             if seat not in self.people:
                 await asyncio.to_thread(self._reset, policy, seat)
+        if self.game.menu_policy and self.clock is None and self.settings.menu == "legal":
+            for seat in self.people:
+                await asyncio.to_thread(self._prepare_adviser, seat)
         self._show_all()
         self._show_progress()
         await begin()
@@ -189,6 +185,22 @@ class EpisodeDriver:
         if getattr(policy, "needs_simulator", False):
             self._mirrors[seat] = clone(self.env.arrays[0], 0)
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
+
+    def _prepare_adviser(self, seat: int) -> None:
+        self._advisers[seat] = make_policy(self.game.menu_policy)
+        self._reset(self._advisers[seat], seat)
+        snapshot = self.env.clone_state()
+        self._advice(Seen.of(self.game, snapshot.state, snapshot.out, seat, 0))  # compiles in this thread
+
+    def _advice(self, seen: Seen) -> int | None:
+        adviser = self._advisers.get(seen.seat)
+        if adviser is None or seen.error is not None:
+            return None
+        if seen.seat in self._mirrors:
+            restore(self._mirrors[seen.seat], 0, self.env.clone_state().state)
+        answer = adviser.act(seen)
+        action = answer.action if isinstance(answer, Decision) else answer
+        return None if action is None else int(action)
 
     async def _stepped(self, event: Stepped) -> Message | None:
         self.timestep, self._step, asked = event.timestep, event.step, self._asked
@@ -287,7 +299,8 @@ class EpisodeDriver:
     def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
-        person.question = question_of(seen, kind, person.turn, self.settings, person.menu, renaming(self.game))
+        named, advised = renaming(self.game), self._advice(seen) if kind == "act" else None
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, person.menu, named, advised)
         person.menu = person.question["legal"]
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
@@ -327,7 +340,7 @@ class EpisodeDriver:
             return None
         if self.clock is None and voice.here:
             voice.turn += 1
-            voice.question = voice_question(voice.turn, self.timestep, self.game.orderable())
+            voice.question = shown.voice_question(voice.turn, self.timestep, self.game.orderable())
             voice.answered = asyncio.get_running_loop().create_future()
             for other in (*self.people.values(), *self.watchers):
                 other.send({"type": "wait", "agent": None, "inbox": []})
@@ -414,7 +427,7 @@ class EpisodeDriver:
             self.game.parse_plan(plan, seat)
         if seat is not None or not plan:
             return []
-        orders = read_orders(self.game.orderable(), plan)
+        orders = shown.read_orders(self.game.orderable(), plan)
         self.game.order_next(state, 0, orders)
         return orders
 
@@ -447,13 +460,15 @@ class EpisodeDriver:
         snapshot, outbox = snapshot or self.env.clone_state(), person.outbox
         step = None if complete else self._step
         if person.seat is None:
-            frame = watched(self.env, self._step, self.timestep, outbox)
+            frame = shown.watched(self.env, self._step, self.timestep, outbox)
         else:
             seen = Seen.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
             with_text = complete or outbox.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
-            frame = frame_of(self.game, seen, self.settings, outbox, with_text)
+            frame = shown.frame_of(self.game, seen, self.settings, outbox, with_text)
             if step is not None:
-                frame["done"] = done_by(step, seen.view, person.seat, renaming(self.game))
+                named = renaming(self.game)
+                frame["done"] = shown.done_by(step, seen.view, person.seat, named)
+                frame["causes"] = shown.causes_in(step, seen.view, person.seat, named)
         if step is not None:
             frame["said"] = to_builtins(step.messages)
         person.send(frame)
@@ -469,7 +484,7 @@ class EpisodeDriver:
             return
         others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
         for other in (*others, *([self.voice] if self.voice is not None else [])):
-            other.send({"type": "wait", "agent": ask.seat, "inbox": talk_of(ask.seen.inbox)})
+            other.send({"type": "wait", "agent": ask.seat, "inbox": shown.talk_of(ask.seen.inbox)})
 
 
 async def _finish(task: asyncio.Task[Any]) -> Any:

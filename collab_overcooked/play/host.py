@@ -69,7 +69,8 @@ class Host:
         for old in closed[: max(0, len(closed) - MAX_CLOSED + 1)]:
             del self.sessions[old], self._tasks[old]
         self.sessions[session.id] = session
-        session.on_rematch = self.add
+        if session.rematch is not None:
+            session.rematch.begin = self.add
         self._tasks[session.id] = asyncio.create_task(self._run(session))
 
     async def _run(self, session: Session) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 
 WAITING = re.compile(r"(wait|noop|stay|continue|do nothing|say)\b", re.IGNORECASE)
+NUMBER = re.compile(r" ?\d+(?=\)?$)")
 WORD = re.compile(r"[A-Z]?[a-z]{3,}")
 
 
@@ -34,6 +35,19 @@ def likeliest_first(
         return WAITING.match(action) is not None, action in unlikely, not new, not useful, kinds[_kind(action)]
 
     return sorted(actions, key=rank)
+
+
+def without_duplicates(actions: Sequence[str], advised: str = "") -> list[str]:
+    """Return actions without numbered ones where the same without a number is possible, such as the nearest of many.
+
+    Args:
+        actions: Texts of possible actions.
+        advised: One that stays, instead of the one without a number.
+    """
+    chosen = {NUMBER.sub("", action): action for action in actions if NUMBER.sub("", action) == action}
+    if NUMBER.sub("", advised) in chosen:
+        chosen[NUMBER.sub("", advised)] = advised
+    return [action for action in actions if chosen.get(NUMBER.sub("", action), action) == action]
 
 
 def _kind(action: str) -> str:

@@ -54,7 +54,7 @@ class Outbox:
     def _drop_older(self, frame: Message) -> None:
         for old in [message for message in self._queue if message is not None and message["type"] == FRAME]:
             self._queue.remove(old)
-            for key in ("said", "done"):
+            for key in ("said", "done", "causes"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
             for key in old.keys() - frame.keys():
                 frame[key] = old[key]
@@ -85,6 +85,7 @@ class Person:
         id: Drawn at random; records name it, and nothing else of a person.
         token: The secret of the link.
         next: Address that follows when everything is over; empty for none.
+        following: Address of the person at the session that follows this one; empty for none.
         outbox: The connection, None while there is none.
         sockets: Number of open sockets, those that are being closed included.
         ready: Whether the person wants the next episode to begin.
@@ -107,7 +108,7 @@ class Person:
     def __init__(self, role: str = SEAT, seat: int | None = None) -> None:
         self.role, self.seat = role, seat
         self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
-        self.next = ""
+        self.next = self.following = ""
         self.outbox: Outbox | None = None
         self.sockets = 0
         self.interface = "none"

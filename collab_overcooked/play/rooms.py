@@ -16,6 +16,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import Name, Positive
 from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
 from collab_overcooked.play.recording import PlayFolder
+from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON
@@ -103,8 +104,13 @@ class Rooms:
 
 def with_rematch(session: Session) -> Session:
     """Let a session be followed by another one with the same people."""
-    session.again = lambda how: with_rematch(rematch_of(session, how))
-    session.list_rematches = lambda: REMATCHES if other_tasks(session) else (AGAIN, SWAP)
+    session.rematch = Rematch(
+        session.people,
+        session.watchers,
+        len(session.jobs[0].team),
+        lambda how: with_rematch(rematch_of(session, how)),
+        lambda: REMATCHES if other_tasks(session) else (AGAIN, SWAP),
+    )
     return session
 
 
@@ -129,4 +135,6 @@ def rematch_of(session: Session, how: str = AGAIN) -> Session:
     others = other_tasks(session) if how == OTHER else []
     jobs = [others[secrets.randbelow(len(others))]] if others else session.jobs
     jobs = [replace(job, team=tuple(team), seed=secrets.randbelow(2**31)) for job in jobs]
-    return Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
+    new = Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
+    new.history = [*session.history, *session.records]
+    return new

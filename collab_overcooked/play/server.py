@@ -193,7 +193,13 @@ async def _file(request: Any) -> Any:
 
 async def _play_page(request: Any) -> Any:
     owner = request.app.state.host.find(request.path_params["token"])
-    return _response(UNKNOWN, "text/plain", 404) if owner is None else _response(page_file("play.html"))
+    if owner is None:
+        return _response(UNKNOWN, "text/plain", 404)
+    if following := owner[1].following:
+        from starlette.responses import RedirectResponse
+
+        return RedirectResponse(f"{following}?{request.url.query}".rstrip("?"), 303)
+    return _response(page_file("play.html"))
 
 
 async def _replay_page(request: Any) -> Any:

@@ -19,11 +19,12 @@ from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
+from collab_overcooked.play.ending import PAR, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
-from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
+from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON
@@ -75,9 +76,8 @@ class Session:
         state: See above.
         records: Records of completed episodes.
         error: Exception that stopped the session, or None.
-        again: Returns a session with the same people, given one of ``messages.REMATCHES``; None if none may follow.
-        list_rematches: Returns what the people may choose from; called in a thread, as it may load a suite.
-        on_rematch: Is given that session once everybody wants it; set by the host.
+        history: Records of earlier sessions of the same people, each of which was followed by a rematch.
+        rematch: Agreement on a session that follows; None if none may follow.
     """
 
     def __init__(
@@ -105,10 +105,8 @@ class Session:
         self.state = "waiting"
         self.records: list[Record] = []
         self.error: Exception | None = None
-        self.again: Callable[[str], Session] | None = None
-        self.list_rematches: Callable[[], Sequence[str]] = tuple
-        self._rematches: Sequence[str] = ()
-        self.on_rematch: Callable[[Session], None] | None = None
+        self.rematch: Rematch | None = None
+        self.history: list[Record] = []
         self.driver: EpisodeDriver | None = None
         self.env: Any = None
         self.used_at = now()
@@ -118,6 +116,7 @@ class Session:
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
+        self._par: asyncio.Task[None] | None = None  # computes what programs reach
         self._changed = asyncio.Event()
 
     @property
@@ -153,6 +152,9 @@ class Session:
 
     def watch(self) -> Person:
         """Return a new watcher, who sees the whole state."""
+        gone = [watcher for watcher in self.watchers if watcher.was_here and not watcher.here]
+        if len(self.watchers) >= MAX_WATCHERS and gone:
+            self.watchers.remove(min(gone, key=lambda watcher: watcher.left_at or 0))
         if len(self.watchers) >= MAX_WATCHERS:
             raise ValueError(f"a session has at most {MAX_WATCHERS} watchers")
         self.watchers.append(Person(WATCHER))
@@ -280,10 +282,12 @@ class Session:
             record = record.replace(ended=ABANDONED)  # by a person who decided nothing in it
         again = not record.ended and self._repeats()
         record = await asyncio.to_thread(self._write, record.replace(people=self._people_facts()))
-        if self._stopped is not None or self._number >= self.episodes:
-            self._rematches = await asyncio.to_thread(self.list_rematches)
+        if self.rematch is not None and (self._stopped is not None or self._number >= self.episodes):
+            await asyncio.to_thread(self.rematch.load)
         counts = self._number < self.episodes and self._rounds()[self._number].goal is None
         self._send_over(record, BEGINS_AGAIN if again else COUNTS_NOW if counts else "")
+        if self.rematch is not None and self.settings.metrics and self.records[-1:] == [record]:
+            self._par = asyncio.create_task(self._send_par(round_))
 
     def _repeats(self) -> bool:
         practice = None if self.driver is None else self.driver.practice
@@ -321,26 +325,43 @@ class Session:
     def _send_over(self, record: Record, comment: str = "") -> None:
         ended, practised = record.ended, self._round.goal is not None
         left = ended == "left"
+        summary: dict[str, Any] = {}
         if counts := not (ended or practised):
+            summary = summary_of(self._game, record, [*self.history, *self.records]) if self.settings.metrics else {}
             self.records.append(record)
         more = not left and self._number < self.episodes
         outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
         outcome = outcome or (registry.suite_of(record).outcome(record) if counts else "")
         metrics = _numbers(record.metrics) if self.settings.metrics and counts else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
-        result = {"outcome": renaming(self._game)(outcome or ""), "metrics": metrics, "replay": replay}
-        result["rematch"] = list(self._rematches)
+        names = renaming(self._game)
+        result = {"outcome": names(outcome or ""), "metrics": metrics, "replay": replay, **summary}
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
         if self._on_over is not None:
             self._on_over(record)
 
+    async def _send_par(self, round_: Round) -> None:
+        over, par = self._over, list[list[str]]()
+        for policy in PAR:
+            outcome = await par_of(round_.job, round_.key, policy)
+            if over is None or self._over is not over:
+                return  # the next episode has begun
+            par += [[policy, renaming(self._game)(outcome)]] if outcome else []
+            over["par"] = par
+            self._send_all({"type": "par", "par": par})
+
     def _close(self) -> None:
         self.driver = None
         self._enter("closed")
         for person in (*self.people, *self.watchers):
             person.send(self._over_for(person) if self._over else {"type": "closing", "why": self._stopped or ""})
+        self._show_rematch()
+
+    def _show_rematch(self) -> None:
+        if self.rematch is not None and self.state == "closed":
+            self.rematch.show_all()
 
     def _over_for(self, person: Person) -> dict[str, Any]:
         assert self._over is not None
@@ -365,6 +386,7 @@ class Session:
         self._await_people()
         self._changed.set()
         self._send_state()
+        self._show_rematch()
 
     def _await_people(self) -> None:
         """Let the game wait while all people are gone; the host ends it if that lasts too long."""
@@ -380,10 +402,10 @@ class Session:
         if not person.disconnect(outbox, self._now):
             return
         if person in self.watchers:
-            self.watchers.remove(person)
             return
         self._await_people()
         self._send_state()
+        self._show_rematch()
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:
         """Take a message of a person, as ``messages.read_message`` returns it."""
@@ -394,6 +416,7 @@ class Session:
         if kind == "leave":
             person.gone = True
             self.stop(f"{self.name_of(person)} has left.")
+            self._show_rematch()
         elif kind == "ready":
             if not person.ready:
                 person.ready = True
@@ -402,7 +425,8 @@ class Session:
         elif kind in ADJUSTING:
             self._adjust(person, message)
         elif kind == "rematch":
-            self._want_rematch(person, message["how"])
+            if self.rematch is not None and self.state == "closed":
+                self.rematch.wish(person, message["how"])
         elif self.driver is not None:
             self.driver.receive(person, message)
 
@@ -415,33 +439,6 @@ class Session:
             self.driver.skip(person.seat)
         elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
             self.pause(message["on"])
-
-    def _want_rematch(self, person: Person, how: str) -> None:
-        if self.state != "closed" or self.again is None or self.on_rematch is None or person.rematch is not None:
-            return
-        if how not in self._rematches:
-            return
-        person.rematch = how
-        if any(other.rematch is None for other in self.people):
-            for other in set(self.people) - {person}:
-                other.send({"type": "rematch", "agent": person.seat, "how": how, "link": ""})
-            return
-        chosen = {other.rematch for other in self.people}
-        how = next(name for name in (OTHER, SWAP, AGAIN) if name in chosen)
-        following = self.again(how)
-        try:
-            self.on_rematch(following)
-        except ValueError as error:  # too many sessions; they may ask again
-            for other in self.people:
-                other.rematch = None
-                other.send({"type": "refused", "code": "busy", "message": str(error)})
-            return
-        seats = len(self.jobs[0].team)
-        for other in self.people:
-            seat = None if other.seat is None else (other.seat - (how == SWAP)) % seats
-            new = following.voice if seat is None else following.seats[seat]
-            assert new is not None
-            other.send({"type": "rematch", "agent": other.seat, "how": how, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
         game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)

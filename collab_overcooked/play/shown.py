@@ -7,13 +7,14 @@ from typing import Any
 
 from collab_overcooked.core.record import Step
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.play.menus import likeliest_first
+from collab_overcooked.play.menus import likeliest_first, without_duplicates
 from collab_overcooked.play.people import FRAME, Outbox
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.api import Message, Seen
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 
+MAX_BLOCKED = 200  # refused actions whose reasons a page is sent
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
@@ -50,6 +51,7 @@ def question_of(
     settings: PlaySettings,
     earlier: Sequence[str] = (),
     named: Callable[[str], str] = str,
+    advised: int | None = None,
 ) -> dict[str, Any]:
     """Return the question to a person: a decision, or a reply to the last message.
 
@@ -60,14 +62,22 @@ def question_of(
         settings: What is shown.
         earlier: Actions of the question before; what has become possible since comes first.
         named: Puts the names of pages into a text of the game.
+        advised: Id of the action that ``menu_policy`` would take, which comes first.
     """
     labels, texts = seen.view.action_labels, seen.view.action_texts
     hints = [*seen.view.orders, seen.view.recipe or ""]
     unlikely = {labels[texts[action]] for action in seen.view.unlikely}
     legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, unlikely)
+    first = "" if advised is None else labels[texts[advised]]
+    legal.sort(key=lambda label: label != first)
+    payments = {labels[texts[action]] for action in seen.view.payments}
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
-    menus = {"legal": legal, "vocabulary": vocabulary, "none": []}
+    menus = {
+        "legal": without_duplicates([label for label in legal if label not in payments], first),
+        "vocabulary": vocabulary,
+        "none": [],
+    }
     return {
         "type": "ask",
         "turn": turn,
@@ -78,6 +88,7 @@ def question_of(
         "askable": likeliest_first(seen.view.requestable, (), hints) if settings.menu != "none" else [],
         "walks": [label for label in legal if label in walks],
         "waits": [label for label in waits if label in legal],
+        "blocked": _blocked(seen, named) if settings.menu != "none" else {},
         "idle": labels[texts[seen.idle_action]],
         "plan": list(seen.plan),
         "announced": [list(plan) for plan in seen.announced],
@@ -89,6 +100,12 @@ def question_of(
         "history": [[list(event) for event in events[-LAST_EVENTS:]] for events in seen.history],
         "feedback": named(seen.feedback),
     }
+
+
+def _blocked(seen: Seen, named: Callable[[str], str]) -> dict[str, str]:
+    """Return reasons for what the game would refuse, by label; of actions beside many others only the first."""
+    refusals = list(seen.view.refusals.items())[:MAX_BLOCKED]
+    return {seen.view.action_labels[text]: named(reason) for text, reason in refusals}
 
 
 def voice_question(turn: int, timestep: int, orders: Sequence[str]) -> dict[str, Any]:
@@ -130,6 +147,13 @@ def watched(env: Any, step: Step | None, timestep: int, outbox: Outbox) -> dict[
         done = [names.get(text, text) for names, text in zip(labels, step.action_texts, strict=True)]
         frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(page_names(game), done, strict=True))}
     return frame
+
+
+def causes_in(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
+    """Return what changed the team's result in a step: 1 or -1, the seat (None for an order's time), and a label."""
+    changes = [(event.change if event is not None else 0) for event in step.events]
+    acts = [[changes[k], k, label] for k, label in done_by(step, view, seat, named) if changes[k]]
+    return [*acts, *([change, None, named(name)] for change, name in step.order_changes)]
 
 
 def done_by(step: Step, view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:

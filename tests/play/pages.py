@@ -19,7 +19,7 @@ from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
 ESCAPE = ("collab-escape", "--seed", "1", "--episodes", "1")
-TURN = "#turn #send:enabled"
+TURN = "#turn:has(#send:enabled)"
 OVER = "#over"
 ACTIONS = "#actions button"
 PLAYING = re.compile("^Playing")

@@ -41,7 +41,7 @@ def test_real_time_by_keys(context, problems, tmp_path) -> None:
         assert page.locator("#board").bounding_box()["width"] > 100
         assert problems == []
     taken = {step.action_texts[0] for step in record.steps}
-    assert {"west", "north"} <= taken and record.people["agent_0"]["interface"] == "browser"
+    assert {"west", "north"} <= taken and record.people["agent_0"].interface == "browser"
 
 
 def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(context, problems, tmp_path) -> None:
@@ -91,7 +91,7 @@ def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_
         while asked(page) is not None:
             assert step_of(page) < 40
             expect(page.locator("#turn :focus")).to_be_attached()
-            page.keyboard.press("2")
+            page.keyboard.press("1")
         expect(page.locator(OVER)).to_be_focused()
         expect(page.locator("#board")).to_have_attribute("aria-hidden", "true")
         record_of(page, tmp_path)
@@ -104,7 +104,7 @@ def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None
         one.locator(TURN).wait_for()
         assert not one.is_checked("#sound")
         one.fill("#say", "I go <b>left</b>")
-        one.click("#idle")
+        one.click("#send")
         expect(other.locator("#said")).to_contain_text("I go <b>left</b>")
         other.locator(TURN).wait_for()
         before = other.locator("#turn-title").text_content()
@@ -161,10 +161,10 @@ def test_a_head_chef_orders_dishes(context, problems, tmp_path) -> None:
         dish = page.locator(ACTIONS).first.get_attribute("data-action")
         page.locator(ACTIONS).first.click()
         page.fill("#say", "this one next")
-        page.click(TURN)
+        page.click("#send")
         for step in range(1, 6):
             page.locator(f"body[data-step='{step}'] {TURN}").wait_for()
-            page.click("#idle")
+            page.click("#send")
         record = record_of(page, tmp_path)
         assert problems == []
     assert record.steps[0].ordered == [dish] and record.steps[0].messages[0].say == "this one next"

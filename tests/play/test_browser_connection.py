@@ -67,7 +67,7 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
         page.locator(TURN).wait_for()
         page.keyboard.press("2")
         page.locator(ASKED_ANEW).wait_for()
-        page.uncheck("#at-once")
+        page.click("#planning summary")
         page.fill("#plan", "half")
         before = question_of(page)
         cut_for_some_time(wire, page)
@@ -81,10 +81,10 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
         assert question_of(page) == before
         while asked(page) is not None:
             assert step_of(page) < 60
-            page.click("#idle")
+            page.click("#send")
         record = record_of(page, tmp_path)
     facts = record.people["agent_0"]
-    assert facts["disconnects"] == 2 and facts["decisions"] == len(record.steps)
+    assert facts.disconnects == 2 and facts.decisions == len(record.steps)
     steps = [json.loads(line)["timestep"] for line in (tmp_path / "inputs.jsonl").read_text("utf-8").splitlines()]
     assert steps == list(range(len(record.steps)))
 
@@ -107,7 +107,7 @@ def test_real_time_stands_still_while_there_is_no_network(context, tmp_path, wir
         expect(page.locator("#status")).to_have_text(PLAYING)
         wait_for_step(page, before)
         record = record_of(page, tmp_path)
-    assert len(record.steps) == 60 and record.people["agent_0"]["disconnects"] == 2
+    assert len(record.steps) == 60 and record.people["agent_0"].disconnects == 2
 
 
 def test_a_partner_plays_on_beside_one_who_is_cut_off(context, tmp_path, wired) -> None:

@@ -50,8 +50,8 @@ def tap(page: Page, key: str, steps: int = 2) -> None:
 
 
 def answer(page: Page, plan: str, message: str) -> None:
-    if page.is_visible("#at-once"):
-        page.uncheck("#at-once")  # the plan is written
+    if not page.is_visible("#plan"):
+        page.click("#planning summary")
     if plan:
         page.fill("#plan", plan)
     page.fill("#say", message)
@@ -121,7 +121,7 @@ def take_turns(page: Page, how: str) -> Iterator[None]:
         texts = offers.evaluate_all("buttons => buttons.slice(0, 9).map(button => button.dataset.action)")
         best = min(range(len(texts)), key=lambda k: chosen[texts[k]], default=None)
         chosen.update(texts[best : best + 1] if best is not None else ())
-        target = page.locator("#idle") if best is None else offers.nth(best)
+        target = page.locator("#send") if best is None else offers.nth(best)
         if how == "keyboard" and best is not None:
             page.keyboard.press(f"{page.locator(ACTIONS).evaluate_all(PLACE, texts[best]) + 1}")
         elif how == "keyboard":

@@ -49,7 +49,7 @@ def test_a_room_has_the_people_and_the_task_that_were_ordered() -> None:
     task = choices("Overcooked-v0")[0]
     session = Rooms(None, PlaySettings()).open(RoomOrder("Overcooked-v0", task, 1))
     assert session.jobs[0].team == ("person", "greedy") and session.jobs[0].task == task and len(session.people) == 1
-    assert session.again is not None
+    assert session.rematch is not None
 
 
 def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_session) -> None:
@@ -57,7 +57,7 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     following: list[Any] = []
 
     async def story() -> list[Player]:
-        session.on_rematch = following.append
+        session.rematch.begin = following.append
         players = [Player(session, person, first_legal) for person in session.people]
         tasks = [asyncio.create_task(player.run()) for player in players]
         await asyncio.wait_for(session.run(), 120)
@@ -70,8 +70,8 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     players = asyncio.run(story())
     (new,) = following
     notices = [[message for message in player.outbox._queue if message] for player in players]
-    wishes = [m["how"] for m in notices[1] if m["type"] == "rematch" and not m["link"]]
-    assert wishes == ["swap"]
+    wishes = [[m["wishes"], m["waiting"]] for m in notices[1] if m["type"] == "rematch" and not m["link"]]
+    assert wishes[-1] == [[[0, "swap"]], [1]]
     links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in notices]
     assert links == [f"/s/{new.seats[1].token}", f"/s/{new.seats[0].token}"]
     assert new.jobs[0].seed != session.jobs[0].seed and {p.token for p in new.people}.isdisjoint(
@@ -81,11 +81,11 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
 
 def test_another_layout_of_the_game_can_follow(make_session) -> None:
     session = with_rematch(make_session(["all=person"], **KITCHEN))
-    assert OTHER in session.list_rematches()
-    new = session.again(OTHER)
+    assert OTHER in session.rematch.list_offers()
+    new = session.rematch.make(OTHER)
     assert new.jobs[0].task != session.jobs[0].task and new.jobs[0].team == session.jobs[0].team
     alone = with_rematch(make_session(["all=person"], **ESCAPE))
-    assert OTHER not in alone.list_rematches()  # it has one layout
+    assert OTHER not in alone.rematch.list_offers()  # it has one layout
 
 
 def test_two_people_in_turns_are_asked_at_once(make_session) -> None:
@@ -224,7 +224,7 @@ def test_a_rematch_waits_while_too_many_sessions_are_played(make_session) -> Non
             raise ValueError("at most 50 sessions are played at the same time")
 
         for add in (refuse, following.append):
-            session.on_rematch = add
+            session.rematch.begin = add
             for person in session.people:
                 session.receive(person, {"type": "rematch", "how": "again"})
         return players

@@ -136,7 +136,7 @@ setInterval(() => {
   const now = document.querySelector('h1')?.textContent;
   if (now && now !== title) console.info(title = now);
   if (location.pathname.startsWith('/s/')) {
-    const action = [...document.querySelectorAll('#actions button')].at(-1) ?? seen('#idle');
+    const action = [...document.querySelectorAll('#actions button')].at(-1) ?? seen('#send');
     (seen('#onward') ?? seen('#ready') ?? seen('#again') ?? seen('#skip') ?? (seen('#send') && action))?.click();
     return;
   }

@@ -42,6 +42,7 @@ class CraftKitchen(CraftText):
     config_class = CraftConfig
     array_classes = (State, Out)
     seat_view = CraftView
+    menu_policy = "greedy"
     step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")

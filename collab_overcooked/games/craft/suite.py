@@ -358,6 +358,9 @@ class CraftSuite(OrderSuite):
             raise ValueError("levels, agents and paces need at least one entry each")
         return self.order_groups(team, suite_options.levels, agents, paces, options)
 
+    def order_for_people(self, jobs: Sequence[Any]) -> list[Any]:
+        return sorted(jobs, key=lambda job: -job.env_kwargs["pace"])  # the slowest first
+
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]
 

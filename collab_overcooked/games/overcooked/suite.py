@@ -69,6 +69,11 @@ class OvercookedEvent(Event, kw_only=True):
     sparse: Number
     shaped: Number
 
+    @property
+    def change(self) -> int:
+        """Effect on the team's result: the sign of the points."""
+        return (self.sparse > 0) - (self.sparse < 0)
+
 
 class OvercookedStep(Step, kw_only=True):
     """Step of a record."""

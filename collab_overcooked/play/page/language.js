@@ -20,4 +20,4 @@ export const phrase = (text) => wording.phrase(text);
 export const setSingle = (names) => wording.setSingle(names);
 export const language = () => data.language;
 export const game = (id) => data.games[id];
-export const fill = (text, values = {}) => text.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
+export const fill = (text, values = {}) => text.replace(/\{(\w+)\}/g, (placeholder, key) => values[key] ?? placeholder);

@@ -11,7 +11,7 @@ const MOVES = { up: "north", down: "south", left: "west", right: "east" };
 const STEPS = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
 const MOST_ACTIONS = 60;
 const down = new Set();
-let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, final = false, count = null;
+let phase = "", me = null, question = null, frame = null, socket = null, wait = 500, state = null, rematch = null, final = false, count = null;
 
 const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
@@ -48,13 +48,20 @@ addEventListener("resize", redraw);
 // Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the time.
 const above = new ResizeObserver(() => { if (picture.size && picture.room().height < picture.height - 2) redraw(); });
 for (const id of ["hud", "orders"]) above.observe($(id));
-function flash(gain, text, kind) {
-  sound(kind === "good" ? "gain" : "loss");
+let causes = [];  // of what changes with the frame that is read
+function flash(changes) {
+  sound(changes.some(({ kind }) => kind === "bad") ? "loss" : "gain");
+  const lines = changes.map(({ gain, text, kind }) => {
+    const line = make("span", text.replace(/ \(.*/, "").replace(/-?\d+/, (gain > 0 ? "+" : "") + gain), { class: kind });
+    const known = causes.filter(([change]) => (change > 0) === (kind === "good")).map(([change, seat, label]) => (seat !== null ? `${nameOf(seat)}: ${phrase(label)}` : change < 0 ? say("too_late", { order: phrase(label) }) : phrase(label)));
+    if (known.length) line.append(make("small", known.join("; ")));
+    return line;
+  });
   const big = $("flash");
-  big.textContent = text.replace(/-?\d+/, (gain > 0 ? "+" : "") + gain);
+  big.replaceChildren(...lines);
   big.className = "";
   void big.offsetWidth;  // so that the animation starts anew
-  big.className = `on ${kind}`;
+  big.className = "on";
 }
 
 // ------------------------------------------------------------------------------------------- the connection
@@ -80,7 +87,7 @@ const HANDLERS = {
     show("language-row", !me.language);
     document.body.classList.toggle("ticks", !turns());
     picture.own = me.seat;
-    picture.letters = !me.keys.length && !Object.keys(me.moves).length;
+    picture.letters = me.role !== "watcher" && !me.keys.length && !Object.keys(me.moves).length;
     setSingle(me.single);
     welcome();
   },
@@ -114,6 +121,7 @@ const HANDLERS = {
     document.body.classList.toggle("no-picture", !message.picture);
     show("clock", !message.picture);
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
+    causes = message.causes ?? [];
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
     if (first) redraw();
     walk();
@@ -135,7 +143,7 @@ const HANDLERS = {
     if (!question) $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
   },
   refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true);
-    if (message.code === "busy") { $("rematch-asked").textContent = message.message; for (const button of document.querySelectorAll("[data-rematch]")) button.disabled = false; } },
+    if (message.code === "busy") $("busy").textContent = message.message; },
   progress(message) { showSteps(message); },
   over(message) {
     question = null;
@@ -144,21 +152,26 @@ const HANDLERS = {
     $("over-title").textContent = words[message.practice ? "practice" : "over"];
     $("outcome").textContent = phrase(message.outcome) || (message.practice ? words.practice_next : "");
     $("again").textContent = words[message.practice ? "onward" : "next"];
-    $("rematch-asked").textContent = "";
+    if (message.more) $("rematch-asked").textContent = "";
     show("big", false);
     show("practice", false);
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
+    ending = message;
+    showEnding();
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
-    show("rematch", message.rematch.length > 0 && !message.more);
-    for (const button of document.querySelectorAll("[data-rematch]")) { button.disabled = false; button.hidden = !message.rematch.includes(button.dataset.rematch); }
     show("over", true);
     $("over").focus({ preventScroll: true });
     $("over").scrollIntoView({ block: "nearest" });
   },
-  rematch(message) { if (message.link) location.href = message.link; else $("rematch-asked").textContent = say(`asks_${message.how}`, { name: nameOf(message.agent) }); },
+  rematch(message) {
+    if (message.link) { location.replace(message.link); return; }
+    rematch = message;
+    if (me) showRematch();
+  },
+  par(message) { ending = { ...ending, par: message.par }; showEnding(); },
   closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
@@ -196,7 +209,7 @@ function welcome() {
   show("leave", me.role !== "watcher");
   show("asking", me.requests);
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
-  $("at-once").checked = me.menu === "legal";
+  $("planning").open = me.menu !== "legal";
   makePad();
 }
 
@@ -211,13 +224,38 @@ function showStart() {
 }
 $("read-rules").onclick = () => { $("rules").open = true; $("rules").scrollIntoView({ block: "start" }); };
 
+// What happened, how good programs are on the same seed, the best so far, and what everybody did.
+let ending = {};
+function showEnding() {
+  const { happened = [], par = [], best = "", did = [] } = ending;
+  $("happened").replaceChildren(...happened.map((sentence) => make("li", phrase(sentence))));
+  const rows = [...(best ? [[words.your_best, best]] : []), ...par.map(([policy, outcome]) => [say("par", { policy }), outcome])];
+  $("par").replaceChildren(...rows.flatMap(([name, outcome]) => [make("dt", name), make("dd", phrase(outcome))]));
+  const row = (tag, cells) => { const made = make("tr", ""); made.append(...cells.map((text) => make(tag, text))); return made; };
+  $("did").tHead.replaceChildren(row("th", [words.who, words.acted, words.waited, words.said]));
+  $("did").tBodies[0].replaceChildren(...did.map((counts, seat) => row("td", [nameOf(seat), ...counts])));
+  show("did", did.length > 0);
+}
+
+// What can be played next, who has asked for it, and who has still to answer.
+function showRematch() {
+  const { offers, wishes, waiting, missing } = rematch, names = (seats) => seats.map(nameOf).join(", ");
+  const asked = me.role !== "watcher" && wishes.some(([seat]) => seat === me.seat);
+  if (asked) $("busy").textContent = "";
+  $("rematch-asked").textContent = missing.length ? say("not_here_any_more", { names: names(missing) })
+    : asked ? say("waiting_for", { names: names(waiting) }) : wishes.map(([seat, how]) => say(`asks_${how}`, { name: nameOf(seat) })).join(" ");
+  show("rematch", offers.length > 0);
+  for (const button of document.querySelectorAll("[data-rematch]")) button.hidden = !offers.includes(button.dataset.rematch);
+  showState();
+}
+
 function showState() {
   const absent = Object.keys(state.here).filter((agent) => !state.here[agent]).map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
   const mine = me && (me.role === "seat" ? `agent_${me.seat}` : me.role);
   const asked = state.state === "ready" && me && me.role !== "watcher" && !state.ready[mine];
   const started = state.state === "playing" || state.state === "paused";
   const who = { names: absent.join(", ") };
-  $("status").textContent = state.state === "closed" ? ($("rematch").hidden || $("over").hidden ? words.closed : words.may_go_on) : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : say("get_next", { button: $("again").textContent })) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
+  $("status").textContent = state.state === "closed" ? ($("rematch").hidden || $("over").hidden ? words.closed : words.may_go_on) : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting_for", who) : asked ? ($("over").hidden ? words.get_ready : say("get_next", { button: $("again").textContent })) : state.state === "ready" ? words.waiting_ready : { playing: words.playing, paused: words.paused, over: words.over }[state.state] ?? words.loading;
   const between = !$("over").hidden;
   show("start", asked && !between);
   show("again", asked && between);
@@ -288,6 +326,7 @@ $("chat").onsubmit = (event) => {
 let draftOf = -1;
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
+  $("planning").after($("refused"));  // which may stand at an action of the question before
   const { kind, error, attempt, earlier, feedback } = question;
   $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
@@ -306,9 +345,8 @@ function showQuestion() {
   const acts = kind !== "voice" || question.actions.length > 0;  // a voice may order where the game takes orders
   show("menu", question.actions.length > 0);
   $("menu").disabled = kind === "reply";
-  show("undo", acts);
-  $("send").textContent = words[kind === "reply" ? "reply" : "send"];
-  $("idle").textContent = words[kind === "act" ? "idle" : "silent"];
+  show("planning", acts);
+  if ($("plan").value) $("planning").open = true;
   show("done", kind === "reply");
   showFacts();
   showActions();
@@ -321,11 +359,14 @@ function showQuestion() {
   const active = document.activeElement;
   if (!active || active === document.body || ($("turn").contains(active) && !writing())) first?.focus({ preventScroll: true });
 }
-// One click sends: the plan line is for those who plan several steps, ask teammates, or write.
+// An action is taken as soon as it is chosen, but for those who plan several steps. One button sends the rest: what is
+// planned, what is said, or that nothing is done.
 function showPlan() {
-  const alone = $("at-once").checked && !isAsking() && question?.kind === "act" && !$("menu").hidden && !$("plan").value;
-  show("plan-row", !alone && question?.kind !== "voice" || (question?.kind === "voice" && question.actions.length > 0));
-  show("undo", !$("plan-row").hidden);
+  if (!question) return;
+  const { kind } = question, plan = $("plan").value.trim(), text = $("say").value.trim();
+  const name = kind === "act" ? (plan ? "send" : text ? "say_and_wait" : "wait_for") : plan || text ? (kind === "reply" ? "reply" : "send") : "silent";
+  $("send").textContent = words[name];
+  show("send", name !== "wait_for" || $("wait-row").hidden);
 }
 function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; if (!on) closePick(); document.body.classList.toggle("picking", on && clickable()); }
 const clickable = () => Boolean(question) && question.kind === "act" && question.legal.length > 0;
@@ -340,7 +381,7 @@ function showActions() {
   const waits = asking || !question.waits?.[1] ? [] : question.waits;
   $("wait-for").max = waits.length;
   show("wait-row", waits.length > 0);
-  $("actions").replaceChildren(...found.filter((text) => !waits.includes(text)).slice(0, MOST_ACTIONS).map((text, i) => {
+  $("actions").replaceChildren(...found.filter((text) => !waits.includes(text) && (asking || text !== question.idle)).slice(0, MOST_ACTIONS).map((text, i) => {
     const item = make("li", ""), button = actionButton(text);
     if (i < 9) button.prepend(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
     if (!legal.has(text)) button.setAttribute("aria-disabled", "true");
@@ -357,11 +398,12 @@ function actionButton(text) {
 }
 function choose(text) {
   const entry = isAsking() ? `request('${text}')` : text;
-  const alone = $("at-once").checked && !isAsking() && !$("plan").value.trim();
+  const alone = !$("planning").open && !isAsking();
   $("plan").value = [$("plan").value.trim().replace(/;$/, ""), entry].filter(Boolean).join("; ");
   keepDraft();
-  if (alone && question.kind === "act") answer($("plan").value);
-  else showPlan();
+  if (alone && question.kind === "act") { answer($("plan").value); return; }
+  $("planning").open = true;
+  showPlan();
 }
 function answer(plan, words_ = $("say").value, last = false) {
   if (!question || $("send").disabled) return;
@@ -372,18 +414,22 @@ function answer(plan, words_ = $("say").value, last = false) {
   $("status").textContent = words.sent;
 }
 const keepDraft = () => question && sessionStorage.setItem(draft(), JSON.stringify({ plan: $("plan").value, say: $("say").value }));
-$("answer").oninput = keepDraft;
+$("answer").oninput = () => { keepDraft(); showPlan(); };
 $("answer").onsubmit = (event) => { event.preventDefault(); answer($("plan").value); };
 $("filter").oninput = showActions;
 $("asking").onclick = () => { $("asking").setAttribute("aria-pressed", !isAsking()); $("filter").value = ""; showActions(); showPlan(); };
-$("at-once").onchange = showPlan;
+$("planning").ontoggle = () => { if (!$("planning").open) { $("plan").value = ""; if (question) keepDraft(); } showPlan(); };
 $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("actions").querySelector("button")?.click(); } };
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
-$("actions").onclick = (event) => { const button = event.target.closest("button"); if (button && button.getAttribute("aria-disabled") !== "true") choose(button.dataset.action); };
+$("actions").onclick = (event) => { const button = event.target.closest("button"); if (!button) return;
+  if (button.getAttribute("aria-disabled") !== "true") { choose(button.dataset.action); return; }
+  $("refused").textContent = question.blocked[button.dataset.action] ?? words.nothing_here;
+  show("refused", true);
+  button.after($("refused"));
+};
 $("wait-go").onclick = () => choose(question.waits[Math.min(question.waits.length, Math.max(1, Number($("wait-for").value) || 1)) - 1]);
 $("wait-for").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("wait-go").click(); } };
 $("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0, -1).join(";").trim(); keepDraft(); showPlan(); };
-$("idle").onclick = () => answer("", question.kind === "act" ? $("say").value : "");
 $("done").onclick = () => answer($("plan").value, $("say").value, true);
 addEventListener("keydown", (event) => {  // number keys, but not while somebody writes
   if (!question || $("turn").hidden || writing() || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -437,13 +483,25 @@ function goOn() {
   if (actions.length === 1) choose(actions[0]);
   else { const box = $("board").getBoundingClientRect(); openPick(cell, actions, box.left + (cell.x + 0.5) * picture.tile, box.top + (cell.y + 0.5) * picture.tile); }
 }
-function closePick() { show("pick", false); }
-function openPick(cell, actions, x, y) {
+function closePick() { show("pick", false); show("why", false); }
+function placeAt(id, x, y) {
   const box = $("frame").getBoundingClientRect();
+  $(id).style.left = `${Math.max(4, Math.min(x - box.left, box.width - $(id).offsetWidth - 4))}px`;
+  $(id).style.top = `${Math.max(4, Math.min(y - box.top, box.height - Math.min($(id).offsetHeight, 120)))}px`;
+}
+// Why nothing can be done at a place: reasons of the game for what would be done there, or who can do it instead.
+function refuse(cell, x, y) {
+  const targets = cell?.t ?? [], at = (action) => targets.some((target) => named(action, target));
+  const reasons = [...new Set(Object.entries(question?.blocked ?? {}).filter(([action]) => at(action)).map(([, reason]) => reason))];
+  const partner = me.names.length === 2 && question?.askable.some(at) ? nameOf(1 - me.seat) : "";
+  $("why").textContent = !question || $("send").disabled ? $("status").textContent : partner ? say("ask_partner", { name: partner }) : reasons.slice(0, 2).join(" ") || words.nothing_here;
+  show("why", true);
+  placeAt("why", x, y);
+}
+function openPick(cell, actions, x, y) {
   $("pick").replaceChildren(...actions.slice(0, 20).map(actionButton));
   show("pick", true);
-  $("pick").style.left = `${Math.max(4, Math.min(x - box.left, box.width - $("pick").offsetWidth - 4))}px`;
-  $("pick").style.top = `${Math.max(4, Math.min(y - box.top, box.height - Math.min($("pick").offsetHeight, 120)))}px`;
+  placeAt("pick", x, y);
   $("pick").setAttribute("aria-label", phrase(cell.n ?? cell.l?.[0] ?? cell.t[0]));
   $("pick").querySelector("button").focus({ preventScroll: true });
 }
@@ -452,14 +510,19 @@ $("stage").onclick = (event) => {
   const cell = picture.at(event.clientX, event.clientY), actions = actionsAt(cell);
   if (!turns() && me?.role === "seat" && cell) {
     goal = { x: cell.x, y: cell.y };
-    $("keys-hint").textContent = route(cell) ? keysText() : words.no_way;
+    if (!route(cell)) { $("why").textContent = words.no_way; show("why", true); placeAt("why", event.clientX, event.clientY); }
     walk();
     return;
   }
-  if ($("send").disabled || !clickable()) return;
-  if (!actions.length) { const path = route(cell); if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); return; }
+  if (me?.role !== "seat" || !cell || (question && !clickable())) return;
+  if (!question || $("send").disabled) { refuse(cell, event.clientX, event.clientY); return; }
+  if (!actions.length) {
+    const path = route(cell);
+    if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); else refuse(cell, event.clientX, event.clientY);
+    return;
+  }
   going = actions.every((action) => question.walks.includes(action)) ? { x: cell.x, y: cell.y } : null;
-  if (actions.length === 1 && $("at-once").checked) choose(actions[0]);
+  if (actions.length === 1 && !$("planning").open) choose(actions[0]);
   else openPick(cell, actions, event.clientX, event.clientY);
 };
 $("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };
@@ -537,7 +600,7 @@ function showSteps({ steps, done }) {
   $("goal").textContent = next ? words.lessons[next] ?? "" : words.practice_done;
 }
 for (const button of [$("ready"), $("again")]) button.onclick = () => { if (me?.fullscreen && !document.fullscreenElement) document.documentElement.requestFullscreen?.().catch(() => {}); send({ type: "ready" }); button.hidden = true; };
-for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); button.disabled = true; };
+for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); };
 $("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; $("goal").textContent = words.skipped; };
 $("pause").onclick = () => send({ type: "pause", on: state.state !== "paused" });
 $("leave").onclick = () => { if (confirm(words.leave_sure)) send({ type: "leave" }); };
@@ -549,6 +612,7 @@ $("language").onchange = async () => {
   if (!me) return;
   welcome();
   if (state) showState();
+  if (rematch) showRematch();
   if (question && !$("turn").hidden) showQuestion();
 };
 $("sound").checked = recall("sound", false);

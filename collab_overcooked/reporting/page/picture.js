@@ -1,6 +1,6 @@
 // Draws a picture that came as JSON (see reporting/pictures.py): the board as SVG, agents that slide, and the cards beside it.
 const SVG = "http://www.w3.org/2000/svg";
-const INK = "#2b2a28";
+const INK = "#2b2a28", BAD = "#cc3a2f";  // colours of the scene model
 const LEAST = { label: 12, tile: 26, named: 42 };  // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
@@ -391,15 +391,14 @@ export class Picture {
     }
   }
 
-  // What the counts beside the clock gained or lost since the last picture.
+  // What the counts beside the clock gained or lost since the last picture; a count in the colour of losses counts losses.
   #earned(before) {
     const counts = (values) => Object.fromEntries([...values].filter(([, card]) => card.k === "clock").flatMap(([, card]) => card.l.flatMap((line) => (line.r ?? []).filter((span) => span[0] === "t").map((span) => [span[1].replace(/-?\d+/g, "#"), [Number(span[1].match(/-?\d+/)?.[0]), span[1], span[2]]]))));
     if (!before.size) return;
     const old = counts(before);
-    for (const [name, [value, words]] of Object.entries(counts(this.values))) {
-      const gain = value - (old[name]?.[0] ?? value);
-      if (gain) this.flash(gain, this.phrase(words), /fail|ruin|lost|expired/i.test(words) ? "bad" : "good");
-    }
+    const changes = Object.entries(counts(this.values)).map(([name, [value, words, colour]]) => ({ gain: value - (old[name]?.[0] ?? value), words, counts: colour === BAD && value > 0 ? "bad" : "good" }));
+    const changed = changes.filter(({ gain }) => gain).map(({ gain, words, counts: kind }) => ({ gain, text: this.phrase(words), kind: gain < 0 ? "bad" : kind }));
+    if (changed.length) this.flash(changed);
   }
 }
 

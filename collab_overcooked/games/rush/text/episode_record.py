@@ -27,6 +27,11 @@ class RushEvent(Event, kw_only=True):
         ends = [name for name, ended in (("finished", self.finished), ("ruined", self.ruined)) if ended]
         return refusal_text(": ".join([self.label, *ends]), self.reason)
 
+    @property
+    def change(self) -> int:
+        """Effect on the team's result: 1 for a finished order, -1 for a ruined one, 0 otherwise."""
+        return self.finished - self.ruined
+
 
 class RushStep(Step, kw_only=True):
     """Step of a record; every agent has an event in it."""

@@ -1,0 +1,84 @@
+"""End of an episode on pages: what happened, who did what, the best so far, and what programs reach."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.core.record import Record
+from collab_overcooked.reporting.naming import page_names, renaming
+from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.records import Key
+
+PAR = ("greedy", "planner")
+MAX_SENTENCES = 6
+_one_at_a_time = threading.Lock()  # jobs of a process share an environment
+
+
+def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str, Any]:
+    """Return what pages show of an episode that counts.
+
+    Args:
+        game: Compiled game.
+        record: Record of the episode.
+        earlier: Records of the same people before it.
+
+    Returns:
+        ``happened`` (sentences), ``best`` (outcome of the best episode of the same task, empty for the first one) and
+        ``did`` (of each seat the steps in which it acted and waited, and its messages).
+    """
+    suite, same = registry.suite_of(record), [other for other in earlier if other.task == record.task]
+    best = max([*same, record], key=lambda other: _score(other, suite.score_metric))
+    happened = suite.happened(record, page_names(game)) or _losses(record, page_names(game))
+    return {
+        "happened": [renaming(game)(sentence) for sentence in happened[-MAX_SENTENCES:]],
+        "best": renaming(game)(suite.outcome(best)) if same else "",
+        "did": [_did(game, record, seat) for seat in range(game.n_agents)],
+    }
+
+
+def _score(record: Record, metric: str) -> float:
+    value = record.metrics.get(metric)
+    return float(value) if isinstance(value, (int, float)) else float("-inf")
+
+
+def _did(game: Any, record: Record, seat: int) -> list[int]:
+    idle = game.action_texts(None, 0, seat)[game.idle_action(seat)]
+    waited = sum(step.action_texts[seat] == idle for step in record.steps)
+    spoken = sum(message.agent == seat and bool(message.say) for step in record.steps for message in step.messages)
+    return [len(record.steps) - waited, waited, spoken]
+
+
+def _losses(record: Record, names: Sequence[str]) -> list[str]:
+    expired = Counter(name for step in record.steps for change, name in step.order_changes if change < 0)
+    spoilt = [
+        f"{names[seat]}: {event.label}"
+        for step in record.steps
+        for seat, event in enumerate(step.events)
+        if event is not None and event.change < 0
+    ]
+    return [*spoilt, *(f"Too late: {name} ({count})" for name, count in expired.most_common())]
+
+
+async def par_of(job: Job, key: Key, policy: str) -> str:
+    """Return the outcome of an episode that a program plays in all seats on the same seed; empty if it cannot."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[str] = loop.create_future()
+
+    def play() -> None:
+        text = ""
+        with contextlib.suppress(ValueError), _one_at_a_time:  # a policy may refuse some layouts
+            records = replace(job, team=(policy,) * len(job.team)).run()
+            record = next(record for record in records if (record.task, record.episode) == key)
+            text = registry.suite_of(record).outcome(record)
+        with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile
+            loop.call_soon_threadsafe(outcome.set_result, text)
+
+    threading.Thread(target=play, daemon=True).start()  # which does not hold up the end of the server
+    return await outcome

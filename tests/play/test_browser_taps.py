@@ -1,0 +1,75 @@
+"""Each tap is answered where it was made; one button waits, says and sends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from play.fed import Feed, question, state, welcome
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+BOARD = {"size": [3, 1], "ground": "#ffffff", "cook": 1, "patches": [], "links": []}
+
+
+def cell(x: int, *targets: str) -> dict[str, Any]:
+    return {"x": x, "y": 0, "s": "none", "t": list(targets)}
+
+
+def fed(context: Any, **asked: Any) -> Feed:
+    feed = Feed(context)
+    feed.open()
+    cells = {"c:0,0": cell(0, "stove"), "c:1,0": cell(1, "crate"), "c:2,0": cell(2, "wall")}
+    frame = {"type": "frame", "timestep": 3, "limit": 9, "picture": {"put": {"board": BOARD, **cells}}}
+    ask = question("act", 0, None) | {"waits": [], "inbox": [], "plan": [], "askable": []} | asked
+    feed.send(welcome("seat", "turns", "", talks=True), state("playing", True, True), frame, ask)
+    return feed
+
+
+@pytest.mark.parametrize(
+    ("x", "reason"),
+    [(0, "Carry food first."), (1, "On the side of Bob: ask Bob."), (2, "There is nothing to do here now.")],
+)
+def test_a_tap_on_a_place_says_why_nothing_can_be_done_there(context, problems, x: int, reason: str) -> None:
+    feed = fed(context, legal=["noop", "use(board)"], actions=["noop", "use(board)"], askable=["take(crate)"])
+    board = feed.page.locator("#board").bounding_box()
+    at = board["x"] + (x + 0.5) * board["width"] / 3, board["y"] + 10
+    feed.page.mouse.click(*at)
+    expect(feed.page.locator("#why")).to_have_text(reason)
+    box = feed.page.locator("#why").bounding_box()
+    assert box["x"] - 20 <= at[0] <= box["x"] + box["width"] + 20, "at the place itself"
+    assert not [message for message in feed.sent if message["type"] == "act"] and problems == []
+
+
+def test_an_action_that_the_game_refuses_says_why_beside_it(context, problems) -> None:
+    feed = fed(context, legal=["noop"], actions=["use(stove)", "noop"])
+    feed.page.locator("#actions button").click(force=True)
+    expect(feed.page.locator("#actions li #refused")).to_have_text("Carry food first.")
+    assert problems == []
+
+
+def test_one_button_waits_says_and_sends(context, problems) -> None:
+    feed = fed(context, legal=["go(1)", "noop"], actions=["go(1)", "noop"])
+    page, send = feed.page, feed.page.locator("#send")
+    expect(page.locator("#actions button")).to_have_count(1)  # waiting has its button
+    expect(send).to_have_text("Wait")
+    page.fill("#say", "hello")
+    expect(send).to_have_text("Say it and wait")
+    page.click("#planning summary")
+    page.fill("#plan", "go(1); go(1)")
+    expect(send).to_have_text("Send")
+    page.fill("#plan", "")
+    page.fill("#say", "")
+    send.click()
+    assert feed.sent[-1] == {"type": "act", "turn": 1, "plan": "", "say": ""} and problems == []
+
+
+def test_a_choice_acts_at_once_unless_steps_are_planned(context, problems) -> None:
+    feed = fed(context, legal=["go(1)", "noop"], actions=["go(1)", "noop"])
+    feed.page.click("#planning summary")
+    feed.page.click("#actions button")
+    expect(feed.page.locator("#plan")).to_have_value("go(1)")
+    feed.page.click("#planning summary")
+    expect(feed.page.locator("#plan")).to_have_value("")
+    feed.page.click("#actions button")
+    assert feed.sent[-1]["plan"] == "go(1)" and problems == []

@@ -1,0 +1,70 @@
+"""End of an episode: what happened, what programs reach, the best so far, and who did what."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from play.fed import Feed, state, welcome
+from play.world import ESCAPE, Player, first_legal, jobs, play
+
+from collab_overcooked.play.ending import PAR, par_of
+from collab_overcooked.play.rooms import rematch_of, with_rematch
+
+
+def over(session: Any) -> dict[str, Any]:
+    return play(session)[0].of_type("over")[0]
+
+
+def test_the_end_says_who_was_caught_where_and_counts_what_everybody_did(make_session) -> None:
+    session = make_session(["all=person"], **ESCAPE)
+    result, (record,) = over(session), session.records
+    caught = {(seat, event.room) for step in record.steps for seat, event in enumerate(step.events) if event.caught}
+    assert caught, "the killer catches those who only take the first action"
+    names = ("Alice", "Bob")
+    assert {f"The killer caught {names[seat]} in room {room}." for seat, room in caught} <= set(result["happened"])
+    assert [sum(counts[:2]) for counts in result["did"]] == [len(record.steps)] * 2
+    assert [counts[2] for counts in result["did"]] == [0, 0]
+
+
+def test_the_best_of_the_same_people_is_kept_over_rematches(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    assert over(session)["best"] == ""
+    following = rematch_of(session)
+    assert over(following)["best"] and following.history == session.records
+
+
+def test_programs_play_the_same_episode(make_session) -> None:
+    session = with_rematch(make_session(["agent_0=person", "agent_1=greedy"], suite="collab-capture", episodes=1))
+
+    async def story() -> list[dict[str, Any]]:
+        player = Player(session, session.people[0], first_legal)
+        playing = asyncio.create_task(player.run())
+        await asyncio.wait_for(session.run(), 120)
+        await playing
+        await asyncio.wait_for(session._par, 300)
+        return [message for message in player.outbox._queue if message and message["type"] == "par"]
+
+    par = asyncio.run(story())[-1]["par"]
+    assert [policy for policy, _ in par] == list(PAR)
+    assert all(outcome.startswith("caught after") for _, outcome in par)
+    (job,) = jobs(["all=greedy"], suite="collab-capture", episodes=1)
+    assert par[0][1] == asyncio.run(par_of(job, job.keys[0], "greedy")), "on the same seed"
+
+
+@pytest.mark.browser
+def test_playing_again_comes_first(context, problems) -> None:
+    feed = Feed(context)
+    feed.open()
+    result = {"outcome": "lost after 3 turns", "metrics": {}, "replay": "replay/0", "next": "", "practice": False}
+    result |= {"happened": ["The killer caught Bob in room 2."], "best": "", "did": [[3, 0, 1], [1, 2, 0]]}
+    rematch = {"type": "rematch", "offers": ["again"], "wishes": [], "waiting": [0], "missing": [], "link": ""}
+    feed.send(welcome("seat", "turns", ""), state("closed", True, True))
+    feed.send({"type": "over", "left": False, "more": False, **result}, rematch)
+    feed.send({"type": "par", "par": [["greedy", "escaped after 9 turns"]]})
+    text = feed.page.inner_text("#over")
+    expected = ["Lost after 3", "Play again", "caught Bob in room 2", "greedy in all seats", "Watch the replay"]
+    places = [text.lower().index(part.lower()) for part in expected]
+    assert places == sorted(places) and problems == []
+    assert feed.page.locator("#did tbody tr").all_inner_texts() == ["Alice\t3\t0\t1", "Bob\t1\t2\t0"]

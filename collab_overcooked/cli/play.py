@@ -72,6 +72,7 @@ class HowOptions:
     on_leave: str = option("idle", "Reaction to a lost connection: idle, pause, end, or a policy that takes over.")
     language: str = option("", "Language of the pages: en or de. Default: each person chooses.")
     metrics: bool = option(True, "Show the metrics of a finished episode.")
+    advice: bool = option(True, "Begin menus with what greedy would do, in games with such advice.")
     replay: bool = option(
         True,
         "Offer a replay of a finished episode, as seen from the person's seat.",

@@ -166,7 +166,7 @@ class EpisodeDriver:
         for seat, policy in enumerate(self.team.policies):
             if seat not in self.people:
                 await asyncio.to_thread(self._reset, policy, seat)
-        if self.game.menu_policy and self.clock is None and self.settings.menu == "legal":
+        if self.game.menu_policy and self.clock is None and self.settings.advice and self.settings.menu == "legal":
             for seat in self.people:
                 await asyncio.to_thread(self._prepare_adviser, seat)
         self._show_all()

@@ -1195,3 +1195,9 @@ def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
     second = journal.join({})
     journal.close()
     assert list(Journal(tmp_path, read_study(QUICK)).people) == [first.id, second.id]
+
+
+def test_a_study_teaches_participants_nothing_unless_it_says_so() -> None:
+    for play, expected in (({}, (False, False)), ({"advice": True, "replay": True}, (True, True))):
+        study = read_study(QUICK | {"play": play})
+        assert {(c.settings.advice, c.settings.replay) for c in study.conditions.values()} == {expected}

@@ -202,10 +202,10 @@ def test_raw_env_is_the_unwrapped_aec_form():
 
     from collab_overcooked.envs import collab_overcooked_v0
 
-    assert type(collab_overcooked_v0.raw_env()) is parallel_to_aec_wrapper
+    assert isinstance(collab_overcooked_v0.raw_env(), parallel_to_aec_wrapper)
     wrapped = collab_overcooked_v0.env()
-    assert type(wrapped) is OrderEnforcingWrapper
-    assert type(wrapped.env) is parallel_to_aec_wrapper
+    assert isinstance(wrapped, OrderEnforcingWrapper)
+    assert isinstance(wrapped.env, parallel_to_aec_wrapper)
 
 
 def test_a_deleted_working_folder_is_named(tmp_path):

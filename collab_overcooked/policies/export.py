@@ -30,7 +30,8 @@ def export_policy(
     An ``.npz`` file plays as ``ppo:FILE.npz`` without torch; it holds scaled dense layers and 3D convolutions with one
     activation between them, and the LSTM of sb3-contrib's RecurrentPPO, and is compared with the model before it is
     written. A ``.zip`` file (SB3 models of any architecture) plays as ``sb3:FILE.zip``, a ``.pt`` file (weights of any
-    module) as ``torch:SOURCE.py:Class@FILE.pt``.
+    module) as ``torch:SOURCE.py:Class@FILE.pt``, which refuses a recurrent module that could not carry its state; such
+    weights play with a policy class of their own.
 
     Args:
         model: Model of Stable-Baselines3 or sb3-contrib, ``torch.nn.Module``, its state dict, or a sequence of dense
@@ -74,8 +75,6 @@ def export_policy(
     else:
         import torch
 
-        if kind == "module":
-            torch_state(model, 1)  # refuses recurrent modules that could not carry their state
         weights = dict(model.state_dict() if kind == "module" else model)
         with draft(path) as beside:
             torch.save({KEY: meta, "state_dict": weights}, beside)

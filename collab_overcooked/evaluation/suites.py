@@ -139,6 +139,11 @@ class Suite:
         """Metric of an episode that the leaderboard averages, by which paired episodes are compared."""
         return self.metrics[0]
 
+    @property
+    def lower_is_better(self) -> bool:
+        """True if the best ``score_metric`` is the lowest."""
+        return bool(self.benchmark_fields.get("lower_is_better"))
+
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:

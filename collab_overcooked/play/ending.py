@@ -34,7 +34,7 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
         ``did`` (of each seat the steps in which it acted and waited, and its messages).
     """
     suite, same = registry.suite_of(record), [other for other in earlier if other.task == record.task]
-    best = max([*same, record], key=lambda other: _score(other, suite.score_metric))
+    best = max([*same, record], key=lambda other: _score(other, suite.score_metric, suite.lower_is_better))
     happened = suite.happened(record, page_names(game)) or _losses(record, page_names(game))
     return {
         "happened": [renaming(game)(sentence) for sentence in happened[-MAX_SENTENCES:]],
@@ -43,9 +43,11 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
     }
 
 
-def _score(record: Record, metric: str) -> float:
+def _score(record: Record, metric: str, lower_is_better: bool) -> float:
     value = record.metrics.get(metric)
-    return float(value) if isinstance(value, (int, float)) else float("-inf")
+    if not isinstance(value, (int, float)):
+        return float("-inf")
+    return -float(value) if lower_is_better else float(value)
 
 
 def _did(game: Any, record: Record, seat: int) -> list[int]:

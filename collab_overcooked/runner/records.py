@@ -105,7 +105,12 @@ class Lines(Generic[T]):
             except SchemaError as error:
                 raise SchemaError(f"{where}: {error}") from None
 
-        return cls(file, noun, parse, lambda value: encode(value) + b"\n", key)
+        def dump(value: T) -> bytes:
+            line = encode(value)
+            decode(line, kind)  # so that what is written can be read: numbers that are not finite become null
+            return line + b"\n"
+
+        return cls(file, noun, parse, dump, key)
 
 
 @_without_collections()

@@ -38,7 +38,7 @@ PAGE_TEXTS: Mapping[str, str] = {
     "number": "Please give an integer from {low} to {high}.",
     "rank": "Please use each place from 1 to {most} once.",
     "place": "Place",
-    "retry": "Not all answers are right. Please read again what you were told. Tries left: {left}",
+    "retry": "Not all answers are right. Please read the explanation again. Tries left: {left}",
     "partner": "Your partner in game {n}",
     "time_left": "Time left: {seconds} s",
     "read_first": "You can continue in {seconds} s.",

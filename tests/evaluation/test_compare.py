@@ -269,6 +269,7 @@ def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> Non
     assert verdict(*games) == "planner leads in 2 of 2 games; greedy leads in 1 of 2 games."
     assert verdict(board(greedy=2.0, llm=1.0)) == "greedy leads in Game; no language model is above greedy."
     assert verdict(board(greedy=1.0, llm=2.0), *games).endswith("; llm is above greedy in 1 of 1.")
+    assert verdict(board()) == "No policy has played."
 
 
 def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:

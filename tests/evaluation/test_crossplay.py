@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from collab_overcooked.evaluation.crossplay import CrossPlay, cross_play, read_pool
+from collab_overcooked.evaluation.crossplay import LINES, CellReturn, CrossPlay, cross_play, read_pool
+from collab_overcooked.runner.run import Run
 
 
 def a_result(means, episodes=4) -> CrossPlay:
@@ -125,3 +126,12 @@ def test_another_cross_play_is_not_overwritten(tmp_path):
     (tmp_path / "config.json").unlink()
     with pytest.raises(ValueError, match=r"holds crossplay\.json but no config\.json"):
         cross_play("CollabCapture-v0", ["random"], episodes=1, out=tmp_path, **ROOMS)
+
+
+def test_a_return_that_is_no_number_is_not_written(tmp_path):
+    with Run(tmp_path, {}, lines=LINES) as run:
+        run.append(CellReturn((0, 0, 0), 1.5))
+        with pytest.raises(ValueError, match="return"):
+            run.append(CellReturn((0, 0, 1), float("nan")))
+    with Run(tmp_path, {}, lines=LINES) as run:
+        assert list(run.results) == [(0, 0, 0)]

@@ -969,20 +969,22 @@ def test_each_decision_of_a_person_is_a_row(tables: dict[str, list[dict[str, str
 
 
 def test_times_of_rounds_pages_and_answers_follow_each_other(tables: dict[str, list[dict[str, str]]]) -> None:
-    def moment(text: str) -> datetime:
+    def time_of(text: str) -> datetime:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", text), text
         return datetime.fromisoformat(text)
 
     for name in ("answers", "pages", "episodes"):
-        assert tables[name] and all(moment(row["started"]) <= moment(row["answered"]) for row in tables[name])
+        assert tables[name] and all(time_of(row["started"]) <= time_of(row["answered"]) for row in tables[name])
     for row in tables["pages"]:
-        between = moment(row["answered"]) - moment(row["started"])
+        between = time_of(row["answered"]) - time_of(row["started"])
         assert float(row["seconds"]) == pytest.approx(between.total_seconds(), abs=0.0015)
     played = {(row["id"], row["condition"]): row for row in tables["pages"] if row["kind"] == "play"}
     assert len(played) == len(tables["episodes"]) == 8
     for row in tables["episodes"]:
         page = played[row["id"], row["condition"]]
-        assert moment(page["started"]) <= moment(row["started"]) and moment(row["answered"]) <= moment(page["answered"])
+        assert time_of(page["started"]) <= time_of(row["started"]) and time_of(row["answered"]) <= time_of(
+            page["answered"]
+        )
         assert row["window"] == "large" and row["focus_losses"] == "0"
     kinds = [(row["kind"], row["name"]) for row in tables["pages"] if row["id"] == tables["pages"][0]["id"]]
     assert kinds == [

@@ -258,6 +258,8 @@ class Comparison:
     def verdict(self) -> str:
         """Say in a sentence who leads, alone or with others, and where language models stand beside ``greedy``."""
         ranks = [lines for board in self.leaderboards if (lines := board.merged_by_rank())]
+        if not ranks:
+            return "No policy has played."
         title = self.leaderboards[0].title
         leaders = Counter(line.policy for lines in ranks for line in lines if _values(line) == _values(lines[0]))
         where = (title if len(ranks) == 1 else f"{count} of {len(ranks)} games" for _, count in leaders.most_common())

@@ -127,9 +127,9 @@ def _episodes(comparison: Comparison) -> Iterator[Record]:
 
 
 def _of_board(board: Leaderboard) -> list[Record]:
-    best, *others = [max(one.records, key=_spoken) for one in board.merged_by_rank()]
-    others.sort(key=lambda record: _spoken(record) == 0)
-    return [best, *others[:2], *board.pairs[-1:], *others[2:]]
+    chosen = [max(one.records, key=_spoken) for one in board.merged_by_rank()]
+    best, others = chosen[:1], sorted(chosen[1:], key=lambda record: _spoken(record) == 0)
+    return [*best, *others[:2], *board.pairs[-1:], *others[2:]]
 
 
 def _spoken(record: Record) -> int:

@@ -67,6 +67,7 @@ def test_what_a_seat_may_not_know_changes_no_byte(game, seed, steps, data):
     assert any(not np.array_equal(a, b) for a, b in zip(state, other, strict=True))
     assert bytes_of(look(game, state, seat)) == bytes_of(look(game, other, seat))
     assert look(game, state, seat).scene == look(game, other, seat).scene
+    assert look(game, state, seat).view.refusals == look(game, other, seat).view.refusals  # which pages show
     assert game.render(state, 0, "ansi", seat) == game.render(other, 0, "ansi", seat)
 
 

@@ -278,6 +278,7 @@ def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
     assert matrix.cell(2, 2).value > matrix.cell(0, 0).value
     svg = matrix.svg()
     assert svg.startswith("<svg") and "selfish with random: " in svg and "&lt;" not in svg
+    assert all(f">{mean:.1f}</text>" in svg for mean in matrix.returns.mean(-1).flat)
     assert crossplay.from_records(["greedy", "nobody"], comparison.leaderboards[1].pairs) is None
 
 

@@ -60,6 +60,8 @@ class JournalFile:
     def append_line(self, line: bytes) -> None:
         """Append a line that is known to pass the check; if that fails, the file is as before.
 
+        An interrupt leaves the file with the whole line or without it.
+
         Raises:
             OSError: The line cannot be written, for example because the disk is full; the error names the file.
         """
@@ -71,7 +73,8 @@ class JournalFile:
                 if self.durable:
                     os.fsync(file.fileno())
             except BaseException as error:
-                file.truncate(begin)
+                if file.tell() < begin + len(line) or isinstance(error, Exception):  # an interrupt leaves a whole line
+                    file.truncate(begin)
                 if isinstance(error, OSError) and error.filename is None:
                     error.filename = str(self.path)
                 raise

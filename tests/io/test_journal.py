@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -92,3 +93,19 @@ def test_games_go_on_when_there_is_no_room_and_lose_nothing(tmp_path: Path) -> N
     entries = [json.loads(line) for line in (folder.path / INPUTS).read_text().splitlines()]
     assert [entry["number"] for entry in entries] == [0, 1, 2, 3, 4]
     folder.close()
+
+
+@pytest.mark.parametrize(("error", "kept"), [(KeyboardInterrupt(), 2), (OSError(28, "no space left on device"), 1)])
+def test_an_interrupt_after_a_whole_line_keeps_it_and_a_full_disk_does_not(tmp_path, monkeypatch, error, kept):
+    journal = JournalFile(tmp_path / "a", integer())
+    journal.append(1)
+
+    def stopped(_: int) -> None:
+        raise error
+
+    with monkeypatch.context() as patch, pytest.raises(type(error)):
+        patch.setattr(os, "fsync", stopped)
+        journal.append(2)
+    assert list(JournalFile(journal.path, integer()).read()) == [1, 2][:kept]
+    journal.append(3)
+    assert list(JournalFile(journal.path, integer()).read()) == [*[1, 2][:kept], 3]

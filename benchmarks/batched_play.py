@@ -13,7 +13,6 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,10 @@ from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.policy_file import PolicyFile, policy_path, read_policy
 from collab_overcooked.registry import make
-from collab_overcooked.runner.batched import batch_jobs, play_returns
-from collab_overcooked.runner.episode import Limits, play_episode
-from collab_overcooked.runner.jobs import EpisodeJob
+from collab_overcooked.runner.batched import play_returns
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.match import Match
+from collab_overcooked.runner.play import bundles_of
 from collab_overcooked.runner.teams import make_team
 
 NOISE = 0.02  # standard deviation, relative to that of a layer's weights
@@ -60,9 +60,10 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         began = time.perf_counter()
         together = play_returns("Overcooked-v0", options, team, seeds[:episodes])
         batched = episodes * steps / (time.perf_counter() - began)
-        jobs = [_job(options, team, seed) for seed in seeds[:episodes]]
+        kind = Match(env_id="Overcooked-v0", env_kwargs=options, team=tuple(team), task="")
+        matches = [replace(kind, seed=seed, first=seed) for seed in seeds[:episodes]]
         began = time.perf_counter()
-        written = [record for batch in batch_jobs(jobs, [make_team(team)]) for record in batch.run()]
+        written = [record for one in bundles_of(None, matches, [make_team(team)]) for _, record in one.run()]
         recorded = episodes * steps / (time.perf_counter() - began)
         for record, value, other in zip(records, together, written, strict=False):
             assert measure(record, ["return"])["return"] == value
@@ -82,11 +83,6 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         "pair_records": round(recorded),
         "ratio_records": round(recorded / alone, 1),
     }
-
-
-def _job(options: Mapping[str, Any], team: Sequence[str], seed: int) -> EpisodeJob:
-    names: dict[str, Any] = {"env_id": "Overcooked-v0", "env_kwargs": options, "team": tuple(team), "task": ""}
-    return EpisodeJob(**names, seed=seed, limits=Limits(), episode=seed)
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ def serve_pairs(pairs: int, steps: int, pipe: Any) -> None:
     busy: list[float] = []
 
     def session() -> Session:
-        result = Session(plan.jobs[:1], settings)
+        result = Session(plan.matches[:1], settings)
         result._on_over = lambda record: late.extend(result.driver.late if result.driver else ())
         return result
 

@@ -15,7 +15,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from collab_overcooked.reporting.plan_trees import all_updates
 from collab_overcooked.reporting.result_table import Column, ResultTable, estimate_json
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
+from collab_overcooked.runner.match import Match, MatchPlan
 
 SCENES = 30
 BOUND = "planner"
@@ -73,40 +72,36 @@ def studied_games() -> list[str]:
 # ------------------------------------------------------------------------------------------- playing
 
 
-@dataclass(frozen=True, kw_only=True)
-class StudyPlan(Evaluation):
-    """Seeded scenes of one game for one team.
+def study_plan(env_id: str, spec: str, scenes: int, seed: int, options: Mapping[str, Any]) -> MatchPlan:
+    """Return seeded scenes of one game for one policy in all seats.
 
-    Attributes:
+    Args:
         env_id: Registered id.
         spec: Policy of all seats.
         scenes: How many, spread evenly over those of the game.
+        seed: Of the scenes.
+        options: Further options of the environment.
     """
-
-    env_id: str
-    spec: str
-    scenes: int
-
-    def make_jobs(self) -> list[EpisodeJob]:
-        """Return all scenes."""
-        study = studied(self.env_id)
-        kinds, needed = study.scenes, study.bound if self.spec == BOUND else {}
-        jobs = []
-        for number in range(self.scenes):
-            name, entry = kinds[number % len(kinds)]
-            kwargs = {**entry, **self.options, **needed}
-            jobs.append(
-                EpisodeJob(
-                    env_id=self.env_id,
-                    env_kwargs=kwargs,
-                    team=(self.spec,) * registry.load_game(self.env_id, **kwargs).n_agents,
-                    task=name,
-                    episode=number // len(kinds),
-                    seed=episode_seed(self.seed, name, number // len(kinds)),
-                    limits=self.limits,
-                )
+    study = studied(env_id)
+    kinds, needed = study.scenes, study.bound if spec == BOUND else {}
+    matches = []
+    for number in range(scenes):
+        name, entry = kinds[number % len(kinds)]
+        kwargs, episode = {**entry, **options, **needed}, number // len(kinds)
+        team = (spec,) * registry.load_game(env_id, **kwargs).n_agents
+        matches.append(
+            Match(
+                env_id=env_id,
+                env_kwargs=kwargs,
+                team=team,
+                task=name,
+                first=episode,
+                seed=episode_seed(seed, name, episode),
             )
-        return jobs
+        )
+    suite = next(iter(registry.find(env_id).suites))
+    played, first = tuple(matches), tuple(matches[: len(kinds)])
+    return MatchPlan(suite=suite, seed=seed, options=options, limits=Limits(), kinds=first, matches=played)
 
 
 def run_study(
@@ -143,15 +138,7 @@ def run_study(
     for game in games or studied_games():
         records = {}
         for way in ways:
-            plan = StudyPlan(
-                suite=next(iter(registry.find(game).suites)),
-                env_id=game,
-                spec=way,
-                scenes=scenes,
-                seed=seed,
-                options=options or {},
-                limits=Limits(),
-            )
+            plan = study_plan(game, way, scenes, seed, options or {})
             out = folder / game / way.replace(":", "_").replace(",", "_").replace("=", "-")
             records[way] = evaluate(plan, out, workers=workers, note=lambda text: None)
             progress(f"{game} {way}: {len(records[way])} scenes")

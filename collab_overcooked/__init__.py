@@ -15,7 +15,7 @@ from collab_overcooked.game_record import GameRecord
 from collab_overcooked.registry import make, make_vec, register_game, registered
 
 if TYPE_CHECKING:
-    from collab_overcooked.evaluation.compare.play import compare
+    from collab_overcooked.evaluation.compare.run import compare
     from collab_overcooked.evaluation.crossplay import cross_play
     from collab_overcooked.evaluation.run import evaluate
     from collab_overcooked.metrics.registry import register_metric
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collab_overcooked.policies.export import export_policy
     from collab_overcooked.policies.registry import register_policy
     from collab_overcooked.policies.specs import make_policy
+    from collab_overcooked.reporting.frame import frame
     from collab_overcooked.runner.episode import play_episode
     from collab_overcooked.runner.teams import make_team
     from collab_overcooked.testing import check_game
@@ -40,6 +41,7 @@ __all__ = [
     "cross_play",
     "evaluate",
     "export_policy",
+    "frame",
     "make",
     "make_policy",
     "make_team",
@@ -57,10 +59,11 @@ _LAZY = {
     "Policy": "policies.api",
     "Seen": "policies.api",
     "check_game": "testing",
-    "compare": "evaluation.compare.play",
+    "compare": "evaluation.compare.run",
     "cross_play": "evaluation.crossplay",
     "evaluate": "evaluation.run",
     "export_policy": "policies.export",
+    "frame": "reporting.frame",
     "make_policy": "policies.specs",
     "make_team": "runner.teams",
     "play_episode": "runner.episode",

@@ -1,1 +1,1 @@
-"""Other frameworks: the same jobs, prompts, records and metrics, with their models and trainers in the seats."""
+"""Other frameworks: the same matches, prompts, records and metrics, with their models and trainers in the seats."""

@@ -15,7 +15,7 @@ from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Reques
 
 
 class Closed(EndpointError):
-    """The caller has left; the job ends without its remaining answers."""
+    """The caller has left; the match ends without its remaining answers."""
 
 
 @dataclass

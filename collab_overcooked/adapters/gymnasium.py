@@ -33,7 +33,7 @@ class TextSeat(gymnasium.Env[str, str]):
     Args:
         suite: Name of a suite.
         team: ``seat=policy`` pairs separated by spaces; exactly one is ``llm:NAME``.
-        job: Which job of the suite; the option ``job`` of ``reset`` chooses another one.
+        match: Which match of the suite; the option ``match`` of ``reset`` chooses another one.
         reward: See ``Sitting``.
         render_mode: None or ``"ansi"``, the newest message.
         **options: Options of the suite.
@@ -45,7 +45,7 @@ class TextSeat(gymnasium.Env[str, str]):
         self,
         suite: str = "collab-capture",
         team: str = "agent_0=llm:agent?agent=choose all=greedy",
-        job: int = 0,
+        match: int = 0,
         reward: RewardKind = "outcome",
         render_mode: str | None = None,
         **options: Any,
@@ -55,8 +55,8 @@ class TextSeat(gymnasium.Env[str, str]):
         self.render_mode = render_mode
         self.observation_space = Text(MAX_OBSERVATION, min_length=0, charset=CHARACTERS)
         self.action_space = Text(MAX_ACTION, min_length=0, charset=CHARACTERS)
-        self._make = lambda job: Sitting.of_suite(suite, team, job, reward=reward, **options)
-        self._sitting, self._job = self._make(job), job
+        self._make = lambda match: Sitting.of_suite(suite, team, match, reward=reward, **options)
+        self._sitting, self._match = self._make(match), match
         if len(self._sitting.seats) != 1:
             raise ValueError(f"team {team!r}: exactly one seat must be open, not {len(self._sitting.seats)}")
         self._text = ""
@@ -66,16 +66,16 @@ class TextSeat(gymnasium.Env[str, str]):
 
         Args:
             seed: Seed of the environment; None for the suite's own.
-            options: ``job``, the job of the suite to play from now on.
+            options: ``match``, the match of the suite to play from now on.
 
         Returns:
             The first message and info.
         """
         super().reset(seed=seed)
-        job = (options or {}).get("job", self._job)
-        if job != self._job:
+        match = (options or {}).get("match", self._match)
+        if match != self._match:
             self._sitting.close()
-            self._sitting, self._job = self._make(job), job
+            self._sitting, self._match = self._make(match), match
         turn = self._sitting.start(seed)
         return self._observe(turn), self._info(turn)
 

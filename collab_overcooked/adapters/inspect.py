@@ -3,7 +3,7 @@
     inspect eval collab_overcooked/collab_overcooked -T levels=1 --model openai/gpt-5
     inspect eval collab_overcooked/overcooked -T layouts=cramped_room -T "team=agent_0=llm:a agent_1=greedy" --model ...
 
-Each sample is one job of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those
+Each sample is one match of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those
 of ``collab-overcooked evaluate``. A seat ``llm:NAME`` is answered by the model with the role NAME where one is
 given (``--model-role NAME=provider/model``), else by the evaluated model. Tested with inspect_ai 0.3.285.
 """
@@ -37,7 +37,7 @@ from collab_overcooked.adapters.results import SharedFolder, mean_metrics, parse
 from collab_overcooked.adapters.sitting import LLM, Sitting
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.images import Picture
-from collab_overcooked.runner.jobs import Evaluation, Job
+from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.records import key_of
 
 ROLES: Mapping[str, Callable[[str], ChatMessage]] = {
@@ -57,13 +57,13 @@ def suite_task(suite: str) -> Any:
     ) -> Task:
         plan = plan_evaluation(suite, team.split(), seed=seed, **parse_suite_options(suite, options))
         samples = [
-            Sample(input=_title(job), id="/".join(map(str, job.keys[0])), metadata={"job": i})
-            for i, job in enumerate(plan.jobs)
+            Sample(input=_title(match), id="/".join(map(str, match.keys[0])), metadata={"match": i})
+            for i, match in enumerate(plan.matches)
         ]
         folder = shared_folder(plan, records) if records else None
         return Task(
             dataset=MemoryDataset(samples, name=suite),
-            solver=play_job(plan, folder, pictures),
+            solver=play_match(plan, folder, pictures),
             scorer=record_metrics(),
             version=__version__,
         )
@@ -71,18 +71,18 @@ def suite_task(suite: str) -> Any:
     return played
 
 
-def _title(job: Job) -> str:
-    return f"{job.env_id} {job.task}: {' '.join(job.team)}"
+def _title(match: Match) -> str:
+    return f"{match.env_id} {match.task}: {' '.join(match.team)}"
 
 
 @solver
-def play_job(plan: Evaluation, folder: SharedFolder | None, pictures: bool = False) -> Solver:
-    """Play the job of a sample; the models of inspect answer for the open seats."""
+def play_match(plan: MatchPlan, folder: SharedFolder | None, pictures: bool = False) -> Solver:
+    """Play the match of a sample; the models of inspect answer for the open seats."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        job = plan.jobs[state.metadata["job"]]
-        models = {seat: _model_of(spec) for seat, spec in enumerate(job.team) if spec.startswith(LLM)}
-        with Sitting(job, folder=folder) as sitting:
+        match = plan.matches[state.metadata["match"]]
+        models = {seat: _model_of(spec) for seat, spec in enumerate(match.team) if spec.startswith(LLM)}
+        with Sitting(match, folder=folder) as sitting:
             turn = await anyio.to_thread.run_sync(sitting.start)
             while not turn.done:
                 async with span(f"agent_{turn.seat}", type="agent"):

@@ -184,7 +184,7 @@ def serve(table: Table, port: int) -> None:
 
 
 def main(arguments: Any = None) -> None:
-    """Serve one job."""
+    """Serve one match."""
     parser = argparse.ArgumentParser(description="Serve seats of a cooperative game over MCP.")
     parser.add_argument(
         "--suite", default="collab-capture", help="Suite, as printed by 'collab-overcooked list suites'."

@@ -1,4 +1,4 @@
-"""Results of jobs played elsewhere: outcomes and metrics as numbers, and a run folder that many tasks write to."""
+"""Results of matches played elsewhere: outcomes and metrics as numbers, and a run folder that many tasks write to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import key_of
 from collab_overcooked.runner.run import Run
 
@@ -32,7 +32,7 @@ def numeric_metrics(record: Record) -> dict[str, float]:
 
 
 def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
-    """Return the means of the outcome and of the numeric metrics that all records of a job have.
+    """Return the means of the outcome and of the numeric metrics that all records of a match have.
 
     Metrics that a record lacks, such as the length of an episode that was not won, are left out.
     """
@@ -58,28 +58,27 @@ def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any
 
 
 class SharedFolder:
-    """A run folder that the jobs of an evaluation write to, in any order and from any thread.
+    """A run folder that the matches of an evaluation write to, in any order and from any thread.
 
     Args:
         plan: The evaluation.
         path: Run folder; finished once all episodes of the plan are in it.
     """
 
-    def __init__(self, plan: Evaluation, path: str) -> None:
-        self.config = plan.config()
-        self._wanted = [key for job in plan.jobs for key in job.keys]
+    def __init__(self, plan: MatchPlan, path: str) -> None:
+        self.config, self.keys = plan.config(), plan.keys
         self._run: Run[Record] = Run(path, self.config)
         self._lock = threading.Lock()
         self.finished = False
 
     def add(self, records: list[Record]) -> None:
-        """Append the records of a job, unless the folder has them."""
+        """Append the records of a match, unless the folder has them."""
         with self._lock:
             for record in records:
                 if key_of(record) not in self._run.results:
                     self._run.append(record)
-            if not self.finished and all(key in self._run.results for key in self._wanted):
-                self._run.finish(self._wanted)
+            if not self.finished and all(key in self._run.results for key in self.keys):
+                self._run.finish(self.keys)
                 self._run.close()
                 self.finished = True
 
@@ -88,7 +87,7 @@ _folders: dict[Path, SharedFolder] = {}
 _opening = threading.Lock()
 
 
-def shared_folder(plan: Evaluation, path: str) -> SharedFolder:
+def shared_folder(plan: MatchPlan, path: str) -> SharedFolder:
     """Return the run folder of an evaluation; the same object for all callers of this process.
 
     Args:
@@ -97,7 +96,7 @@ def shared_folder(plan: Evaluation, path: str) -> SharedFolder:
     """
     place = Path(path).resolve()
     with _opening:
-        if place in _folders and (_folders[place].config != plan.config()):
+        if place in _folders and (_folders[place].config, _folders[place].keys) != (plan.config(), plan.keys):
             raise ValueError(f"records: {path} is in use for another evaluation; choose another folder")
         if place not in _folders:
             _folders[place] = SharedFolder(plan, path)

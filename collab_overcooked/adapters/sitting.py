@@ -1,4 +1,4 @@
-"""Play jobs from outside: text in, text out, for any framework that owns the model or the training loop.
+"""Play matches from outside: text in, text out, for any framework that owns the model or the training loop.
 
     with Sitting.of_suite("collab-overcooked", "agent_0=llm:mine agent_1=greedy", episodes=1) as sitting:
         turn = sitting.start()
@@ -8,7 +8,7 @@
 
 Every seat whose policy is a language model (``llm:NAME?switches``) is answered by the caller; all other policies play
 inside. The agents, their prompts, the way answers are read and corrected, the seeds, the records and the metrics are
-those of ``evaluate``, because it is the same job that runs: in a thread of its own that waits for the caller.
+those of ``evaluate``, because it is the same match that runs: in a thread of its own that waits for the caller.
 """
 
 from __future__ import annotations
@@ -31,55 +31,55 @@ from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import Event, Started, Stepped, watching
-from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.match import Match
 
 RewardKind = Literal["outcome", "progress", "return"]
 LLM = "llm:"
 
 
 class Turn(NamedTuple):
-    """Question to the caller, or the end of the job; returned by ``start`` and ``step``."""
+    """Question to the caller, or the end of the match; returned by ``start`` and ``step``."""
 
     text: str  # Text of the newest user message: the state, what was refused, what teammates said, the legal actions
     # Whole chat of this question as dicts with ``role`` and ``content``; the first one has the rules
     messages: tuple[dict[str, str], ...]
     # Actions that the seat may choose now, text -> id; empty for questions that are not about actions
     legal: Mapping[str, int]
-    seat: int  # Index of the agent that is asked; -1 once the job is done
-    done: bool  # Whether the job is over; nothing is asked then
-    # Reward since the seat's last turn, see ``Sitting``; once the job is done that of the seat asked last
+    seat: int  # Index of the agent that is asked; -1 once the match is done
+    done: bool  # Whether the match is over; nothing is asked then
+    # Reward since the seat's last turn, see ``Sitting``; once the match is done that of the seat asked last
     reward: float
-    # ``timestep`` and ``task``. Once the job is done ``task``, ``episode`` and ``metrics`` of the last record, and
+    # ``timestep`` and ``task``. Once the match is done ``task``, ``episode`` and ``metrics`` of the last record, and
     # ``rewards``: reward since its last turn of every open seat, by index.
     info: dict[str, Any]
 
 
 class Sitting:
-    """Play one job: ``start`` begins it, ``step`` answers the question of the last turn.
+    """Play one match: ``start`` begins it, ``step`` answers the question of the last turn.
 
     Close it after use, or use it as a context manager; it keeps a thread and the compiled environment.
 
     Args:
-        job: Job of an evaluation (``plan_evaluation(...).jobs``) with at least one seat ``llm:NAME``. The text behind
+        match: Match of a plan (``plan_evaluation(...).matches``) with at least one seat ``llm:NAME``. The text behind
             ``llm:`` chooses agent and switches as on the command line; NAME only appears in the record.
         reward: What the rewards of a seat add up to. ``"outcome"``: a number from 0 to 1 at the end, the mean of the
-            game's ``MetricSet.outcome`` over the job's episodes. ``"progress"``: the mean of ``MetricSet.progress``,
+            game's ``MetricSet.outcome`` over the match's episodes. ``"progress"``: the mean of ``MetricSet.progress``,
             paid as it rises or falls; the outcome in games without it. ``"return"``: the environment's rewards of the
             seat.
         folder: Where the records go that ``evaluate`` would write; episodes with a seed of the caller are not written.
 
     Attributes:
         seats: Indices of the open seats.
-        records: Records of the finished job, in order, as ``evaluate`` would write them.
+        records: Records of the finished match, in order, as ``evaluate`` would write them.
     """
 
-    def __init__(self, job: Job, *, reward: RewardKind = "outcome", folder: SharedFolder | None = None) -> None:
-        self.seats = tuple(seat for seat, spec in enumerate(job.team) if spec.startswith(LLM))
+    def __init__(self, match: Match, *, reward: RewardKind = "outcome", folder: SharedFolder | None = None) -> None:
+        self.seats = tuple(seat for seat, spec in enumerate(match.team) if spec.startswith(LLM))
         if not self.seats:
-            raise ValueError(f"team {', '.join(job.team)}: no seat is open; give at least one the policy 'llm:NAME'")
+            raise ValueError(f"team {', '.join(match.team)}: no seat is open; give at least one the policy 'llm:NAME'")
         if reward not in get_args(RewardKind):
             raise ValueError(near_matches("reward", reward, get_args(RewardKind)))
-        self.job, self.reward, self._folder = job, reward, folder
+        self.match, self.reward, self._folder = match, reward, folder
         self.records: list[Record] = []
         self._worker = Worker()
         self._bridge = Bridge()
@@ -92,24 +92,24 @@ class Sitting:
         cls,
         suite: str,
         team: str,
-        job: int = 0,
+        match: int = 0,
         *,
         reward: RewardKind = "outcome",
         records: str = "",
         **options: Any,
     ) -> Sitting:
-        """Return a sitting for one job of a suite.
+        """Return a sitting for one match of a suite.
 
         Args:
             suite: Name of the suite, as for ``evaluate``.
             team: ``seat=policy`` pairs separated by spaces; every seat ``llm:NAME`` is open.
-            job: Index of the job in the suite.
+            match: Index of the match in the suite.
             reward: See ``Sitting``.
             records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
             **options: Options of the suite.
         """
         plan = plan_evaluation(suite, team.split(), **options)
-        chosen = plan.jobs[parse_integer("job", job, 0, most=len(plan.jobs) - 1)]
+        chosen = plan.matches[parse_integer("match", match, 0, most=len(plan.matches) - 1)]
         return cls(chosen, reward=reward, folder=shared_folder(plan, records) if records else None)
 
     @property
@@ -131,22 +131,22 @@ class Sitting:
         return self._question.seen if self._question is not None else None
 
     def start(self, seed: int | None = None) -> Turn:
-        """Begin the job, from its first step; a job that is still running is abandoned.
+        """Begin the match, from its first step; a match that is still running is abandoned.
 
         Args:
-            seed: Seed of the environment; None for the job's own, with which ``evaluate`` plays it.
+            seed: Seed of the environment; None for the match's own, with which ``evaluate`` plays it.
 
         Returns:
             The first question.
         """
         self.abandon()
-        job = self.job if seed is None else replace(self.job, seed=seed)
+        match = self.match if seed is None else replace(self.match, seed=seed)
         self._clear()
         self._written = self._folder if seed is None else None
         self._bridge = bridge = Bridge()
         context = contextvars.copy_context()
         context.run(watching.set, self._watch)
-        self._running = self._worker.submit(partial(context.run, job.run, self._maker(bridge)))
+        self._running = self._worker.submit(partial(context.run, match.run, self._maker(bridge)))
         self._running.add_done_callback(lambda _: bridge.waiting.put(None))
         return self._next()
 
@@ -161,7 +161,7 @@ class Sitting:
             The next question, or a turn that is ``done``.
         """
         if self._question is None:
-            raise ValueError("nothing is asked: the job is over or was not started; call start()")
+            raise ValueError("nothing is asked: the match is over or was not started; call start()")
         if not isinstance(text, str):
             raise TypeError(f"an answer must be a string, not {type(text).__name__}")
         question, self._question = self._question, None
@@ -169,7 +169,7 @@ class Sitting:
         return self._next()
 
     def abandon(self) -> None:
-        """End a running job without its remaining answers; it leaves no records."""
+        """End a running match without its remaining answers; it leaves no records."""
         if self._running is None:
             return
         question = self._question
@@ -177,11 +177,11 @@ class Sitting:
         while question is not None:
             question.reply.put(None)
             question = self._bridge.waiting.get()
-        self._running.exception()  # waits; an abandoned job ends in an error by design
+        self._running.exception()  # waits; an abandoned match ends in an error by design
         self._running = None
 
     def close(self) -> None:
-        """Abandon a running job and end the thread."""
+        """Abandon a running match and end the thread."""
         self.abandon()
         self._worker.close()
 
@@ -207,7 +207,7 @@ class Sitting:
         self.records = []
         self._last: Stepped | None = None  # of the current episode
         self._finished = 0.0  # sum of the progress of finished episodes
-        self._earned = [0.0] * len(self.job.team)
+        self._earned = [0.0] * len(self.match.team)
         self._paid = dict.fromkeys(self.seats, 0.0)
         self._asked = self.seats[0]
 
@@ -232,7 +232,7 @@ class Sitting:
         self._asked = question.seat
         chat = tuple({"role": message.role, "content": message.content} for message in question.request.turns)
         seen = question.seen
-        info = {"timestep": seen.timestep if seen else None, "task": self.job.task}
+        info = {"timestep": seen.timestep if seen else None, "task": self.match.task}
         legal = dict(seen.legal_actions) if seen else {}
         return Turn(chat[-1]["content"], chat, legal, question.seat, False, self._pay(question.seat), info)
 
@@ -247,7 +247,7 @@ class Sitting:
             return self._earned[seat]
         if self.records:
             return sum(outcome_of(record, self._rate(record)) for record in self.records) / len(self.records)
-        return (self._finished + self._progress()) / len(self.job.keys) if self.reward == "progress" else 0.0
+        return (self._finished + self._progress()) / len(self.match.keys) if self.reward == "progress" else 0.0
 
     def _progress(self) -> float:
         if self._last is None:

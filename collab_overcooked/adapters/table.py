@@ -25,10 +25,10 @@ class Table:
     """A sitting that several threads share.
 
     A seat that leaves answers nothing any more: its agent waits or falls back, as after unusable answers, and the
-    others play on. Once all have left, the job is abandoned.
+    others play on. Once all have left, the match is abandoned.
 
     Args:
-        sitting: The job; the table closes it.
+        sitting: The match; the table closes it.
 
     Attributes:
         seats: Indices of the open seats.
@@ -44,7 +44,7 @@ class Table:
         self._waits = Counter[int]()  # by seat; a further wait of a seat ends the one before
 
     def start(self, seed: int | None = None) -> None:
-        """Begin the job; all seats are taken again.
+        """Begin the match; all seats are taken again.
 
         Args:
             seed: See ``Sitting.start``.
@@ -55,16 +55,16 @@ class Table:
         self._work(self.sitting.start, seed)
 
     def wait(self, seat: int, timeout: float | None = None) -> Turn | None:
-        """Return the question to a seat, or the end of the job, as soon as there is one.
+        """Return the question to a seat, or the end of the match, as soon as there is one.
 
-        An error of the job is raised in every wait.
+        An error of the match is raised in every wait.
 
         Args:
             seat: An open seat.
             timeout: Seconds; None waits as long as it takes.
 
         Returns:
-            The turn; the last turn of a job has the reward of this seat. None if another seat is still asked, or if the
+            The turn; the last turn of a match has this seat's reward. None if another seat is still asked, or if the
             same seat waits anew.
         """
         self._check(seat)
@@ -101,7 +101,7 @@ class Table:
         self._work(self.sitting.step, text)
 
     def leave(self, seat: int) -> None:
-        """Leave a seat; the last one to leave abandons the job."""
+        """Leave a seat; the last one to leave abandons the match."""
         self._check(seat)
         with self._changed:
             self._gone.add(seat)
@@ -112,7 +112,7 @@ class Table:
         self._work()
 
     def close(self) -> None:
-        """Abandon the job, as soon as the sitting is free."""
+        """Abandon the match, as soon as the sitting is free."""
         with self._changed:
             self._closed, self._gone = True, set(self.seats)
             self._changed.notify_all()
@@ -146,7 +146,7 @@ class Table:
     def _asked(self) -> str:
         if self._working or self._turn is None:
             return "an answer is being played"
-        return "the job is over" if self._turn.done else f"agent_{self._turn.seat} is asked now"
+        return "the match is over" if self._turn.done else f"agent_{self._turn.seat} is asked now"
 
     def _check(self, seat: int) -> None:
         if seat not in self.seats:
@@ -171,8 +171,8 @@ class SharedTable(Table):
     """A table whose episodes begin once every open seat is taken.
 
     Args:
-        sitting: The job.
-        terms: What all who join must agree on, for example suite and job.
+        sitting: The match.
+        terms: What all who join must agree on, for example suite and match.
     """
 
     def __init__(self, sitting: Sitting, terms: Mapping[str, Any]) -> None:

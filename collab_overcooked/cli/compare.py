@@ -80,9 +80,7 @@ def compare(
             only=comparison.only or (),
         )
         if llm_options.dry_run:
-            return show_dry_run(
-                [(evaluation, out / entry.folder) for entry, evaluation in plan.evaluations().items()], llm_options
-            )
+            return show_dry_run(plan.runs(out), llm_options)
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
         refuse_playing(comparison, limits, llm_options)
@@ -118,22 +116,19 @@ def refuse_playing(comparison: CompareOptions, limits: LimitOptions, llm_options
 
 def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
     """Run a comparison: teams without language models in processes, then teams with language models in threads."""
-    from collab_overcooked.evaluation.compare.play import play
+    from collab_overcooked.runner.play import play
 
-    evaluations = plan.evaluations()
-    silent = {entry: evaluation for entry, evaluation in evaluations.items() if not evaluation.has_language_models()}
-    speaking = {entry: evaluation for entry, evaluation in evaluations.items() if evaluation.has_language_models()}
+    runs = plan.runs(out)
+    silent = [run for run in runs if not run[0].has_language_models()]
+    speaking = [run for run in runs if run[0].has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)
     plan.write(out)
-    silent_episodes, speaking_episodes = (
-        sum(evaluation.n_episodes for evaluation in part.values()) for part in (silent, speaking)
-    )
-    with ProgressBar("episodes", silent_episodes) as advance:
-        play(silent, out, workers=workers, progress=advance, note=say)
+    with ProgressBar("episodes", sum(played.n_episodes for played, _ in silent)) as advance:
+        play(silent, out, workers=workers, timed=True, progress=advance, note=say)
     if speaking:
         with (
             language_models(llm_options, workers, out) as (shared, client),
-            ProgressBar("episodes", speaking_episodes, client=client) as advance,
+            ProgressBar("episodes", sum(played.n_episodes for played, _ in speaking), client=client) as advance,
         ):
-            play(speaking, out, progress=advance, note=say, **shared)
+            play(speaking, out, timed=True, progress=advance, note=say, **shared)

@@ -32,7 +32,7 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 
 if TYPE_CHECKING:
     from collab_overcooked.policies.llm.client import Client
-    from collab_overcooked.runner.jobs import Evaluation
+    from collab_overcooked.runner.match import MatchPlan
 
 LANGUAGE_WORKERS = 16  # threads for language models, which wait for responses most of the time
 WORKERS_HELP = (
@@ -149,7 +149,7 @@ def scoring_of(presets: Iterable[registry.PresetRecord], scoring: Any, default: 
 
 def plan_suite(
     suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, presets: Iterable[registry.PresetRecord]
-) -> Evaluation:
+) -> MatchPlan:
     """Plan the evaluation of a team on a suite, with the environment options of presets."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
@@ -165,14 +165,14 @@ def plan_suite(
     )
 
 
-def warn_of_repetitions(plan: Evaluation) -> None:
+def warn_of_repetitions(plan: MatchPlan) -> None:
     """Warn if models at temperature 0 play a task more than once, as their answers may be identical."""
     from collab_overcooked.policies.specs import PolicySpec
     from collab_overcooked.reporting.sample_sizes import is_steady
 
     specs = dict.fromkeys(spec for team in plan.teams() for spec in team if PolicySpec.parse(spec).is_language)
     steady = [spec for spec in specs if is_steady(spec)]
-    most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
+    most = max(Counter((match.task, match.team) for match in plan.matches).values(), default=0)
     if steady and most > 1:
         say(
             f"warning: {', '.join(steady)}: at temperature 0 or with a fixed seed, the {most} episodes of a task may "
@@ -180,7 +180,7 @@ def warn_of_repetitions(plan: Evaluation) -> None:
         )
 
 
-def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[Record]:
+def run_plan(plan: MatchPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> list[Record]:
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 
@@ -229,7 +229,7 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
                 say(summary)
 
 
-def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
+def show_dry_run(plans: Iterable[tuple[MatchPlan, Path]], llm_options: LlmOptions) -> None:
     """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices

@@ -159,18 +159,18 @@ def session_of(
 ) -> Any:
     """Yield what makes the session; a folder is open as long."""
     from collab_overcooked.play.recording import PlayFolder
-    from collab_overcooked.play.session import Session, check_jobs
+    from collab_overcooked.play.session import Session, check_matches
     from collab_overcooked.play.settings import PlaySettings
 
     settings = PlaySettings(**asdict(how))
-    jobs, team = planned_jobs(suite, play, suite_options, limits)
-    check_jobs(jobs, play.voice)
+    matches, team = planned_matches(suite, play, suite_options, limits)
+    check_matches(matches, play.voice)
     out = play.out or Path("runs") / "play" / suite
     with beside(team, llm_options, out) as make:
         folder = PlayFolder(out, suite, note=say)
         played = True
         try:
-            yield lambda: Session(jobs, settings, folder=folder, voice=play.voice, make=make, practice=play.practice)
+            yield lambda: Session(matches, settings, folder=folder, voice=play.voice, make=make, practice=play.practice)
         except ValueError:
             played = False
             raise
@@ -202,8 +202,8 @@ def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
         yield shared["make"]
 
 
-def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions) -> Any:
-    """Return jobs and seats of the first team with at least two seats, or else of the first team."""
+def planned_matches(suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions) -> Any:
+    """Return matches and seats of the first team with at least two seats, or else of the first team."""
     import secrets
 
     from collab_overcooked.evaluation.suites import plan_evaluation
@@ -220,8 +220,8 @@ def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: Limi
     )
     teams = plan.teams()
     team = next((team for team in teams if len(team) > 1), teams[0])
-    jobs = [job for job in plan.jobs if job.team == team]
-    return registry.load_suite(suite).order_for_people(jobs), team
+    matches = [match for match in plan.matches if match.team == team]
+    return registry.load_suite(suite).order_for_people(matches), team
 
 
 def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from msgspec import field as column
 
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.evaluation.plans import TeamGames, check_episodes
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import list_of_names
@@ -26,7 +25,8 @@ from collab_overcooked.policies.named import read_named
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import derive_seed
-from collab_overcooked.runner.jobs import cached_env, plugins_of
+from collab_overcooked.runner.match import Match, cached_env, plugins_of
+from collab_overcooked.runner.play import Bundle, check_episodes
 from collab_overcooked.runner.records import CONFIG, Lines
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -316,21 +316,17 @@ def plan_pairs(
     missing: Mapping[Any, Sequence[int]],
     seed: int,
     batch_size: int,
-) -> list[list[TeamGames]]:
+) -> list[list[Bundle]]:
     """Return the missing games by the policy in seat 0, up to ``batch_size`` of a pair at once."""
     others = cached_env(env_id, options).game.n_agents - 1
-    stages: list[list[TeamGames]] = [[] for _ in specs]
+    stages: list[list[Bundle]] = [[] for _ in specs]
     for (one, other), episodes in missing.items():
         for first in range(0, len(episodes), batch_size):
             numbers = episodes[first : first + batch_size]
-            cell = TeamGames(
-                env_id=env_id,
-                env_kwargs=dict(options),
-                team=(specs[one], *[specs[other]] * others),
-                seeds=tuple(derive_seed(seed, "crossplay", k) for k in numbers),
-                what=[(one, other, k) for k in numbers],
-            )
-            stages[one].append(cell)
+            team = (specs[one], *[specs[other]] * others)
+            kind = Match(env_id=env_id, env_kwargs=dict(options), team=team, task="crossplay")
+            games = tuple(replace(kind, first=k, seed=derive_seed(seed, kind.task, k)) for k in numbers)
+            stages[one].append(Bundle(games, [(one, other, k) for k in numbers], "returns"))
     return stages
 
 

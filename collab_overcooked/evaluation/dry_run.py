@@ -23,7 +23,7 @@ from collab_overcooked.policies.llm.settings import DISPATCH, parse_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.jobs import Evaluation, Job
+from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.records import key_of
 
 TEACHER = "teacher"
@@ -52,7 +52,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 """Episodes and decisions, by spec of the model and kind of agent."""
 
 
-def upper_bounds(plan: Evaluation, records: Iterable[Record]) -> Bounds:
+def upper_bounds(plan: MatchPlan, records: Iterable[Record]) -> Bounds:
     """Return what the episodes that are missing may need."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
@@ -62,23 +62,23 @@ def upper_bounds(plan: Evaluation, records: Iterable[Record]) -> Bounds:
         episodes.setdefault((spec, kind), set()).update(keys)
         decisions[spec, kind] = decisions.get((spec, kind), 0) + len(keys) * steps
 
-    for job in plan.jobs:
-        keys = [key for key in job.keys if key not in done]
+    for match in plan.matches:
+        keys = [key for key in match.keys if key not in done]
         commanding: set[str] = set()  # models that were counted for all of their seats
-        for spec in job.speakers() if keys else ():
+        for spec in match.speakers() if keys else ():
             settings = parse_settings(PolicySpec.parse(spec).parameters)
-            kind = agent_kind(settings, job.load_game())
+            kind = agent_kind(settings, match.load_game())
             settings.for_agent(kind)  # refuses switches that the run would refuse
             if spec not in commanding:
-                add(spec, kind, keys, _longest(job))
+                add(spec, kind, keys, _longest(match))
             commanding |= {spec} if kind == DISPATCH else set()
-        for spec in job.teachers() if keys else ():
+        for spec in match.teachers() if keys else ():
             add(spec, TEACHER, keys[1:], 1)
     return {name: (len(keys), decisions[name]) for name, keys in episodes.items()}
 
 
-def _longest(job: Job) -> int:
-    return job.longest or _longest_of(job.env_id, json.dumps(dict(job.env_kwargs), sort_keys=True))
+def _longest(match: Match) -> int:
+    return match.longest or _longest_of(match.env_id, json.dumps(dict(match.env_kwargs), sort_keys=True))
 
 
 @lru_cache(maxsize=512)
@@ -109,7 +109,7 @@ class _PromptCounter:
 
 
 def prompt_tokens(
-    plan: Evaluation, records: Iterable[Record], budget: Budget, prices: Mapping[str, Price]
+    plan: MatchPlan, records: Iterable[Record], budget: Budget, prices: Mapping[str, Price]
 ) -> dict[str, float]:
     """Return the mean tokens of the first prompts of each model, from its first missing episode.
 
@@ -120,13 +120,13 @@ def prompt_tokens(
         prices: Prices by model, which a budget of dollars needs.
     """
     done, tokens = {key_of(record) for record in records}, dict[str, float]()
-    for job in plan.jobs:
-        models = {parse_settings(PolicySpec.parse(spec).parameters).model for spec in job.speakers()}
-        if models <= tokens.keys() or all(key in done for key in job.keys):
+    for match in plan.matches:
+        models = {parse_settings(PolicySpec.parse(spec).parameters).model for spec in match.speakers()}
+        if models <= tokens.keys() or all(key in done for key in match.keys):
             continue
         counter = _PromptCounter()
         try:
-            job.run(policy_maker(Client(counter.complete, budget=budget, prices=prices)))
+            match.run(policy_maker(Client(counter.complete, budget=budget, prices=prices)))
         except _Enough:
             pass
         tokens |= {model: fmean(lengths) for model, lengths in counter.tokens.items() if model not in tokens}
@@ -144,7 +144,7 @@ def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Ma
 
 
 def dry_run_card(
-    plans: Iterable[tuple[Evaluation, Sequence[Record]]],
+    plans: Iterable[tuple[MatchPlan, Sequence[Record]]],
     prices: Mapping[str, Price],
     budget: Budget,
     total: Budget,
@@ -163,7 +163,7 @@ def dry_run_card(
     missing = 0
     for plan, records in plans:
         done = {key_of(record) for record in records}
-        missing += sum(key not in done for job in plan.jobs for key in job.keys if job.speakers())
+        missing += sum(key not in done for match in plan.matches for key in match.keys if match.speakers())
         for model, tokens in prompt_tokens(plan, records, priced, prices).items():
             prompts.setdefault((plan.suite, model), tokens)
         for (spec, kind), bounds in upper_bounds(plan, records).items():

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, TypeVar
 
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import Summary, only
-from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import SettingRow, Suite, check_names, load_checked
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, Counting, OrderRecord, Tally, cos, tally_record, total
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.order_logger import OrderLogger
 from collab_overcooked.runner.teams import seats_by_size, team_text
 
@@ -94,19 +94,25 @@ class OrderSuite(Suite):
     """Series of episodes with orders and deadlines."""
 
     score_metric = "share"
-    plan_class = SeriesPlan
+    repeats = "runs"
     load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
     result_class: ClassVar[type[OrderResult]]
     last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
     pace: ClassVar[str]  # Option of the environment that says how fast orders come
     named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called
-    benchmark_fields: ClassVar[Mapping[str, Any]] = {"repeats": "runs", "digits": 3}
+    benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 3}
     pooled: ClassVar[bool] = True  # Whether levels and sizes of teams have one score together
     averaged: ClassVar[Mapping[str, str]]  # Further columns of the leaderboard, and metrics whose means they are
 
-    def order_groups(
-        self, team: Sequence[str], levels: Iterable[Any], agents: Sequence[int], paces: Sequence[Any], options: Any
-    ) -> Iterator[JobGroup]:
+    def order_matches(
+        self,
+        team: Sequence[str],
+        levels: Iterable[Any],
+        agents: Sequence[int],
+        paces: Sequence[Any],
+        options: Any,
+        episodes: int,
+    ) -> Iterator[Match]:
         """Return levels at several paces for teams of several sizes.
 
         Raises:
@@ -119,12 +125,13 @@ class OrderSuite(Suite):
         for count, specs in seats_by_size(team, agents).items():
             for level, name in names.items():
                 for pace in paces:
-                    yield JobGroup(
+                    yield Match(
                         env_id=self.env_id,
                         env_kwargs={**options, "level": level, "agents": count, self.pace: pace},
                         team=specs,
                         task=self.task_name(name, count, pace),
                         level=self.level_number(name),
+                        episodes=episodes,
                     )
 
     def level_name(self, level: str) -> str:

@@ -21,7 +21,6 @@ from msgspec import Struct, field, to_builtins
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.plans import MAX_EPISODES
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.io.files import file_digest, write_atomic
@@ -32,7 +31,8 @@ from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import effective_options
 from collab_overcooked.runner.episode import Started
-from collab_overcooked.runner.jobs import cached_env
+from collab_overcooked.runner.match import cached_env
+from collab_overcooked.runner.play import MAX_EPISODES
 
 FOLDER = "pools"
 SPLITS = ("train", "test")

@@ -12,7 +12,6 @@ from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
-from collab_overcooked.evaluation.plans import TeamGames, check_episodes
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.structs import Name, Number, Text
 from collab_overcooked.metrics.intervals import mean_ci
@@ -20,7 +19,8 @@ from collab_overcooked.policies.named import read_named
 from collab_overcooked.policies.policy_file import Family, PolicyFile, read_policy
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
-from collab_overcooked.runner.jobs import plugins_of
+from collab_overcooked.runner.match import Match, plugins_of
+from collab_overcooked.runner.play import Bundle, check_episodes
 from collab_overcooked.runner.records import Lines
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy
@@ -142,7 +142,7 @@ def skip_met(
 
 def plan_cells(
     pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], episodes: int, among: bool = True
-) -> Iterator[TeamGames]:
+) -> Iterator[Bundle]:
     """Yield the cells of an evaluation.
 
     Args:
@@ -153,9 +153,9 @@ def plan_cells(
         among: Whether egos also play with themselves and with the other seeds of their method.
     """
     seats = range(pool.env.game.n_agents)
-    seeds = tuple(derive_seed(pool.seed, "partners", k) for k in range(episodes))
+    seeds = [derive_seed(pool.seed, "partners", k) for k in range(episodes)]
 
-    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> TeamGames:
+    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Bundle:
         score = PartnerScore(
             pool=pool.name,
             pool_sha256=pool.digest,
@@ -169,7 +169,8 @@ def plan_cells(
             returns=[],
             **line,
         )
-        return TeamGames(pool.env_id, dict(pool.env_kwargs), tuple(team), seeds, score)
+        kind = Match(env_id=pool.env_id, env_kwargs=dict(pool.env_kwargs), team=tuple(team), task="partners")
+        return Bundle(tuple(replace(kind, first=k, seed=seeds[k]) for k in range(episodes)), score, "returns")
 
     line: dict[str, Any]
     n_test = len(pool.select("test"))
@@ -239,16 +240,16 @@ def score(
     with run:
         if run.results:
             note(f"{out}: continuing, {len(run.results)} cells are there")
-        pending = [cell for cell in cells if cell.what.key not in run.results]
+        pending = [cell for cell in cells if cell.tag.key not in run.results]
         for count, (line, returns) in enumerate(run_jobs([[pending]], chosen, make), len(cells) - len(pending) + 1):
             run.append(structs.replace(line, returns=returns))
             if progress is not None:
                 progress(count, len(cells))
-        return [run.results[cell.what.key] for cell in cells]
+        return [run.results[cell.tag.key] for cell in cells]
 
 
-def _config(pool: PartnerPool, cells: Sequence[TeamGames], episodes: int) -> dict[str, Any]:
-    specs = [spec for cell in cells for spec in cell.team]
+def _config(pool: PartnerPool, cells: Sequence[Bundle], episodes: int) -> dict[str, Any]:
+    specs = [spec for cell in cells for spec in cell.matches[0].team]
     files = {path for spec in specs for path in PolicySpec.parse(spec).weight_files}
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}
     config = {"pool": pool.name, "pool_sha256": pool.digest, "episodes": episodes, "version": __version__}

@@ -1,4 +1,4 @@
-"""Suites: what is evaluated in a game; how jobs are planned, recorded, scored, compared and described.
+"""Suites: what is evaluated in a game; how matches are planned, recorded, scored, compared and described.
 
 A suite is data: axes, columns of tables, budgets and settings of comparisons. Games override what data cannot say.
 """
@@ -6,7 +6,7 @@ A suite is data: axes, columns of tables, budgets and settings of comparisons. G
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +15,6 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
@@ -24,8 +23,9 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.results import metric_card
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
-from collab_overcooked.runner.episode import EpisodeLogger, Limits
-from collab_overcooked.runner.jobs import Evaluation, Job
+from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode_seed
+from collab_overcooked.runner.match import Match, MatchPlan
+from collab_overcooked.runner.play import check_episodes
 from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
 Listing = Callable[[str], list[tuple[str, str]]]
@@ -119,7 +119,9 @@ class Suite:
     table_title: ClassVar[str] = ""  # Heading of the table
     listed: ClassVar[Mapping[str, Listing]] = {}  # By plural, what ``list`` shows: names and descriptions
     row_class: ClassVar[type[SettingRow]] = SettingRow
-    plan_class: ClassVar[type[EpisodePlan]] = EpisodePlan
+    # Option that says how often each match is played: ``"episodes"`` with seeds of their own, or ``"runs"`` of series
+    # of episodes, with the seeds ``seed``, ``seed + 1``, ..
+    repeats: ClassVar[str] = "episodes"
     logger_class: ClassVar[type[EpisodeLogger] | None] = None  # None where records need nothing more
     title: ClassVar[str] = ""  # Of the game on leaderboards; its id if empty
     measure: ClassVar[str] = ""  # Description of the leaderboard's numbers; the first metric if empty
@@ -146,20 +148,31 @@ class Suite:
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> Evaluation:
+    ) -> MatchPlan:
         """Check everything that a user can get wrong, and return what is to be run; see ``plan_evaluation``.
 
         Raises:
             ValueError: Naming the field, its value and what is allowed.
         """
         options = self.env_options(suite_options, options)
-        counts = {name: getattr(suite_options, name, None) for name in ("episodes", "runs")}
-        counts = {name: parse_integer(name, count, 1) for name, count in counts.items() if count is not None}
-        seed, groups = parse_integer("seed", seed, 0), tuple(self.groups(team, suite_options, options))
-        return self.plan_class(suite=self.name, groups=groups, seed=seed, options=options, limits=limits, **counts)
+        if getattr(suite_options, "episodes", None) is not None:
+            parse_integer("episodes", suite_options.episodes, 1)
+        count = parse_integer(self.repeats, getattr(suite_options, self.repeats), 1)
+        seed = parse_integer("seed", seed, 0)
+        kinds = tuple(replace(kind, limits=limits) for kind in self.matches(team, suite_options, options))
+        check_episodes(count * sum(kind.episodes for kind in kinds))
+        matches = tuple(self._repeated(kind, seed, k) for kind in kinds for k in range(count))
+        kinds = matches[::count]
+        return MatchPlan(suite=self.name, seed=seed, options=options, limits=limits, kinds=kinds, matches=matches)
+
+    def _repeated(self, kind: Match, seed: int, k: int) -> Match:
+        first = kind.first + k * kind.episodes
+        if self.repeats == "runs":
+            return replace(kind, first=first, seed=seed + k)
+        return replace(kind, first=first, seed=episode_seed(seed, kind.task.removesuffix(SWAPPED), first))
 
     def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the environment that all groups have, checked by name.
+        """Return the options of the environment that all matches have, checked by name.
 
         Args:
             suite_options: Options of the suite.
@@ -167,8 +180,8 @@ class Suite:
         """
         return check_env_options(self.env_id, options, self.set_elsewhere)
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[JobGroup]:
-        """Return what a team plays.
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[Match]:
+        """Return the first match of each kind that a team plays: task, options and order of seats.
 
         Args:
             team: ``seat=policy`` words.
@@ -179,7 +192,7 @@ class Suite:
             ValueError: For anything that a user can get wrong in these.
         """
         game = load_checked(self.env_id, **options)
-        yield JobGroup(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
+        yield Match(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
 
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant; means of metrics if there are no columns.
@@ -257,9 +270,9 @@ class Suite:
             return self.outcome_text.format(**game_metrics(record.env_id).measure(record))
         return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
 
-    def order_for_people(self, jobs: Sequence[Job]) -> list[Job]:
-        """Return the jobs of a session in the order in which people play them, the easiest first where it matters."""
-        return list(jobs)
+    def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
+        """Return the matches of a session in the order in which people play them, the easiest first if it matters."""
+        return list(matches)
 
     def happened(self, record: Record, names: Sequence[str]) -> list[str]:
         """Return sentences on the events that decided an episode; empty where its losses say enough.
@@ -280,7 +293,7 @@ class Suite:
         settings = [chosen.setting(self.setting(name)) for name in chosen.listed()]
         pairs = chosen.pairs_on(settings[chosen.pairs_in])
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
-        return Benchmark(title, measured, tuple(settings), pairs, **self.benchmark_fields)
+        return Benchmark(title, measured, tuple(settings), pairs, self.repeats, **self.benchmark_fields)
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
@@ -360,7 +373,7 @@ def plan_evaluation(
     options: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
     **suite_options: Any,
-) -> Evaluation:
+) -> MatchPlan:
     """Check everything that a user can get wrong before anything is run.
 
     Args:

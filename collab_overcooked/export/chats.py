@@ -11,8 +11,7 @@ from typing import Any
 from collab_overcooked.adapters.sitting import Sitting
 from collab_overcooked.core.record import Record
 from collab_overcooked.policies.llm.store import read_all_exchanges
-from collab_overcooked.runner.decisions import Limits
-from collab_overcooked.runner.jobs import EpisodeJob
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import about
 
 SPEC = "llm:recorded?agent=choose"
@@ -58,17 +57,16 @@ def _chats_of(record: Record) -> Iterator[Chat]:
         raise ValueError("options: episodes that start from reset options cannot be exported as chats")
     kwargs = {**record.env_kwargs, "max_cycles": record.max_cycles}
     players = list(record.team.values())
-    job = EpisodeJob(
+    match = Match(
         env_id=record.env_id,
         env_kwargs=kwargs,
         team=(SPEC,) * len(players),
         task=record.task,
         level=record.level,
         seed=record.seed,
-        episode=record.episode,
-        limits=Limits(),
+        first=record.episode,
     )
-    with Sitting(job) as sitting:
+    with Sitting(match) as sitting:
         turn = sitting.start()
         while not turn.done:
             timestep, seat = turn.info["timestep"], turn.seat

@@ -150,7 +150,12 @@ def metrics_of(env_id: str) -> dict[str, Metric]:
 
 
 def tabulated(record: Record) -> list[str]:
-    """Return the metrics that tables of records show: ``success`` only where an episode can succeed as a whole."""
+    """Return the metrics that tables of records show: ``success`` only where an episode can succeed as a whole.
+
+    An answer to a question has no other metric, as nothing was played.
+    """
+    if record.suite:
+        return ["success"]
     can_succeed = registry.suite_of(record).has_success
     return [name for name in metrics_of(record.env_id) if name != "success" or can_succeed]
 
@@ -173,6 +178,15 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
         if name not in values:
             values = _measure_custom(name, record) | values
     return {name: values[name] for name in names}
+
+
+def measure_numbers(record: Record, names: Sequence[str]) -> dict[str, float | None]:
+    """Return metrics that are numbers, None if undefined; those with one per seat as ``NAME_0``, ``NAME_1``, .."""
+    numbers: dict[str, float | None] = {}
+    for name, value in measure(record, names).items():
+        values = {f"{name}_{seat}": one for seat, one in enumerate(value)} if isinstance(value, list) else {name: value}
+        numbers |= {key: one for key, one in values.items() if one is None or isinstance(one, (int, float))}
+    return numbers
 
 
 def _measure_custom(name: str, record: Record) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 What other packages build on:
 
-- ``Session(jobs, PlaySettings(...), folder=PlayFolder(path, suite), voice=False, on_over=...)`` plays the jobs of
-  ``plan_evaluation(suite, team, ...).jobs``, all of one team in which ``person`` is the spec of a person's seat.
+- ``Session(matches, PlaySettings(...), folder=PlayFolder(path, suite), voice=False, on_over=...)`` plays the matches of
+  ``plan_evaluation(suite, team, ...).matches``, all of one team in which ``person`` is the spec of a person's seat.
   ``session.seats[k].token`` makes the link ``/s/<token>`` of seat ``k``, ``session.voice.token`` that of the voice;
   ``person.id`` may be replaced before the session is added, ``person.next`` is the address that follows at the end.
 - ``on_over(record)`` is called after every episode; an abandoned one has ``record.ended``. ``session.records`` are

@@ -13,12 +13,12 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.reporting.naming import page_names, renaming
-from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
 
 PAR = ("greedy", "planner")
 MAX_SENTENCES = 6
-_one_at_a_time = threading.Lock()  # jobs of a process share an environment
+_one_at_a_time = threading.Lock()  # matches of a process share an environment
 
 
 def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def _losses(record: Record, names: Sequence[str]) -> list[str]:
     return [*spoilt, *(f"Too late: {name} ({count})" for name, count in expired.most_common())]
 
 
-async def par_of(job: Job, key: Key, policy: str) -> str:
+async def par_of(match: Match, key: Key, policy: str) -> str:
     """Return the outcome of an episode that a program plays in all seats on the same seed; empty if it cannot."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[str] = loop.create_future()
@@ -76,7 +76,7 @@ async def par_of(job: Job, key: Key, policy: str) -> str:
     def play() -> None:
         text = ""
         with contextlib.suppress(ValueError), _one_at_a_time:  # a policy may refuse some layouts
-            records = replace(job, team=(policy,) * len(job.team)).run()
+            records = replace(match, team=(policy,) * len(match.team)).run()
             record = next(record for record in records if (record.task, record.episode) == key)
             text = registry.suite_of(record).outcome(record)
         with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from collab_overcooked.core.record import Step
-from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
 
 MAX_STEPS = 100  # after which a goal counts as reached
@@ -31,8 +31,8 @@ class Goal:
 class Round:
     """Episode of a session."""
 
-    job: Job  # Its job
-    number: int  # Index among the episodes of the job
+    match: Match  # Its match
+    number: int  # Index among the episodes of the match
     key: Key  # Task and number of the record
     goal: Goal | None = None  # Goal of practice; None if the episode counts
 

@@ -17,10 +17,10 @@ from collab_overcooked.io.structs import Name, Positive
 from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.rematch import Rematch
-from collab_overcooked.play.session import Session, check_jobs
+from collab_overcooked.play.session import Session, check_matches
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON
-from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.match import Match
 
 MAX_CHOICES = 60  # layouts or tasks of a game that the start page offers
 MIXED = "any"
@@ -50,25 +50,25 @@ def playable() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _jobs(game: str) -> tuple[Job, ...]:
+def _matches(game: str) -> tuple[Match, ...]:
     suite = next(name for name, env_ids in registry.first_suites().items() if game in env_ids)
-    jobs = [job for job in plan_evaluation(suite, ["all=greedy"]).jobs if job.env_id == game]
-    size = min((len(job.team) for job in jobs if len(job.team) > 1), default=1)
-    first: dict[str, Job] = {}
-    for job in jobs:
-        if len(job.team) == size:
-            first.setdefault(job.task, job)
+    matches = [match for match in plan_evaluation(suite, ["all=greedy"]).matches if match.env_id == game]
+    size = min((len(match.team) for match in matches if len(match.team) > 1), default=1)
+    first: dict[str, Match] = {}
+    for match in matches:
+        if len(match.team) == size:
+            first.setdefault(match.task, match)
     return tuple(first.values())
 
 
 def choices(game: str) -> list[str]:
     """Return the layouts, levels or tasks of a game."""
-    return [job.task for job in _jobs(game)][:MAX_CHOICES]
+    return [match.task for match in _matches(game)][:MAX_CHOICES]
 
 
 def seats_of(game: str) -> int:
     """Return how many agents play a game."""
-    return len(_jobs(game)[0].team)
+    return len(_matches(game)[0].team)
 
 
 def listing() -> list[dict[str, Any]]:
@@ -92,14 +92,14 @@ class Rooms:
 
     def open(self, order: RoomOrder) -> Session:
         """Return a new session."""
-        jobs = [job for job in _jobs(order.game) if order.task in (MIXED, job.task)]
-        job = jobs[secrets.randbelow(len(jobs))]
-        team = tuple(PERSON if seat < order.people else "greedy" for seat in range(len(job.team)))
+        matches = [match for match in _matches(order.game) if order.task in (MIXED, match.task)]
+        match = matches[secrets.randbelow(len(matches))]
+        team = tuple(PERSON if seat < order.people else "greedy" for seat in range(len(match.team)))
         suite = next(name for name, env_ids in registry.first_suites().items() if order.game in env_ids)
         folder = None if self._folder is None else self._folder(suite)
-        jobs = [replace(job, team=team, seed=secrets.randbelow(2**31))]
-        check_jobs(jobs)
-        return with_rematch(Session(jobs, self._settings, folder=folder, practice=order.practice))
+        matches = [replace(match, team=team, seed=secrets.randbelow(2**31))]
+        check_matches(matches)
+        return with_rematch(Session(matches, self._settings, folder=folder, practice=order.practice))
 
 
 def with_rematch(session: Session) -> Session:
@@ -107,19 +107,21 @@ def with_rematch(session: Session) -> Session:
     session.rematch = Rematch(
         session.people,
         session.watchers,
-        len(session.jobs[0].team),
+        len(session.matches[0].team),
         lambda how: with_rematch(rematch_of(session, how)),
         lambda: REMATCHES if other_tasks(session) else (AGAIN, SWAP),
     )
     return session
 
 
-def other_tasks(session: Session) -> list[Job]:
+def other_tasks(session: Session) -> list[Match]:
     """Return the other tasks or layouts of a session's game that its team can play."""
-    first = session.jobs[0]
+    first = session.matches[0]
     if first.env_id not in playable():
         return []
-    return [job for job in _jobs(first.env_id) if job.task != first.task and len(job.team) == len(first.team)]
+    return [
+        match for match in _matches(first.env_id) if match.task != first.task and len(match.team) == len(first.team)
+    ]
 
 
 def rematch_of(session: Session, how: str = AGAIN) -> Session:
@@ -127,14 +129,14 @@ def rematch_of(session: Session, how: str = AGAIN) -> Session:
 
     Args:
         session: The session that is over.
-        how: ``"again"`` plays the same jobs, ``"swap"`` moves the team on by one seat, and ``"other"`` draws another
+        how: ``"again"`` plays the same matches, ``"swap"`` moves the team on by one seat, and ``"other"`` draws another
             task or layout of the game.
     """
-    team: Sequence[str] = session.jobs[0].team
+    team: Sequence[str] = session.matches[0].team
     team = (*team[1:], team[0]) if how == SWAP else team
     others = other_tasks(session) if how == OTHER else []
-    jobs = [others[secrets.randbelow(len(others))]] if others else session.jobs
-    jobs = [replace(job, team=tuple(team), seed=secrets.randbelow(2**31)) for job in jobs]
-    new = Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
+    matches = [others[secrets.randbelow(len(others))]] if others else session.matches
+    matches = [replace(match, team=tuple(team), seed=secrets.randbelow(2**31)) for match in matches]
+    new = Session(matches, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
     new.history = [*session.history, *session.records]
     return new

@@ -32,8 +32,7 @@ from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import picture_of
 from collab_overcooked.runner.episode import accounts_of, episode
-from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
-from collab_overcooked.runner.jobs import Job, Series
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MAX_WATCHERS = 20
@@ -43,25 +42,24 @@ ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
 UNDECIDED = "This episode does not count, as a person took no decision in it."
 
 
-def check_jobs(jobs: Sequence[Job], voice: bool = False) -> None:
-    """Refuse jobs that people cannot play."""
-    if not jobs:
+def check_matches(matches: Sequence[Match], voice: bool = False) -> None:
+    """Refuse matches that people cannot play."""
+    if not matches:
         raise ValueError("there is no episode to play")
-    if len({job.team for job in jobs}) > 1:
+    if len({match.team for match in matches}) > 1:
         raise ValueError("the episodes of a session must have the same team")
-    if PERSON not in jobs[0].team and not voice:
+    if PERSON not in matches[0].team and not voice:
         raise ValueError("no person plays: write person for a seat of the team, for example agent_0=person")
-    for job in jobs:
-        plain = isinstance(job, Series) or (isinstance(job, EpisodeJob) and type(job).record is EpisodeJob.record)
-        if not plain:
-            raise ValueError(f"people cannot play {type(job).__name__} jobs, only episodes from start to end")
+    for match in matches:
+        if not match.playable:
+            raise ValueError(f"people cannot play a {type(match).__name__}, only episodes from start to end")
 
 
 class Session:
     """People and policies who play episodes.
 
     Args:
-        jobs: Episodes to play, from ``plan_evaluation(...).jobs``; ``person`` in the team stands for a person.
+        matches: Episodes to play, from ``plan_evaluation(...).matches``; ``person`` in the team stands for a person.
         settings: Settings; ``PlaySettings()`` by default.
         folder: Folder of records and inputs; None to write nothing.
         voice: Whether a person without a seat takes part.
@@ -82,7 +80,7 @@ class Session:
 
     def __init__(
         self,
-        jobs: Sequence[Job],
+        matches: Sequence[Match],
         settings: PlaySettings | None = None,
         *,
         folder: PlayFolder | None = None,
@@ -92,15 +90,15 @@ class Session:
         on_over: Callable[[Record], None] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_jobs(jobs, voice)
+        check_matches(matches, voice)
         self.id = f"s-{secrets.token_hex(4)}"
-        self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
+        self.matches, self.settings, self.folder = matches, settings or PlaySettings(), folder
         self.make, self._on_over, self._now = make or make_policy, on_over, now
-        self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(jobs[0].team) if spec == PERSON}
+        self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(matches[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
         practised = practice or self.settings.tutorial
-        self._practice = list(goals_for(registry.game_class(jobs[0].env_id), self.talks) if practised else ())
+        self._practice = list(goals_for(registry.game_class(matches[0].env_id), self.talks) if practised else ())
         self.watchers: list[Person] = []
         self.state = "waiting"
         self.records: list[Record] = []
@@ -122,12 +120,12 @@ class Session:
     @property
     def title(self) -> str:
         """Name of the game."""
-        return self.jobs[0].env_id.partition("-v")[0]
+        return self.matches[0].env_id.partition("-v")[0]
 
     @property
     def talks(self) -> bool:
         """True if another person or a policy may read what a person says."""
-        others = [PolicySpec.parse(spec) for spec in self.jobs[0].team if spec != PERSON]
+        others = [PolicySpec.parse(spec) for spec in self.matches[0].team if spec != PERSON]
         return self.voice is not None or len(self.people) > 1 or any(spec.reads_messages for spec in others)
 
     @property
@@ -145,10 +143,10 @@ class Session:
         return len(self._rounds())
 
     def _rounds(self) -> list[Round]:
-        first = self.jobs[0]
+        first = self.matches[0]
         practice = [Round(first, 0, first.keys[0], goal) for goal in self._practice]
-        jobs = [] if self.settings.tutorial else self.jobs
-        return [*practice, *(Round(job, i, key) for job in jobs for i, key in enumerate(job.keys))]
+        matches = [] if self.settings.tutorial else self.matches
+        return [*practice, *(Round(match, i, key) for match in matches for i, key in enumerate(match.keys))]
 
     def watch(self) -> Person:
         """Return a new watcher, who sees the whole state."""
@@ -191,7 +189,7 @@ class Session:
         self._enter("paused" if on else "playing")
 
     async def _prepare(self, round_: Round) -> None:
-        job, self._round = round_.job, round_
+        match, self._round = round_.match, round_
         if round_.number and self.env is not None:
             return
 
@@ -202,13 +200,13 @@ class Session:
 
         def make() -> Any:
             done(0)
-            env = registry.make(job.env_id, **job.env_kwargs)
+            env = registry.make(match.env_id, **match.env_kwargs)
             done(1)
             env.reset(seed=0)
             done(2)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
             done(3)
-            env.reset(seed=job.seed)  # the card before the first step says what this episode asks for
+            env.reset(seed=match.seed)  # the card before the first step says what this episode asks for
             scene = env.scene()
             for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
                 picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)
@@ -250,16 +248,16 @@ class Session:
 
     async def _play(self, round_: Round) -> None:
         self._number += 1
-        job, settings = round_.job, replace(self.settings, clock=self._clock)
-        team = await asyncio.to_thread(make_team, job.team, self._make_policy)
+        match, settings = round_.match, replace(self.settings, clock=self._clock)
+        team = await asyncio.to_thread(make_team, match.team, self._make_policy)
         run = episode(
             self.env,
-            job.team,
-            job.seed,
+            match.team,
+            match.seed,
             episode=round_.key[1],
             task=round_.key[0],
-            level=job.level,
-            limits=job.limits,
+            level=match.level,
+            limits=match.limits,
             fresh=round_.number == 0,
             accounts=lambda: accounts_of(self.env, team),
         )
@@ -268,7 +266,7 @@ class Session:
         )
         try:
             record = await self.driver.play(run, self._begin)
-            record = await asyncio.to_thread(lambda: record.replace(metrics=game_metrics(job.env_id).measure(record)))
+            record = await asyncio.to_thread(lambda: record.replace(metrics=game_metrics(match.env_id).measure(record)))
         except Practised:
             record = run.close().replace(ended="practised")
         except Abandoned as error:
@@ -345,7 +343,7 @@ class Session:
     async def _send_par(self, round_: Round) -> None:
         over, par = self._over, list[list[str]]()
         for policy in PAR:
-            outcome = await par_of(round_.job, round_.key, policy)
+            outcome = await par_of(round_.match, round_.key, policy)
             if over is None or self._over is not over:
                 return  # the next episode has begun
             par += [[policy, renaming(self._game)(outcome)]] if outcome else []
@@ -443,7 +441,7 @@ class Session:
     def _welcome(self, person: Person) -> dict[str, Any]:
         game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)
         view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
-        team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.jobs[0].team)]
+        team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.matches[0].team)]
         return {
             "type": "welcome",
             "id": person.id,

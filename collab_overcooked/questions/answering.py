@@ -32,8 +32,7 @@ from collab_overcooked.questions.items import (
 from collab_overcooked.questions.options import PLAY, STATE, WORDS
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
 from collab_overcooked.runner.episode import Stepped, answer_for, derive_seed, episode, policy_seed
-from collab_overcooked.runner.jobs import Job, cached_env, cached_team
-from collab_overcooked.runner.records import Key
+from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, Team
 
 SUITE = "questions"
@@ -82,24 +81,23 @@ class QuestionRecord(Record, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionJob(Job):
-    """Job of one answer of a policy to an item."""
+class QuestionMatch(Match):
+    """Answer of a policy to an item."""
 
     longest = 1
+    playable = False
     item: Item  # The item
     set: str  # Name of its question set
     way: Literal["words", "play"]
     without: Literal["state"] | None  # ``STATE`` if the state is withheld
-    sample: int  # Index among the answers to the item
+
+    def config(self) -> dict[str, Any]:
+        return {"task": self.task, "team": list(self.team), "set": self.set, "way": self.way, "without": self.without}
 
     def speakers(self) -> list[str]:
         return super().speakers()[: 1 if self.way == WORDS else None]
 
-    @property
-    def keys(self) -> tuple[Key]:
-        return ((self.task, self.sample),)
-
-    def run(self, make: MakePolicy | None = None) -> list[Any]:
+    def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
         team = cached_team(self.team, make)
         choice = self._as_text(team) if self.way == WORDS else self._by_playing(team)
         return [self._record(team, choice)]
@@ -153,7 +151,7 @@ class QuestionJob(Job):
             env_id=self.env_id,
             env_kwargs=dict(item.scene.options),
             seed=self.seed,
-            episode=self.sample,
+            episode=self.first,
             team={f"agent_{seat}": spec for seat, spec in enumerate(self.team)},
             version=__version__,
             task=item.id,
@@ -200,8 +198,8 @@ def checked_env(item: Item) -> ParallelEnv:
     return env
 
 
-def make_job(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, Any]) -> QuestionJob:
-    """Return the job of one answer.
+def make_match(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, Any]) -> QuestionMatch:
+    """Return the match of one answer.
 
     Args:
         item: The item.
@@ -214,7 +212,7 @@ def make_job(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, 
     language = PolicySpec.parse(spec).kind == LANGUAGE
     options = source_of(scene.env_id).play_options(scene, language) if way == PLAY else scene.options
     seats = registry.load_game(scene.env_id, **options).n_agents
-    return QuestionJob(
+    return QuestionMatch(
         env_id=scene.env_id,
         env_kwargs=dict(options),
         team=(spec,) * seats,
@@ -225,7 +223,7 @@ def make_job(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, 
         set=common["set"],
         without=common["without"],
         way=way,
-        sample=sample,
+        first=sample,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import PolicySpec, make_policy
-from collab_overcooked.questions.answering import SUITE, QuestionJob, QuestionRecord, make_job, why_not
+from collab_overcooked.questions.answering import QuestionRecord, make_match, why_not
 from collab_overcooked.questions.items import (
     OWN,
     SHIPPED,
@@ -27,36 +26,13 @@ from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.match import MatchPlan
+from collab_overcooked.runner.play import check_episodes
 
 
 @lru_cache(maxsize=4)
 def _read(path: str) -> QuestionSet:
     return read_questions(path)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class QuestionPlan(Evaluation):
-    """Plan of items for one policy."""
-
-    suite: str = SUITE
-    spec: str  # Policy spec
-    file: str  # Path of the question set
-    set: str  # Name of the question set, which depends on its contents
-    items: tuple[str, ...]  # Item ids, in file order
-    way: str  # One of ``answering.WAYS``
-    without: str | None  # ``answering.STATE`` if the state is withheld
-    samples: int  # Answers per item
-
-    def make_jobs(self) -> list[QuestionJob]:
-        questions = _read(self.file)
-        common = {"seed": self.seed, "limits": self.limits, "set": self.set, "without": self.without}
-        by_id = {item.id: item for item in questions.items}
-        return [
-            make_job(by_id[name], self.spec, self.way, sample, common)
-            for name in self.items
-            for sample in range(self.samples)
-        ]
 
 
 def games_asked() -> list[str]:
@@ -73,11 +49,12 @@ class QuestionSuite(Suite):
     score_metric = "success"
     title, measure = "Questions", "accuracy in per cent"
     budgets: ClassVar = dict.fromkeys(BUDGETS, ComparisonBudget(games_asked, {"kinds": OWN, "answers": PLAY}))
-    benchmark_fields: ClassVar = {"repeats": "samples", "mixed_teams": False, "scale": 100.0}
+    repeats = "samples"
+    benchmark_fields: ClassVar = {"mixed_teams": False, "scale": 100.0}
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> QuestionPlan:
+    ) -> MatchPlan:
         if options:
             raise ValueError(f"option {next(iter(options))!r} is set by each item's scene")
         spec = read_spec(team)
@@ -90,18 +67,14 @@ class QuestionSuite(Suite):
         questions = _read(file)
         names = ("games", "kinds", "parts", "skills", "items")
         chosen = choose_items(questions, **{name: getattr(suite_options, name) for name in names})
-        return QuestionPlan(
-            spec=spec,
-            file=file,
-            set=questions.name,
-            items=answerable(chosen, spec, way),
-            way=way,
-            without=suite_options.without,
-            samples=parse_integer("samples", suite_options.samples, 1),
-            seed=parse_integer("seed", seed, 0),
-            options={},
-            limits=limits,
-        )
+        samples = parse_integer("samples", suite_options.samples, 1)
+        seed = parse_integer("seed", seed, 0)
+        common = {"seed": seed, "limits": limits, "set": questions.name, "without": suite_options.without}
+        items = answerable(chosen, spec, way)
+        check_episodes(len(items) * samples)
+        matches = tuple(make_match(item, spec, way, sample, common) for item in items for sample in range(samples))
+        kinds = matches[::samples]
+        return MatchPlan(suite=self.name, seed=seed, options={}, limits=limits, kinds=kinds, matches=matches)
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return cards(records)
@@ -126,8 +99,8 @@ def read_spec(team: Sequence[str]) -> str:
     return PolicySpec.parse(spec).check().text
 
 
-def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
-    """Return the ids of the items that a policy can answer."""
+def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[Item, ...]:
+    """Return the items that a policy can answer."""
     policy = None if way == WORDS or PolicySpec.parse(spec).kind == LANGUAGE else make_policy(spec)
     if way == WORDS and PolicySpec.parse(spec).kind != LANGUAGE:
         raise ValueError(f"answer-by: {near_matches('way of ' + spec, WORDS, (PLAY,))}")
@@ -137,7 +110,7 @@ def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
         key = item.scene.env_id, str(item.scene.options), str(item.kind)
         if key not in reasons:
             reasons[key] = why_not(item, spec, way, policy)
-        chosen += [] if reasons[key] else [item.id]
+        chosen += [] if reasons[key] else [item]
     if not chosen:
         raise NothingToPlay(f"questions: {spec} can answer none of them: {'; '.join(dict.fromkeys(reasons.values()))}")
     return tuple(chosen)

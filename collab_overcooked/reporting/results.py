@@ -13,7 +13,7 @@ from collab_overcooked.core.record import Record
 from collab_overcooked.io.checks import check_options
 from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.registry import measure, metrics_of, tabulated
+from collab_overcooked.metrics.registry import measure_numbers, metrics_of, tabulated
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -45,16 +45,9 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     for played in by_variant(records):
         values: list[dict[str, float]] = []
         for record in played:
-            seats: dict[str, Any] = {}
-            for name, value in measure(record, names).items():
-                by_seat = value if isinstance(value, list) else None
-                seats |= (
-                    {name: value}
-                    if by_seat is None
-                    else {f"{name}_{seat}": number for seat, number in enumerate(by_seat)}
-                )
-            values.append({key: float(number) for key, number in seats.items() if number is not None})
-            columns |= dict.fromkeys(seats)
+            numbers = measure_numbers(record, names)
+            values.append({key: float(number) for key, number in numbers.items() if number is not None})
+            columns |= dict.fromkeys(numbers)
         groups.append((played[0], values))
     rows = (
         (
@@ -82,31 +75,22 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
         played: Run -> records.
     """
     values = {run: list(map(_measure_all, records)) for run, records in played.items()}
-    measured = {
-        name
-        for episodes in values.values()
-        for episode in episodes
-        for name, value in episode.items()
-        if _is_number(value)
-    }
+    every = [episode for episodes in values.values() for episode in episodes]
     first = next(iter(played.values()))[0]
-    names = [name for name in metrics_of(first.env_id) if name in measured]
+    names = [name for name in metrics_of(first.env_id) if any(name in episode for episode in every)]
     rows = []
     for run, episodes in values.items():
         teams = dict.fromkeys(team_text(record.team.values()) for record in played[run])
-        means = (mean_ci([float(episode[name]) for episode in episodes if _is_number(episode[name])]) for name in names)
+        means = (mean_ci([float(episode[name]) for episode in episodes if name in episode]) for name in names)
         rows.append((run, "; ".join(teams), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
     return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
 
 
-def _measure_all(record: Record) -> dict[str, Any]:
+def _measure_all(record: Record) -> dict[str, float]:
     with about(record):
-        return measure(record, tabulated(record))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float))
+        numbers = measure_numbers(record, tabulated(record))
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:

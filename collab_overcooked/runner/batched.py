@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,11 +15,11 @@ from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.batched import ALONE, ROWS, Seat, Views, make_seat, plays_in_batches
+from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode, policy_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Job, cached_env, cached_team
-from collab_overcooked.runner.teams import MakePolicy, Team, make_team
+from collab_overcooked.runner.match import cached_env, cached_team
+from collab_overcooked.runner.teams import MakePolicy, make_team
 
 Array = np.ndarray
 
@@ -141,43 +140,3 @@ def play_returns(
         else:
             returns.append(episode_return(decided.rewards.tolist()))
     return returns
-
-
-@dataclass(frozen=True)
-class EpisodeBatch:
-    """Episodes of one team in one environment, played at once where this is possible; their records are the same."""
-
-    jobs: tuple[EpisodeJob, ...]  # The episodes; they differ in task, number and seed only
-
-    def run(self, make: MakePolicy | None = None) -> list[Any]:
-        """Return the records."""
-        first = self.jobs[0]
-        played = play_batch(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)
-        return [
-            record
-            for job, decided in zip(self.jobs, played, strict=True)
-            for record in job.run(make, None if decided is None else decided.actions.tolist())
-        ]
-
-
-def batch_jobs(jobs: Sequence[Job], teams: Sequence[Team], most: int = ROWS) -> list[EpisodeBatch | Job]:
-    """Return jobs with up to ``most`` episodes of a team in an environment as one, where they can be played at once.
-
-    Args:
-        jobs: Jobs of an evaluation.
-        teams: All teams of the jobs.
-        most: Maximum number of episodes in a batch; an interrupted run loses those of the running one.
-    """
-    policies = {team.specs: team.policies for team in teams}
-    batches: list[EpisodeBatch | Job] = []
-    together: dict[str, list[EpisodeJob]] = {}
-    for job in jobs:
-        if type(job) is EpisodeJob and all(plays_in_batches(policy, job.env_id) for policy in policies[job.team]):
-            key = json.dumps([job.env_id, job.env_kwargs, job.team], sort_keys=True)
-            together.setdefault(key, []).append(job)
-        else:
-            batches.append(job)
-    batches += [
-        EpisodeBatch(tuple(group[k : k + most])) for group in together.values() for k in range(0, len(group), most)
-    ]
-    return batches

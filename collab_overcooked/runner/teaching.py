@@ -1,18 +1,23 @@
-"""Teaching between the episodes of a run: feedback from teachers to policies that learn."""
+"""Series of consecutive episodes, and teaching between them: feedback from teachers to policies that learn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import Account, Record
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.game_record import NO_TEACHER, TeacherRecord
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
+from collab_overcooked.io.structs import convert
+from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import Team
 
 WAYS = {
     NO_TEACHER: "No feedback between the episodes.",
@@ -119,3 +124,41 @@ def _parts(spec: str) -> tuple[str, str, str]:
     if name not in known:
         raise ValueError(near_matches(f"teacher of {mode!r}", name, known))
     return mode, name, text
+
+
+def play_series(
+    env: ParallelEnv,
+    team: Team,
+    seed: int,
+    keys: Sequence[tuple[str, int]],
+    *,
+    score: Callable[[Any], dict[str, Any]],
+    teaching: Teaching | None = None,
+    **options: Any,
+) -> list[Record]:
+    """Play consecutive episodes: the environment is seeded once, and the team may learn from each episode.
+
+    Args:
+        env: Environment with one seat for each policy.
+        team: Policies of all seats.
+        seed: Seed of the first episode.
+        keys: Task and number of each episode.
+        score: Function that returns the metrics of a record.
+        teaching: Teaching between the episodes, if any.
+        **options: Further options of ``episode``.
+
+    Returns:
+        The records with their metrics; feedback on an episode is in the record of the next.
+    """
+    teaching, records = teaching or make_teaching(NO_TEACHER), list[Record]()
+    feedback: Sequence[str] = ()
+    for task, number in keys:
+        if records:
+            feedback = teaching.look_back(env.game, records[-1], team.policies)
+            teacher: object = teaching.teacher
+            if isinstance(teacher, ReportsUsage):
+                records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Account)}
+        played: dict[str, Any] = {"task": task, "episode": number, "feedback": feedback, "fresh": not records}
+        record = play_episode(env, team, seed, **played, **options)
+        records.append(record.replace(metrics=score(record)))
+    return records

@@ -17,7 +17,7 @@ import numpy as np
 
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.runner.episode import derive_seed
-from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.match import Match
 from collab_overcooked.study.forms import RANDOM, Questionnaire, ShowIf
 from collab_overcooked.study.media import Media
 from collab_overcooked.study.order import ORDERS, rows_of
@@ -52,18 +52,18 @@ class Condition:
     name: str  # Name in files and tables
     label: str  # Name shown to participants
     suite: str  # Suite that scores its records
-    jobs: tuple[Job, ...]  # Episodes to draw from; seats of people have the policy ``person``
+    matches: tuple[Match, ...]  # Episodes to draw from; seats of people have the policy ``person``
     episodes: int  # Number of episodes that each group plays
     settings: PlaySettings  # Settings of play
     voice: bool = False  # Whether one participant has no seat and speaks to all seats
     draws: str = ""  # Conditions with the same key draw the same tasks and seeds for a group
 
-    def draw(self, seed: int, group: int) -> list[Job]:
+    def draw(self, seed: int, group: int) -> list[Match]:
         """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
-        jobs = sorted(self.jobs, key=lambda job: job.task)
-        order = np.random.default_rng(derive_seed(seed, "draw", self.draws, group)).permutation(len(jobs))
-        drawn = [jobs[order[i % len(order)]] for i in range(self.episodes)]
-        return [replace(job, seed=derive_seed(seed, self.draws, group, i)) for i, job in enumerate(drawn)]
+        matches = sorted(self.matches, key=lambda match: match.task)
+        order = np.random.default_rng(derive_seed(seed, "draw", self.draws, group)).permutation(len(matches))
+        drawn = [matches[order[i % len(order)]] for i in range(self.episodes)]
+        return [replace(match, seed=derive_seed(seed, self.draws, group, i)) for i, match in enumerate(drawn)]
 
 
 @dataclass(frozen=True)

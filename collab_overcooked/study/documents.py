@@ -55,10 +55,10 @@ def study_facts(study: Study) -> dict[str, Any]:
     conditions = {
         name: {
             "suite": condition.suite,
-            "env_id": condition.jobs[0].env_id,
-            "team": list(condition.jobs[0].team),
-            "tasks": len({job.task for job in condition.jobs}),
-            "episodes": condition.episodes * len(condition.jobs[0].keys),
+            "env_id": condition.matches[0].env_id,
+            "team": list(condition.matches[0].team),
+            "tasks": len({match.task for match in condition.matches}),
+            "episodes": condition.episodes * len(condition.matches[0].keys),
         }
         for name, condition in study.conditions.items()
     }
@@ -96,10 +96,10 @@ def differences(conditions: Sequence[Condition]) -> dict[str, list[str]]:
 
 
 def _values_of(condition: Condition) -> dict[str, str]:
-    first = condition.jobs[0]
+    first = condition.matches[0]
     options: dict[str, set[str]] = {}
-    for job in condition.jobs:
-        for name, value in job.env_kwargs.items():
+    for match in condition.matches:
+        for name, value in match.env_kwargs.items():
             options.setdefault(name, set()).add(str(value))
     return {
         "suite": condition.suite,

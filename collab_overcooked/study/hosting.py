@@ -14,7 +14,7 @@ from collab_overcooked.play.host import Host
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import ABANDONED, Session
-from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, StudyStep
 from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
@@ -238,8 +238,8 @@ class StudyHost:
         condition = self.study.conditions[step.condition]
         practice = self.study.blocks[step.block].practice and step.place == 0
         folder = self._folder(condition)
-        jobs = self._jobs_left(condition, group, folder, {participant.id for participant in people})
-        if not jobs:  # the process ended between the records and the journal entry
+        matches = self._matches_left(condition, group, folder, {participant.id for participant in people})
+        if not matches:  # the process ended between the records and the journal entry
             self._pass(people)
             return
         lost: set[str] = set()
@@ -250,7 +250,7 @@ class StudyHost:
                 lost.update(self._absent(session))
 
         session = Session(
-            jobs,
+            matches,
             condition.settings,
             folder=folder,
             voice=condition.voice,
@@ -273,20 +273,20 @@ class StudyHost:
     def _folder(self, condition: Condition) -> PlayFolder:
         if condition.name not in self._folders:
             path = self.journal.path / CONDITIONS / condition.name
-            facts = {"study": self.study.name, "condition": condition.name, "team": list(condition.jobs[0].team)}
+            facts = {"study": self.study.name, "condition": condition.name, "team": list(condition.matches[0].team)}
             self._folders[condition.name] = PlayFolder(path, condition.suite, facts, self._note)
         return self._folders[condition.name]
 
-    def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
+    def _matches_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Match]:
         played = sum(
             names == {player.id for player in record.people.values()}
             for record in tuple(folder.run.results.values())  # other sessions may append records meanwhile
         )
         left = []
-        for job in condition.draw(self.study.seed, group):
+        for match in condition.draw(self.study.seed, group):
             if played <= 0:
-                left.append(job)
-            played -= len(job.keys)
+                left.append(match)
+            played -= len(match.keys)
         return left
 
     async def _watch(self, session: Session, group: int, people: Sequence[Participant], lost: set[str]) -> None:
@@ -300,7 +300,7 @@ class StudyHost:
                 session.stop("A participant did not join in time.")
         lost |= {player.id for player in session.people if player.gone}
         del self._sessions[group]
-        expected = 0 if session.settings.tutorial else sum(len(job.keys) for job in session.jobs)
+        expected = 0 if session.settings.tutorial else sum(len(match.keys) for match in session.matches)
         if len(session.records) == expected and not lost and session.error is None:
             self._pass(people)
         elif session.error is not None or lost:  # otherwise the server was stopped, and they can resume

@@ -177,15 +177,17 @@ class _Reader:
                 limits=Limits(**doc.mapping(*path, "limits", only=("max_messages", "max_corrections"), default={})),
                 **self._options(suite, *path, "options"),
             )
-            jobs = tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)  # some suites also swap the seats
-            for spec in dict.fromkeys(spec for job in jobs for spec in job.team if spec != PERSON):
+            matches = tuple(
+                match for match in plan.matches if match.team == plan.matches[0].team
+            )  # some suites also swap the seats
+            for spec in dict.fromkeys(spec for match in matches for spec in match.team if spec != PERSON):
                 check_partner(spec)
         except LayoutError:
             raise
         except (ValueError, TypeError) as error:
             raise self._placed(error, path, "options", "set", "limits", "team", "suite") from None
         voice = doc.boolean(*path, "voice")
-        wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) + voice != group), None)
+        wrong = next((match.team.count(PERSON) for match in matches if match.team.count(PERSON) + voice != group), None)
         if wrong is not None:
             raise doc.error(
                 f"conditions.{name}.team: has {wrong} seats of people ({PERSON}){' and a voice' if voice else ''}, but "
@@ -195,7 +197,7 @@ class _Reader:
             )
         label = one_line(doc.text(*path, "label", default=doc.text("title")))
         episodes = doc.integer(*path, "episodes", default=1, low=1, high=200)
-        return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice, draws=name)
+        return Condition(name, label, plan.suite, matches, episodes, self._play(path), voice, draws=name)
 
     def _placed(self, error: Exception, path: tuple[Any, ...], *sections: str) -> LayoutError:
         """Return an error of another module with the line of the entry that its message is about."""
@@ -298,7 +300,7 @@ class _Reader:
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
         match = doc.choice((TASKS, NONE), *path, "match", default="")
-        counts = [len(conditions[name].jobs) for name in play]
+        counts = [len(conditions[name].matches) for name in play]
         if match == TASKS and order == BETWEEN:
             raise doc.refuse(
                 f"be {NONE} where the order is {BETWEEN}: each participant plays one condition", *path, "match"

@@ -301,9 +301,9 @@ def _iso(seconds: float | None) -> str | None:
 
 
 def _condition_row(condition: Condition) -> Row:
-    job = condition.jobs[0]
-    options = json.dumps(job.env_kwargs, sort_keys=True)
-    values = f"{job.env_id} {options}; team {' '.join(job.team)}; episodes {condition.episodes}"
+    match = condition.matches[0]
+    options = json.dumps(match.env_kwargs, sort_keys=True)
+    values = f"{match.env_id} {options}; team {' '.join(match.team)}; episodes {condition.episodes}"
     return {"table": "episodes", "name": f"condition={condition.name}", "meaning": condition.label, "values": values}
 
 

@@ -121,7 +121,7 @@ def train(options: argparse.Namespace) -> Iterator[tuple[int, int, float, float]
     """Yield iteration, episodes played, and mean outcome of training and of test episodes."""
     torch.manual_seed(options.seed)
     plan = plan_evaluation(SUITE, [f"all={options.teacher}"], episodes=options.warm, seed=TRAINING + options.seed)
-    chats = [chat["messages"] for chat in record_chats(record for job in plan.jobs for record in job.run())]
+    chats = [chat["messages"] for chat in record_chats(record for match in plan.matches for record in match.run())]
     tokenizer = Tokenizer(chats)
     model = Transformer(len(tokenizer.ids) + 2)
     answers = torch.tensor([int(re.findall(r"\d+", chat[-1]["content"])[0]) - 1 for chat in chats])

@@ -29,6 +29,6 @@ class KitchenState(State):
     """The session; nothing of the game's state."""
 
     suite: str = Field(default="", description="Name of the suite")
-    task: str = Field(default="", description="Task of the job")
+    task: str = Field(default="", description="Task of the match")
     seat: int = Field(default=0, description="Index of the seat")
     table: str = Field(default="", description="Name of the shared table; empty for a private one")

@@ -2,7 +2,7 @@
 
     vf-eval collab-kitchens -m MODEL --env.taskset.suite collab-overcooked --env.taskset.options '{"levels": 1}'
 
-Each task is one job of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those of
+Each task is a match of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those of
 ``collab-overcooked evaluate``. Tested with verifiers 0.4.0.
 """
 
@@ -20,7 +20,7 @@ from pydantic import Field
 from collab_overcooked.adapters.results import mean_metrics, parse_suite_options, shared_folder
 from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.match import MatchPlan
 
 __all__ = ["KitchenEnv", "KitchenTaskset"]  # verifiers looks for one taskset and one environment here
 
@@ -45,21 +45,21 @@ class KitchenData(vf.TaskData):
     """Data of a task.
 
     Attributes:
-        job: Index of the job in the evaluation.
+        match: Index of the match in the evaluation.
     """
 
-    job: int
+    match: int
 
 
 class KitchenTask(vf.Task[KitchenData, vf.State, vf.TaskConfig]):
-    """One job; rewards come from the environment, which sees all seats."""
+    """One match; rewards come from the environment, which sees all seats."""
 
 
 class KitchenTaskset(vf.Taskset[KitchenTask, KitchenTasksetConfig]):
-    """The jobs of a suite, in the order and with the seeds of ``evaluate``."""
+    """The matches of a suite, in the order and with the seeds of ``evaluate``."""
 
     @cached_property
-    def plan(self) -> Evaluation:
+    def plan(self) -> MatchPlan:
         """The evaluation.
 
         Raises:
@@ -70,10 +70,12 @@ class KitchenTaskset(vf.Taskset[KitchenTask, KitchenTasksetConfig]):
         return plan_evaluation(config.suite, config.team.split(), seed=config.seed, **options)
 
     def load(self) -> Iterable[KitchenTask]:
-        """Yield a task per job."""
-        for number, job in enumerate(self.plan.jobs):
-            name = "/".join(map(str, job.keys[0]))
-            data = KitchenData(job=number, id=name, name=name, prompt=f"{job.env_id} {job.task}: {' '.join(job.team)}")
+        """Yield a task per match."""
+        for number, match in enumerate(self.plan.matches):
+            name = "/".join(map(str, match.keys[0]))
+            data = KitchenData(
+                match=number, id=name, name=name, prompt=f"{match.env_id} {match.task}: {' '.join(match.team)}"
+            )
             yield KitchenTask(data, self.config.task)
 
 
@@ -91,17 +93,17 @@ class KitchenEnvConfig(vf.EnvConfig):
 
 
 class KitchenEnv(vf.Env[KitchenEnvConfig]):
-    """Plays jobs: the model of a role answers for its seat."""
+    """Plays matches: the model of a role answers for its seat."""
 
     def __init__(self, config: KitchenEnvConfig) -> None:
         super().__init__(config)
         if not isinstance(self.taskset, KitchenTaskset):
             raise ValueError(f"env.taskset.id must be 'collab-kitchens', not {config.taskset.id!r}")
         plan = self.taskset.plan
-        seats = max(len(job.team) for job in plan.jobs)
+        seats = max(len(match.team) for match in plan.matches)
         if seats > MAX_SEATS:
             raise ValueError(f"env.taskset.suite: teams have at most {MAX_SEATS} seats here, not {seats}")
-        self._jobs = plan.jobs
+        self._jobs = plan.matches
         self._folder = shared_folder(plan, config.records) if config.records else None
 
     async def setup(self, agents: vf.Agents) -> None:
@@ -111,8 +113,8 @@ class KitchenEnv(vf.Env[KitchenEnvConfig]):
             agent.trainable = getattr(self.config, f"agent_{seat}").model is None
 
     async def run(self, task: KitchenTask, agents: vf.Agents) -> None:
-        """Play one job; each open seat is a conversation that is held open until the end."""
-        with Sitting(self._jobs[task.data.job], reward=self.config.reward, folder=self._folder) as sitting:
+        """Play one match; each open seat is a conversation that is held open until the end."""
+        with Sitting(self._jobs[task.data.match], reward=self.config.reward, folder=self._folder) as sitting:
             seats: dict[int, vf.Interaction] = {}
             earned = dict.fromkeys(sitting.seats, 0.0)
             turn = await asyncio.to_thread(sitting.start)

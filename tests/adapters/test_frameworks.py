@@ -1,4 +1,4 @@
-"""Other frameworks play our jobs through the adapters, each in a virtual environment of its own."""
+"""Other frameworks play our matches through the adapters, each in a virtual environment of its own."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_openenv(tmp_path, greedy_records):
     (folder,) = tmp_path.glob("collab-escape-*")
     check_records("openenv", folder, greedy_records)
     outcomes = [outcome_of(record) for record in greedy_records]
-    assert played.rewards == {f"{job}/{seat}": outcomes[job] for job in range(10) for seat in (0, 1)}
+    assert played.rewards == {f"{match}/{seat}": outcomes[match] for match in range(10) for seat in (0, 1)}
     first, again, other = played["seeds"]
     assert first == again != other
     picture, text, button, timestep, tasks = played["web"]

@@ -23,8 +23,8 @@ def test_it_passes_gymnasiums_checker():
 def test_greedy_answers_play_the_records_of_evaluate():
     answers = greedy.Greedy()
     env = gymnasium.make(ID, suite=greedy.SUITE, team=greedy.ONE, episodes=greedy.EPISODES)
-    for job, expected in enumerate(greedy.greedy_records()):
-        text, info = env.reset(options={"job": job})
+    for match, expected in enumerate(greedy.greedy_records()):
+        text, info = env.reset(options={"match": match})
         ended = False
         while not ended:
             assert text in env.observation_space

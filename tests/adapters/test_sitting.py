@@ -40,8 +40,8 @@ class Picker(Silent):
         return Decision(action=seen.legal_actions[pick(legal, seen.timestep, seen.seat)])
 
 
-def job_of(suite: str, team: str = f"all={CHOOSE}", **options):
-    return plan_evaluation(suite, team.split(), episodes=1, **options).jobs[0]
+def match_of(suite: str, team: str = f"all={CHOOSE}", **options):
+    return plan_evaluation(suite, team.split(), episodes=1, **options).matches[0]
 
 
 def play(sitting: Sitting, seed: int | None = None) -> tuple[Turn, dict[int, float]]:
@@ -67,21 +67,21 @@ def without_costs(record):
 
 @pytest.mark.parametrize("suite", [pytest.param(s, marks=() if s in QUICK else pytest.mark.slow) for s in SUITES])
 def test_texts_from_outside_play_the_record_of_a_policy(suite):
-    job = job_of(suite)
-    expected = job.run(lambda spec: Picker())
-    with Sitting(job, reward="return") as sitting:
+    match = match_of(suite)
+    expected = match.run(lambda spec: Picker())
+    with Sitting(match, reward="return") as sitting:
         last, paid = play(sitting)
     assert [without_costs(record) for record in sitting.records] == [without_costs(record) for record in expected]
     assert last.info["metrics"] == sitting.metrics and last.seat == -1 and not last.legal
     steps = [step.rewards for record in expected for step in record.steps]
-    assert paid == {seat: pytest.approx(sum(rewards[seat] for rewards in steps)) for seat in range(len(job.team))}
+    assert paid == {seat: pytest.approx(sum(rewards[seat] for rewards in steps)) for seat in range(len(match.team))}
 
 
 @pytest.mark.parametrize("reward", ["outcome", "progress"])
 @pytest.mark.parametrize("team", [f"agent_0={CHOOSE} agent_1=greedy", f"all={CHOOSE}"])
 @pytest.mark.parametrize("suite", ["collab-capture", "rush", "collab-overcooked"])
 def test_rewards_add_up_to_the_outcome(suite, team, reward):
-    with Sitting(job_of(suite, team), reward=reward) as sitting:
+    with Sitting(match_of(suite, team), reward=reward) as sitting:
         _, paid = play(sitting)
     by_steps = (suite, reward) == ("collab-overcooked", "progress")
     scores = [record.metrics["pc"] if by_steps else outcome_of(record) for record in sitting.records]
@@ -89,8 +89,8 @@ def test_rewards_add_up_to_the_outcome(suite, team, reward):
 
 
 def test_another_seed_is_another_episode_and_the_same_seed_the_same():
-    job = job_of("rush")
-    with Sitting(job) as sitting:
+    match = match_of("rush")
+    with Sitting(match) as sitting:
         play(sitting, seed=5)
         first = sitting.record
         play(sitting, seed=6)
@@ -113,7 +113,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", [*HOSTILE, "a" * 10_000_000], ids=range(len(HOSTILE) + 1))
 def test_hostile_texts_end_nothing(text):
-    with Sitting(job_of("collab-capture", f"agent_0={CHOOSE} agent_1=greedy")) as sitting:
+    with Sitting(match_of("collab-capture", f"agent_0={CHOOSE} agent_1=greedy")) as sitting:
         turn = sitting.start()
         while not turn.done:
             turn = sitting.step(text)
@@ -121,7 +121,7 @@ def test_hostile_texts_end_nothing(text):
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_once():
-    with Sitting(job_of("collab-capture")) as sitting:
+    with Sitting(match_of("collab-capture")) as sitting:
         turn = sitting.start()
         again = sitting.step("I am not sure.")
         assert again.seat == turn.seat and again.info == turn.info
@@ -130,7 +130,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_once():
 
 
 def test_partners_talk_and_plan_as_the_papers_agents_do():
-    with Sitting(job_of("collab-overcooked", "agent_0=llm:x agent_1=llm:y")) as sitting:
+    with Sitting(match_of("collab-overcooked", "agent_0=llm:x agent_1=llm:y")) as sitting:
         turn = sitting.start()
         turn = sitting.step(json.dumps({"analysis": "", "plan": "wait(1)", "say": "Bring me an egg, please."}))
         assert turn.seat == 1
@@ -142,7 +142,7 @@ def test_partners_talk_and_plan_as_the_papers_agents_do():
 
 def test_a_seat_is_shown_what_its_policy_may_know_and_no_more():
     """The recipe is the chef's: no message to the helper has it, and the chef's opening does."""
-    with Sitting(job_of("collab-overcooked", f"all={CHOOSE}")) as sitting:
+    with Sitting(match_of("collab-overcooked", f"all={CHOOSE}")) as sitting:
         turn, chats = sitting.start(), {0: "", 1: ""}
         while not turn.done:
             chats[turn.seat] += "\n".join(message["content"] for message in turn.messages)
@@ -151,7 +151,7 @@ def test_a_seat_is_shown_what_its_policy_may_know_and_no_more():
 
 
 def test_leaving_early_and_starting_again():
-    with Sitting(job_of("collab-capture")) as sitting:
+    with Sitting(match_of("collab-capture")) as sitting:
         sitting.start()
         with pytest.raises(ValueError, match="no episode is finished yet"):
             _ = sitting.record
@@ -173,12 +173,12 @@ def test_a_program_may_end_while_a_seat_is_asked():
 
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="no seat is open"):
-        Sitting(job_of("collab-capture", "all=greedy"))
-    with pytest.raises(ValueError, match="job must be an integer from 0 to 19, not 20"):
+        Sitting(match_of("collab-capture", "all=greedy"))
+    with pytest.raises(ValueError, match="match must be an integer from 0 to 19, not 20"):
         Sitting.of_suite("collab-capture", f"all={CHOOSE}", 20, episodes=20)
     with pytest.raises(ValueError, match="unknown reward 'sparse'"):
-        Sitting(job_of("collab-capture"), reward="sparse")
-    with Sitting(job_of("collab-capture")) as sitting:
+        Sitting(match_of("collab-capture"), reward="sparse")
+    with Sitting(match_of("collab-capture")) as sitting:
         sitting.start()
         with pytest.raises(TypeError, match="must be a string, not int"):
             sitting.step(1)

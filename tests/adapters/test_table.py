@@ -1,4 +1,4 @@
-"""Tables: several callers at one job, each with a seat of its own."""
+"""Tables: several callers at one match, each with a seat of its own."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_the_last_one_to_leave_ends_the_job():
 
 def test_records_go_to_the_run_folder_of_the_evaluation(tmp_path):
     options = {"records": str(tmp_path / "run"), "reward": "outcome"}
-    for job in (1, 0):
-        with Sitting.of_suite("collab-escape", TEAM, job, episodes=2, **options) as sitting:
+    for match in (1, 0):
+        with Sitting.of_suite("collab-escape", TEAM, match, episodes=2, **options) as sitting:
             for seed in (9, None):  # an episode with a seed of the caller is none of the evaluation
                 turn = sitting.start(seed)
                 while not turn.done:
@@ -99,7 +99,7 @@ def make_sitting() -> Sitting:
 
 
 def test_an_episode_of_a_shared_table_begins_once_all_seats_are_taken():
-    lobby, terms = Lobby(), {"job": 0}
+    lobby, terms = Lobby(), {"match": 0}
     table = lobby.sit("a", 0, terms, make_sitting)
     assert not table.join(0, seed=5, timeout=0)
     assert lobby.sit("a", 1, terms, make_sitting) is table
@@ -123,13 +123,13 @@ def test_seats_of_a_lobby_are_checked():
     lobby = Lobby()
     with pytest.raises(ValueError, match="seat must be given: one of 0, 1, the open seats"):
         lobby.sit("a", None, {}, make_sitting)
-    table = lobby.sit("a", 0, {"job": 0}, make_sitting)
+    table = lobby.sit("a", 0, {"match": 0}, make_sitting)
     with pytest.raises(ValueError, match="seat 0 of table 'a' is taken"):
-        lobby.sit("a", 0, {"job": 0}, make_sitting)
-    with pytest.raises(ValueError, match="job must be 0, as at table 'a', not 1"):
-        lobby.sit("a", 1, {"job": 1}, make_sitting)
+        lobby.sit("a", 0, {"match": 0}, make_sitting)
+    with pytest.raises(ValueError, match="match must be 0, as at table 'a', not 1"):
+        lobby.sit("a", 1, {"match": 1}, make_sitting)
     with pytest.raises(ValueError, match="seat must be one of 0, 1"):
-        lobby.sit("a", 5, {"job": 0}, make_sitting)
+        lobby.sit("a", 5, {"match": 0}, make_sitting)
     assert table.seats == (0, 1)
     lobby.leave("a", 0)
 

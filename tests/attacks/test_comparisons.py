@@ -46,7 +46,7 @@ def test_a_plan_of_countless_episodes_is_read_without_planning_them(folder, monk
     full, created, played = (folder / PLAN).read_text(), [], leaderboard._played
 
     def counting(evaluation):
-        created.append(len(evaluation.jobs))
+        created.append(len(evaluation.matches))
         return played(evaluation)
 
     monkeypatch.setattr(leaderboard, "_played", counting)

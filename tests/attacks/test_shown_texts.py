@@ -195,7 +195,7 @@ def comparison(donors, tmp_path_factory):
     """A comparison of policies with hostile names, read from its folder."""
     folder = tmp_path_factory.mktemp("comparison")
     setting = load_suite("rush").benchmark("small").settings[0]
-    job = plan_evaluation("rush", ["all=random"], **setting.suite_options).jobs[0]
+    match = plan_evaluation("rush", ["all=random"], **setting.suite_options).matches[0]
     policies = tuple(f"ppo:{' '.join(PAYLOADS[i::4])}.npz" for i in range(4))
     entries = [Entry("rush", setting.name, (one, one), f"own/{i}") for i, one in enumerate(policies)]
     entries += [
@@ -206,7 +206,7 @@ def comparison(donors, tmp_path_factory):
     ComparisonPlan(("rush",), policies, entries=tuple(entries)).write(folder)
     for entry in entries:
         team = dict(zip(donors["rush"]["team"], entry.team, strict=True))
-        write_records(folder / entry.folder, [donors["rush"] | {"team": team, "task": job.task}])
+        write_records(folder / entry.folder, [donors["rush"] | {"team": team, "task": match.task}])
     return read_comparison(read_plan(folder), folder)
 
 

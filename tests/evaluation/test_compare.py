@@ -19,11 +19,11 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, Setting
 from collab_overcooked.evaluation.compare import leaderboard as boards
 from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as plans
-from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.reporting.differences import episode_values
+from collab_overcooked.runner.play import play
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -40,7 +40,7 @@ def comparison_plan() -> plans.ComparisonPlan:
 def played(comparison_plan: plans.ComparisonPlan, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
     comparison_plan.write(out)
-    play(comparison_plan.evaluations(), out, workers=1, note=lambda _: None)
+    play(comparison_plan.runs(out), out, workers=1, timed=True, note=lambda _: None)
     return out
 
 
@@ -57,9 +57,9 @@ def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
     names = [setting.name for setting in benchmark.settings]
     assert names and len(set(names)) == len(names)
     for setting in benchmark.settings:
-        plan = comparison_plan.evaluation(plans.Entry(game, setting.name, ("random", "random"), "x"))
-        assert plan.teams() and {work.env_id for work in plan.jobs} <= {*registry.first_suites()[game]}
-    assert comparison_plan.evaluation(plans.Entry(game, benchmark.pairs.name, ("random", "greedy"), "x", True)).jobs
+        plan = comparison_plan.plan_of(plans.Entry(game, setting.name, ("random", "random"), "x"))
+        assert plan.teams() and {work.env_id for work in plan.matches} <= {*registry.first_suites()[game]}
+    assert comparison_plan.plan_of(plans.Entry(game, benchmark.pairs.name, ("random", "greedy"), "x", True)).matches
     for reference in registry.load_suite(game).references(benchmark):
         assert set(reference.scores) <= set(names)
 
@@ -139,9 +139,10 @@ def test_what_was_played_is_not_played_again(comparison_plan: plans.ComparisonPl
     before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
     played_again: list[tuple[int, int]] = []
     play(
-        comparison_plan.evaluations(),
+        comparison_plan.runs(played),
         played,
         workers=1,
+        timed=True,
         progress=lambda *now: played_again.append(now[:2]),
         note=notes.append,
     )
@@ -177,7 +178,7 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
 @pytest.mark.parametrize("game", first([*dict.fromkeys(["collab-capture", "rush", *registry.first_suites()])], 2))
 def test_episodes_are_compared_by_what_the_table_ranks(game: str, tmp_path: Path) -> None:
     plan = plans.make_plan(["greedy", "random"], [game], episodes=1, crossplay=False)
-    play(plan.evaluations(), tmp_path, workers=1, note=lambda _: None)
+    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True, note=lambda _: None)
     board, metric = boards.read_comparison(plan, tmp_path).leaderboards[0], registry.load_suite(game).score_metric
     for line in board.lines:
         for entry in (entry for entry in plan.entries if entry.team[0] == line.policy):
@@ -227,7 +228,7 @@ def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
     names = ("ppo:cramped_room", "ppo:coordination_ring")
     short = {"overcooked": {"max_cycles": 20}}
     plan = plans.make_plan(("random", *names), ("overcooked",), episodes=1, crossplay=False, options=short)
-    play(plan.evaluations(), tmp_path, workers=1, note=lambda _: None)
+    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True, note=lambda _: None)
     (board,) = boards.read_comparison(plan, tmp_path).leaderboards
     ranking = {row[0]: row for row in board.ranking().rows}
     assert set(ranking) == {"random", "ppo, one per layout"}

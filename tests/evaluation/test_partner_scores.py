@@ -64,13 +64,13 @@ def files(tmp_path: Path) -> Path:
 def test_every_partner_is_met_in_every_seat_and_every_seed_by_the_others(pool, files):
     egos = read_egos([f"sp={files}/*.npz", "greedy"])
     cells = list(plan_cells(pool, egos, pool.select("test"), 2))
-    lines = [cell.what for cell in cells]
+    lines = [cell.tag for cell in cells]
     a, b = (f"ppo:{files}/{name}.npz" for name in "ab")
     with_partners = [(line.method, line.partner, line.seat) for line in lines if line.kind == "partner"]
     seats = [("clone", 0), ("clone", 1), ("greedy", 0), ("greedy", 1), ("second", 0)]
     assert with_partners == [(method, *seat) for method in ("sp", "sp", "greedy") for seat in seats]
-    assert {cell.team for cell in cells if cell.what.kind == "cross"} == {(a, b), (b, a)}
-    assert {cell.team for cell in cells if cell.what.kind == "self"} == {(a, a), (b, b), ("greedy", "greedy")}
+    assert {cell.matches[0].team for cell in cells if cell.tag.kind == "cross"} == {(a, b), (b, a)}
+    assert {cell.matches[0].team for cell in cells if cell.tag.kind == "self"} == {(a, a), (b, b), ("greedy", "greedy")}
     seen = {(line.ego, line.partner): line.seen for line in lines if line.kind == "partner"}
     assert seen[a, "clone"] == seen[b, "greedy"] == UNSEEN_FAMILY
     assert seen[b, "clone"] == UNSEEN_MEMBER and seen["greedy", "greedy"] == ITSELF
@@ -85,10 +85,11 @@ def test_returns_are_those_of_episodes(pool, files, tmp_path):
     played = [play_episode(env, make_team(["greedy", "random"]), derive_seed(5, "partners", k)) for k in range(2)]
     assert line.returns == [measure(record, ["return"])["return"] for record in played]
     networks = next(plan_cells(pool, read_egos(["ppo:cramped_room"]), pool.partners, 64, among=False))
-    networks = replace(networks, env_kwargs=OPTIONS | {"max_cycles": 150})
+    options = OPTIONS | {"max_cycles": 150}
+    networks = replace(networks, matches=tuple(replace(match, env_kwargs=options) for match in networks.matches))
     alone = networks.run()[0][1]
-    env = make("Overcooked-v0", **networks.env_kwargs)
-    team = make_team(networks.team)
+    env = make("Overcooked-v0", **options)
+    team = make_team(networks.matches[0].team)
     one_by_one = [
         measure(play_episode(env, team, derive_seed(5, "partners", k)), ["return"])["return"] for k in range(12)
     ]
@@ -140,7 +141,7 @@ def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path):
 
 
 def test_best_responses_come_from_the_highest_mean(pool):
-    template = next(plan_cells(pool, read_egos(["greedy"]), pool.partners, 1)).what
+    template = next(plan_cells(pool, read_egos(["greedy"]), pool.partners, 1)).tag
 
     def line(partner: str, method: str, returns: list[float]) -> PartnerScore:
         return structs.replace(template, partner=partner, method=method, ego=method, returns=returns)

@@ -99,11 +99,11 @@ def test_a_stopped_command_leaves_whole_records_and_no_process(tmp_path, number)
 
 
 def test_an_episode_does_not_depend_on_what_else_is_played(two_randoms):
-    few = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=1, seed=9).jobs
-    many = plan_evaluation("collab-overcooked", two_randoms, levels="1-2", episodes=3, seed=9).jobs
+    few = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=1, seed=9).matches
+    many = plan_evaluation("collab-overcooked", two_randoms, levels="1-2", episodes=3, seed=9).matches
     assert few[0] in many
     assert few[0].seed == episode_seed(9, "boiled_egg", 0)
-    assert len({job.seed for job in many}) == len(many) == 30
+    assert len({match.seed for match in many}) == len(many) == 30
 
 
 def test_records_name_what_was_played(random_records):
@@ -203,11 +203,11 @@ def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, 
         plan_evaluation(arguments.pop("suite"), arguments.pop("team"), **arguments)
 
 
-@pytest.mark.parametrize("jobs", [0, -1, True, 1.5])
-def test_the_number_of_processes_is_checked(tmp_path, two_randoms, jobs):
+@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
+def test_the_number_of_processes_is_checked(tmp_path, two_randoms, workers):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"])
     with pytest.raises(ValueError, match="workers must be"):
-        evaluate(plan, tmp_path / "never", workers=jobs)
+        evaluate(plan, tmp_path / "never", workers=workers)
     assert not (tmp_path / "never").exists()
 
 

@@ -25,7 +25,7 @@ CASES = [
 @pytest.mark.parametrize(("suite", "single", "several"), CASES, ids=[case[0] for case in CASES])
 def test_a_single_value_is_a_list_of_one(suite, single, several):
     plans = [plan_evaluation(suite, "all=greedy", **options) for options in (single, several)]
-    assert plans[0].jobs == plans[1].jobs
+    assert plans[0].matches == plans[1].matches
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from play.world import KITCHEN, QUICK, jobs
+from play.world import KITCHEN, QUICK, matches
 
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import Session
@@ -23,7 +23,9 @@ def make_session(tmp_path: Any) -> Any:
         results = {key: what.pop(key) for key in keys if key in what}
         what = what or dict(KITCHEN)
         folders.append(PlayFolder(tmp_path / f"run{len(folders)}", what["suite"], note=lambda text: None))
-        return Session(rounds or jobs(team, **what), PlaySettings(**QUICK | (how or {})), folder=folders[-1], **results)
+        return Session(
+            rounds or matches(team, **what), PlaySettings(**QUICK | (how or {})), folder=folders[-1], **results
+        )
 
     yield make
     for folder in folders:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from play.world import ESCAPE, QUICK, Player, first_legal, jobs
+from play.world import ESCAPE, QUICK, Player, first_legal, matches
 
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import Session
@@ -21,7 +21,7 @@ def session(folder: Path) -> None:
     """Play episodes one after the other, and say of each that people have been told of its end."""
     kept = PlayFolder(folder, ESCAPE["suite"], note=lambda text: None)
     playing = Session(
-        jobs(["agent_0=person", "agent_1=greedy"], **ESCAPE) * EPISODES, PlaySettings(**QUICK), folder=kept
+        matches(["agent_0=person", "agent_1=greedy"], **ESCAPE) * EPISODES, PlaySettings(**QUICK), folder=kept
     )
 
     def answer(message: dict[str, Any]) -> dict[str, Any] | None:

@@ -46,7 +46,7 @@ def test_a_server_stands_random_messages(make_session, monkeypatch, memory, atta
             for team in (["all=person"], ["agent_0=person", "agent_1=greedy"])
         ]
         for session in sessions:
-            session.jobs = session.jobs * 50
+            session.matches = session.matches * 50
         refused, broken, complaints = asyncio.run(attacked(sessions, count, attack_seed))
         assert refused and not broken and not complaints and not any(session.error for session in sessions)
         assert any(session.records for session in sessions)

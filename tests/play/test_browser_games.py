@@ -179,7 +179,7 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
 
 def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, problems, tmp_path) -> None:
     plan = plan_evaluation("collab-overcooked", ["all=greedy"], tasks=["boiled_egg"], seed=1)
-    (played,) = plan.jobs[0].run()
+    (played,) = plan.matches[0].run()
     texts = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
         (chef, chef_log), (helper, helper_log) = pages = [listened(context, link) for link in links[:2]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from play.fed import Feed, state, welcome
-from play.world import ESCAPE, Player, first_legal, jobs, play
+from play.world import ESCAPE, Player, first_legal, matches, play
 
 from collab_overcooked.play.ending import PAR, par_of
 from collab_overcooked.play.rooms import rematch_of, with_rematch
@@ -49,8 +49,8 @@ def test_programs_play_the_same_episode(make_session) -> None:
     par = asyncio.run(story())[-1]["par"]
     assert [policy for policy, _ in par] == list(PAR)
     assert all(outcome.startswith("caught after") for _, outcome in par)
-    (job,) = jobs(["all=greedy"], suite="collab-capture", episodes=1)
-    assert par[0][1] == asyncio.run(par_of(job, job.keys[0], "greedy")), "on the same seed"
+    (match,) = matches(["all=greedy"], suite="collab-capture", episodes=1)
+    assert par[0][1] == asyncio.run(par_of(match, match.keys[0], "greedy")), "on the same seed"
 
 
 @pytest.mark.browser

@@ -19,9 +19,9 @@ def ids() -> list[str]:
 def session_for(make_session, env_id: str) -> Session:
     suite = next(name for name, first_suite in registry.first_suites().items() if env_id in first_suite)
     plan = plan_evaluation(suite, ["all=person"])
-    fitting = [job for job in plan.jobs if job.env_id == env_id]
-    job = next((job for job in fitting if len(job.team) > 1), fitting[0])
-    return make_session(job.team, rounds=[job], suite=suite)
+    fitting = [match for match in plan.matches if match.env_id == env_id]
+    match = next((match for match in fitting if len(match.team) > 1), fitting[0])
+    return make_session(match.team, rounds=[match], suite=suite)
 
 
 @pytest.mark.parametrize("env_id", ids())
@@ -51,8 +51,8 @@ def test_people_play_every_game(make_session, env_id) -> None:
 def test_what_people_read_is_understood(env_id) -> None:
     suite = next(name for name, first_suite in registry.first_suites().items() if env_id in first_suite)
     plan = plan_evaluation(suite, ["all=random"])
-    job = next(job for job in plan.jobs if job.env_id == env_id)
-    env = registry.make(job.env_id, **job.env_kwargs)
+    match = next(match for match in plan.matches if match.env_id == env_id)
+    env = registry.make(match.env_id, **match.env_kwargs)
     env.reset(seed=0)
     state = env.clone_state().state
     for seat in range(env.game.n_agents):

@@ -30,10 +30,10 @@ def test_who_takes_the_first_suggestion_of_craft_serves_orders(make_session) -> 
 
 
 def test_people_start_craft_at_the_slowest_pace() -> None:
-    jobs: Any = plan_evaluation("craft", ["all=greedy"], agents=(2,)).jobs
-    ordered = registry.load_suite("craft").order_for_people(jobs)
-    assert [job.env_kwargs["pace"] for job in ordered] == [5, 4, 3, 2, 1]
-    assert replace(ordered[0], team=jobs[0].team) in jobs
+    matches: Any = plan_evaluation("craft", ["all=greedy"], agents=(2,)).matches
+    ordered = registry.load_suite("craft").order_for_people(matches)
+    assert [match.env_kwargs["pace"] for match in ordered] == [5, 4, 3, 2, 1]
+    assert replace(ordered[0], team=matches[0].team) in matches
 
 
 def test_a_numbered_action_is_left_out_only_beside_the_same_without_a_number() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import CliRunner
-from play.world import KITCHEN, QUICK, first_legal, jobs, play
+from play.world import KITCHEN, QUICK, first_legal, matches, play
 
 from collab_overcooked.cli import app
 from collab_overcooked.play.recording import PlayFolder
@@ -36,7 +36,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Pa
         for partner in ("greedy", "random"):
             folder = PlayFolder(tmp_path_factory.mktemp(clock) / partner, what["suite"], note=lambda text: None)
             for seed in (0, 1):
-                rounds = jobs(["agent_0=person", f"agent_1={partner}"], seed=seed, **what)
+                rounds = matches(["agent_0=person", f"agent_1={partner}"], seed=seed, **what)
                 play(Session(rounds, PlaySettings(**QUICK), folder=folder), restless)
             folder.close()
             folders.append(folder.path)

@@ -48,7 +48,9 @@ def test_a_bad_order_is_refused_by_name(values: Any, message: str) -> None:
 def test_a_room_has_the_people_and_the_task_that_were_ordered() -> None:
     task = choices("Overcooked-v0")[0]
     session = Rooms(None, PlaySettings()).open(RoomOrder("Overcooked-v0", task, 1))
-    assert session.jobs[0].team == ("person", "greedy") and session.jobs[0].task == task and len(session.people) == 1
+    assert (
+        session.matches[0].team == ("person", "greedy") and session.matches[0].task == task and len(session.people) == 1
+    )
     assert session.rematch is not None
 
 
@@ -74,7 +76,7 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     assert wishes[-1] == [[[0, "swap"]], [1]]
     links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in notices]
     assert links == [f"/s/{new.seats[1].token}", f"/s/{new.seats[0].token}"]
-    assert new.jobs[0].seed != session.jobs[0].seed and {p.token for p in new.people}.isdisjoint(
+    assert new.matches[0].seed != session.matches[0].seed and {p.token for p in new.people}.isdisjoint(
         p.token for p in session.people
     )
 
@@ -83,7 +85,7 @@ def test_another_layout_of_the_game_can_follow(make_session) -> None:
     session = with_rematch(make_session(["all=person"], **KITCHEN))
     assert OTHER in session.rematch.list_offers()
     new = session.rematch.make(OTHER)
-    assert new.jobs[0].task != session.jobs[0].task and new.jobs[0].team == session.jobs[0].team
+    assert new.matches[0].task != session.matches[0].task and new.matches[0].team == session.matches[0].team
     alone = with_rematch(make_session(["all=person"], **ESCAPE))
     assert OTHER not in alone.rematch.list_offers()  # it has one layout
 
@@ -166,9 +168,9 @@ def test_games_with_a_lesson_are_known() -> None:
 
 @pytest.mark.parametrize("game", LESSONS)
 def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
-    job = next(job for job in rooms._jobs(game) if job.task == LESSONS[game])
-    env = registry.make(job.env_id, **job.env_kwargs)
-    record = replace(job, team=("greedy",) * len(job.team)).run()[0]
+    match = next(match for match in rooms._matches(game) if match.task == LESSONS[game])
+    env = registry.make(match.env_id, **match.env_kwargs)
+    record = replace(match, team=("greedy",) * len(match.team)).run()[0]
     steps = {name for name, _ in env.game.lesson}
     taught, done = set(), set()
     for seat in range(env.game.n_agents):

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from play.world import ESCAPE, KITCHEN, Player, first_legal, jobs, play
+from play.world import ESCAPE, KITCHEN, Player, first_legal, matches, play
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -19,7 +19,7 @@ from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
-from collab_overcooked.play.session import Session, check_jobs
+from collab_overcooked.play.session import Session, check_matches
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.records import read_records
@@ -69,7 +69,7 @@ def test_pages_report_the_window_and_losses_of_the_focus(make_session) -> None:
 
 def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
-    session.jobs = session.jobs * 2
+    session.matches = session.matches * 2
     play(session)
     assert [record.episode for record in read_records(session.folder.path)] == [0, 1]
 
@@ -98,7 +98,7 @@ def test_only_people_play_people() -> None:
 )
 def test_what_people_cannot_play_is_refused(team, what, message) -> None:
     with pytest.raises(ValueError, match=message):
-        check_jobs(jobs(team, **what))
+        check_matches(matches(team, **what))
 
 
 def test_bad_settings_are_refused() -> None:
@@ -406,8 +406,8 @@ def test_the_same_bytes_whatever_a_seat_may_not_know() -> None:
 
     for suite in ("overcooked", "cuisineworld", "collab-overcooked", "collab-escape", "rush", "housework"):
         plan = plan_evaluation(suite, ["all=random"])
-        job = next(job for job in plan.jobs if len(job.team) > 1)
-        env = registry.make(job.env_id, **job.env_kwargs)
+        match = next(match for match in plan.matches if len(match.team) > 1)
+        env = registry.make(match.env_id, **match.env_kwargs)
         env.reset(seed=3)
         other = clone(env.arrays[0], 0)
         other.rng[:] += 1
@@ -548,7 +548,7 @@ def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at
     how = {"grace": 0.0, "clock": clock}
     what = KITCHEN if clock == "ticks" else ESCAPE
     session = make_session(["agent_0=person", "agent_1=greedy"], how=how, on_over=overs.append, **what)
-    session.jobs = session.jobs * 2
+    session.matches = session.matches * 2
 
     def is_reached(message: dict[str, Any]) -> bool:
         kind = "frame" if (leaves_at, clock) == ("ask", "ticks") else leaves_at

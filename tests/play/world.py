@@ -15,9 +15,9 @@ KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "max_cycles": 12}
 ESCAPE = {"suite": "collab-escape", "episodes": 1}
 
 
-def jobs(team: Sequence[str], *, suite: str, seed: int = 0, **options: Any) -> tuple[Any, ...]:
+def matches(team: Sequence[str], *, suite: str, seed: int = 0, **options: Any) -> tuple[Any, ...]:
     plan = plan_evaluation(suite, team, seed=seed, **options)
-    return tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)[:1]
+    return tuple(match for match in plan.matches if match.team == plan.matches[0].team)[:1]
 
 
 class Player:

@@ -16,9 +16,10 @@ from collab_overcooked.policies import trained
 from collab_overcooked.policies.export import export_policy
 from collab_overcooked.policies.policy_file import Network, PolicyFile, policy_path, read_policy
 from collab_overcooked.policies.specs import make_policy
-from collab_overcooked.runner.batched import EpisodeBatch, batch_jobs, play_batch, play_returns
-from collab_overcooked.runner.episode import Limits, play_episode, policy_seed
-from collab_overcooked.runner.jobs import EpisodeJob
+from collab_overcooked.runner.batched import play_batch, play_returns
+from collab_overcooked.runner.episode import play_episode, policy_seed
+from collab_overcooked.runner.match import Match
+from collab_overcooked.runner.play import bundles_of
 from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import make_team
 
@@ -37,16 +38,20 @@ CASES = [
 ]
 
 
-def jobs_of(env_id, options, specs):
-    def job(seed):
-        names = {"env_id": env_id, "env_kwargs": options, "team": tuple(specs), "task": "some"}
-        return EpisodeJob(**names, seed=seed, limits=Limits(), episode=seed)
-
-    return [job(seed) for seed in SEEDS]
+def matches_of(env_id, options, specs):
+    names = {"env_id": env_id, "env_kwargs": options, "team": tuple(specs), "task": "some"}
+    return [Match(**names, seed=seed, first=seed) for seed in SEEDS]
 
 
 def one_by_one(env_id, options, specs):
-    return [job.run()[0] for job in jobs_of(env_id, options, specs)]
+    return [match.run()[0] for match in matches_of(env_id, options, specs)]
+
+
+def at_once(env_id, options, specs):
+    (bundle,) = bundles_of("tag", matches_of(env_id, options, specs), [make_team(specs)])
+    tags, records = zip(*bundle.run(), strict=True)
+    assert set(tags) == {"tag"}
+    return list(records)
 
 
 def returns_of(records):
@@ -59,16 +64,14 @@ def test_records_and_returns_are_those_of_single_episodes(env_id, options, specs
     assert None not in play_batch(env_id, options, specs, SEEDS), "an episode was not played in the batch"
     single = one_by_one(env_id, options, specs)
     assert play_returns(env_id, options, specs, SEEDS) == returns_of(single)
-    batches = batch_jobs(jobs_of(env_id, options, specs), [make_team(specs)])
-    assert [type(batch) for batch in batches] == [EpisodeBatch]
-    assert list(map(dump_line, batches[0].run())) == list(map(dump_line, single))
+    assert list(map(dump_line, at_once(env_id, options, specs))) == list(map(dump_line, single))
 
 
 @pytest.mark.parametrize("specs", [["planner", NETWORK], [NETWORK, "planner"]])
 def test_policies_that_do_not_say_so_are_played_one_by_one(specs):
     assert play_batch("Overcooked-v0", ROOM, specs, SEEDS) == [None] * len(SEEDS)
-    jobs = jobs_of("Overcooked-v0", ROOM, specs)
-    assert batch_jobs(jobs, [make_team(specs)]) == jobs
+    matches = matches_of("Overcooked-v0", ROOM, specs)
+    assert [bundle.matches for bundle in bundles_of(0, matches, [make_team(specs)])] == [(one,) for one in matches]
 
 
 def test_games_played_turn_by_turn_are_played_one_by_one():
@@ -86,8 +89,7 @@ def test_a_network_that_reads_past_actions(tmp_path):
     file.save(tmp_path / "past.npz")
     specs = [f"ppo:{tmp_path}/past.npz", "random"]
     assert None not in play_batch("Overcooked-v0", ROOM, specs, SEEDS)
-    batch = batch_jobs(jobs_of("Overcooked-v0", ROOM, specs), [make_team(specs)])[0]
-    assert batch.run() == one_by_one("Overcooked-v0", ROOM, specs)
+    assert at_once("Overcooked-v0", ROOM, specs) == one_by_one("Overcooked-v0", ROOM, specs)
 
 
 def test_scores_of_a_training_are_those_of_episodes():
@@ -118,10 +120,9 @@ def test_an_answer_outside_the_mask_drops_its_episode_alone():
     assert [value is None for value in played] == [bool(policy_seed(seed, 0) % 2) for seed in SEEDS]
     assert 0 < played.count(None) < len(SEEDS)
     specs = ["stubborn", "random"]
-    jobs = jobs_of("Overcooked-v0", ROOM, specs)
-    assert batch_jobs(jobs, [make_team(specs, make)])[0].run(make) == [
-        record for job in jobs for record in job.run(make)
-    ]
+    matches = matches_of("Overcooked-v0", ROOM, specs)
+    (bundle,) = bundles_of(0, matches, [make_team(specs, make)])
+    assert bundle.run(make) == [(0, record) for match in matches for record in match.run(make)]
 
 
 def test_nearly_equal_logits_are_decided_as_for_a_single_row(tmp_path, monkeypatch):
@@ -155,8 +156,7 @@ def test_roundings_of_a_batch_do_not_add_up_in_a_memory(tmp_path, monkeypatch):
     specs = [f"ppo:{tmp_path}/memory.npz", "greedy"]
     monkeypatch.setattr(trained.TrainedPolicy, "forward", rough)
     single = one_by_one("Overcooked-v0", ROOM, specs)
-    batch = batch_jobs(jobs_of("Overcooked-v0", ROOM, specs), [make_team(specs)])[0]
-    assert batch.run() == single
+    assert at_once("Overcooked-v0", ROOM, specs) == single
 
 
 def test_a_pool_of_networks_earns_the_same_in_batches(tmp_path):

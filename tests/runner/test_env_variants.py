@@ -34,7 +34,7 @@ from collab_overcooked.runner.env_variants import (
     setting_names,
     variant_of,
 )
-from collab_overcooked.runner.jobs import cached_env, cached_team
+from collab_overcooked.runner.match import cached_env, cached_team
 from collab_overcooked.runner.records import derived_fields, dump_line
 
 Record = dict[str, Any]
@@ -107,7 +107,7 @@ def other_value(env_id: str, name: str) -> Any:
 def played(suite: str) -> Record:
     """Return the first record of a small run of a suite."""
     team, entry, options = SUITES[suite]
-    record: Record = plan_evaluation(suite, team, options=options, **entry).jobs[0].run()[0]
+    record: Record = plan_evaluation(suite, team, options=options, **entry).matches[0].run()[0]
     return record
 
 
@@ -335,7 +335,7 @@ def test_old_records_without_newer_options_are_of_the_default_variant():
 
 def test_answers_to_items_of_other_options_are_not_put_together():
     plan = plan_evaluation("questions", ["all=random"], games="Overcooked-v0", kinds="own")
-    plain = plan.jobs[0].run()[0]
+    plain = plan.matches[0].run()[0]
     other = altered(plain, lexicon="alien")
     (card,) = score_records([plain, other])
     rows = {row[0]: row[1] for row in card.tables[0].rows}

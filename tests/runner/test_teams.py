@@ -77,4 +77,4 @@ def test_plans_take_every_form_of_a_team_and_print_as_one_line():
         for team in (["all=random"], {"all": "random"}, "all=random", ["random", "random"])
     ]
     assert len({str(plan.teams()) for plan in plans}) == 1
-    assert repr(plans[0]) == "<EpisodePlan: overcooked, 2 episodes, all=random>"
+    assert repr(plans[0]) == "<MatchPlan: overcooked, 2 episodes, all=random>"

@@ -10,11 +10,11 @@ import plan_study
 import pytest
 from plan_study import (
     BOUND,
-    StudyPlan,
     join_studies,
     run_study,
     studied,
     studied_games,
+    study_plan,
     study_table,
     variant_title,
     verdict,
@@ -22,24 +22,22 @@ from plan_study import (
 from records import record_of
 
 from collab_overcooked.runner.env_variants import changed_options
-from collab_overcooked.runner.episode import Limits
 
 GAME = "CollabOvercooked-v0"
 
 
-def jobs_of(game: str, spec: str, **options: Any) -> list[Any]:
-    plan = StudyPlan(suite="", env_id=game, spec=spec, scenes=6, seed=3, options=options, limits=Limits())
-    return plan.make_jobs()
+def matches_of(game: str, spec: str, **options: Any) -> list[Any]:
+    return list(study_plan(game, spec, 6, 3, options).matches)
 
 
-def named_by(job: Any) -> Any:
+def named_by(match: Any) -> Any:
     """Return what names of results are made of, without playing."""
     from collab_overcooked.registry import load_game
 
-    game = load_game(job.env_id, **job.env_kwargs)
-    team = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
-    required = {"family": "", "wanted": 1, "goal": {}} if job.env_id in ("Housework-v0", "Transport-v0") else {}
-    return record_of(env_id=job.env_id, env_kwargs=game.kwargs, team=team, max_cycles=game.max_cycles, **required)
+    game = load_game(match.env_id, **match.env_kwargs)
+    team = {f"agent_{seat}": spec for seat, spec in enumerate(match.team)}
+    required = {"family": "", "wanted": 1, "goal": {}} if match.env_id in ("Housework-v0", "Transport-v0") else {}
+    return record_of(env_id=match.env_id, env_kwargs=game.kwargs, team=team, max_cycles=game.max_cycles, **required)
 
 
 def test_ways_are_compared_on_the_same_scenes(tmp_path: Path) -> None:
@@ -60,20 +58,22 @@ def test_ways_are_compared_on_the_same_scenes(tmp_path: Path) -> None:
 def test_every_option_that_differs_is_named(game: str) -> None:
     """All options of the scenes but those that scenes differ in are in the title of the game's table."""
     study = studied(game)
-    for job in jobs_of(game, "cots"):
-        title = variant_title(study, [named_by(job)])
-        for name, value in changed_options(game, job.env_kwargs).items():
+    for match in matches_of(game, "cots"):
+        title = variant_title(study, [named_by(match)])
+        for name, value in changed_options(game, match.env_kwargs).items():
             assert (f"{name} {value}" in title) != (name in plan_study.varied(study)), (name, title)
 
 
 @pytest.mark.parametrize("game", studied_games())
 def test_further_options_and_those_of_the_bound_are_named(game: str) -> None:
     study = studied(game)
-    entry, other = (variant_title(study, [named_by(jobs_of(game, "cots", **o)[0])]) for o in ({}, {"lexicon": "alien"}))
+    entry, other = (
+        variant_title(study, [named_by(matches_of(game, "cots", **o)[0])]) for o in ({}, {"lexicon": "alien"})
+    )
     assert other.replace(", lexicon alien", "") == entry != other
-    bound = variant_title(study, [named_by(jobs_of(game, BOUND)[0])])
+    bound = variant_title(study, [named_by(matches_of(game, BOUND)[0])])
     assert (bound != entry) == bool(study.bound)
-    assert [job.seed for job in jobs_of(game, BOUND)] == [job.seed for job in jobs_of(game, "cots")]
+    assert [match.seed for match in matches_of(game, BOUND)] == [match.seed for match in matches_of(game, "cots")]
 
 
 def a_study(low: float, high: float, better: str = "lower", **row: Any) -> dict[str, Any]:

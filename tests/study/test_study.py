@@ -112,7 +112,9 @@ def by_pace(**block: Any) -> Study:
 
 def test_conditions_of_a_block_draw_the_same_tasks_and_seeds() -> None:
     def drawn(study: Study, group: int) -> list[list[tuple[str, int]]]:
-        return [[(job.env_kwargs["level"], job.seed) for job in c.draw(0, group)] for c in study.conditions.values()]
+        return [
+            [(match.env_kwargs["level"], match.seed) for match in c.draw(0, group)] for c in study.conditions.values()
+        ]
 
     matched = [drawn(by_pace(), group) for group in range(8)]
     assert all(slow == fast and len(set(slow)) == 3 for slow, fast in matched)
@@ -149,7 +151,7 @@ def test_shipped_studies_can_be_run(name: str) -> None:
     for group in range(groups):
         assert len(result.steps(group)) == len(result.steps(0))
         for condition in result.conditions.values():
-            assert len({job.seed for job in condition.draw(result.seed, group)}) == condition.episodes
+            assert len({match.seed for match in condition.draw(result.seed, group)}) == condition.episodes
 
 
 @pytest.mark.parametrize("name", builtin_names(FOLDER))
@@ -169,7 +171,7 @@ def test_bots_can_answer_every_question_of_shipped_studies(name: str) -> None:
 def test_the_shipped_protocols_are_the_papers() -> None:
     """Five conditions of one person each; five pairs with two of the tasks of each of six levels."""
     alone = read_study("mindagent_partners")
-    assert [len(condition.jobs[0].team) for condition in alone.conditions.values()] == [
+    assert [len(condition.matches[0].team) for condition in alone.conditions.values()] == [
         1,
         2,
         3,
@@ -182,8 +184,8 @@ def test_the_shipped_protocols_are_the_papers() -> None:
     assert "How many partners" in items["agents"]  # the manipulation check
     pairs = read_study("collab_overcooked_pairs")
     assert (pairs.limit, pairs.group, len(pairs.conditions)) == (10, 2, 6)
-    drawn = [job for entry in pairs.conditions.values() for job in entry.draw(0, 3)]
-    assert len(drawn) == len({job.task for job in drawn}) == 12 and [job.level for job in drawn[::2]] == list(
+    drawn = [match for entry in pairs.conditions.values() for match in entry.draw(0, 3)]
+    assert len(drawn) == len({match.task for match in drawn}) == 12 and [match.level for match in drawn[::2]] == list(
         range(1, 7)
     )
 
@@ -279,7 +281,7 @@ def test_errors_name_the_line_and_the_file_once(
 
 def test_partners_can_be_replaced() -> None:
     result = read_study(QUICK, {"mate": "random"})
-    assert result.conditions["helped"].jobs[0].team == ("person", "random")
+    assert result.conditions["helped"].matches[0].team == ("person", "random")
     with pytest.raises(ValueError, match="unknown partner of the study 'mat'; did you mean mate"):
         read_study(QUICK, {"mat": "random"})
 

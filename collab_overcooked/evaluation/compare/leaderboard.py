@@ -26,7 +26,7 @@ from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_play
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_text
 
@@ -397,13 +397,13 @@ def _brief(plan: ComparisonPlan) -> ComparisonPlan:
     return replace(plan, episodes=1)
 
 
-def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
+def _played(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
     by_entry = {}
-    for job in evaluation.jobs:
-        shell, options = split_options(job.env_kwargs)
-        limits = job.limits.changed()
-        variant = variant_of_play(job.env_id, options, job.team, shell.get("max_cycles"), limits)
-        by_entry[job.task, variant.key] = variant
+    for match in plan.kinds:
+        shell, options = split_options(match.env_kwargs)
+        limits = match.limits.changed()
+        variant = variant_of_play(match.env_id, options, match.team, shell.get("max_cycles"), limits)
+        by_entry[match.task, variant.key] = variant
     return by_entry
 
 
@@ -413,7 +413,7 @@ def _setting(record: Record) -> tuple[str, str]:
 
 def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
     try:
-        planned = _played(_brief(plan).evaluation(entry)) if entry.game not in registry.COMMON_SUITES else {}
+        planned = _played(_brief(plan).plan_of(entry)) if entry.game not in registry.COMMON_SUITES else {}
     except ValueError as error:
         raise ValueError(f"{out / PLAN}: {error}") from None
     variants = {variant.key: variant.title for variant in planned.values()}

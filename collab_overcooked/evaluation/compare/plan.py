@@ -22,7 +22,7 @@ from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.teams import MakePolicy
 
@@ -94,11 +94,11 @@ class ComparisonPlan:
 
         return replace(benchmark, settings=tuple(map(changed, benchmark.settings)), pairs=changed(benchmark.pairs))
 
-    def evaluations(self) -> dict[Entry, Evaluation]:
-        """Return what the entries play; checks and reads everything again."""
-        return {entry: self.evaluation(entry) for entry in self.entries}
+    def runs(self, out: Path) -> list[tuple[MatchPlan, Path]]:
+        """Return what the entries play, and their run folders; checks and reads everything again."""
+        return [(self.plan_of(entry), out / entry.folder) for entry in self.entries]
 
-    def evaluation(self, entry: Entry) -> Evaluation:
+    def plan_of(self, entry: Entry) -> MatchPlan:
         """Return what an entry plays."""
         benchmark = self.benchmark(entry.game)
         settings = {setting.name: setting for setting in (benchmark.pairs, *benchmark.settings)}
@@ -106,7 +106,7 @@ class ComparisonPlan:
             raise ValueError(near_matches(f"setting of {entry.game}", entry.setting, settings))
         return self.planned(entry.game, entry.assignments, benchmark.pairs if entry.paired else settings[entry.setting])
 
-    def planned(self, game: str, team: Sequence[str], setting: Setting) -> Evaluation:
+    def planned(self, game: str, team: Sequence[str], setting: Setting) -> MatchPlan:
         """Return what a team plays in a setting."""
         options = self.options.get(game, {})
         return plan_evaluation(game, team, seed=self.seed, limits=self.limits, options=options, **setting.suite_options)
@@ -281,13 +281,13 @@ def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping
     games: dict[str, Any] = {}
     for spec, player in players.items():
         try:
-            job = plan.planned(game, [f"all={spec}"], setting).jobs[0]
+            match = plan.planned(game, [f"all={spec}"], setting).matches[0]
         except NothingToPlay as error:
             reasons[spec] = str(error)
             continue
-        variant = repr(job.env_kwargs)  # who plays can decide how
-        games[variant] = games.get(variant) or job.load_game()
-        reasons[spec] = _reason(player, games[variant], job.task, setting)
+        variant = repr(match.env_kwargs)  # who plays can decide how
+        games[variant] = games.get(variant) or match.load_game()
+        reasons[spec] = _reason(player, games[variant], match.task, setting)
     return reasons
 
 

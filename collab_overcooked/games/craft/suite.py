@@ -16,7 +16,6 @@ import numpy as np
 from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.games.craft.engine.compile import Compiled, CraftConfig, compile_level
 from collab_overcooked.games.craft.engine.constants import NOTHING, PACES, STACK, Item, Param, Place, Role
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
@@ -33,6 +32,7 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
+from collab_overcooked.runner.match import Match
 
 AXES = ("level", "agents", "pace")
 
@@ -351,15 +351,15 @@ class CraftSuite(OrderSuite):
     def shipped(self) -> Sequence[str]:
         return levels()
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
         if not agents or not paces or not suite_options.levels:
             raise ValueError("levels, agents and paces need at least one entry each")
-        return self.order_groups(team, suite_options.levels, agents, paces, options)
+        return self.order_matches(team, suite_options.levels, agents, paces, options, suite_options.episodes)
 
-    def order_for_people(self, jobs: Sequence[Any]) -> list[Any]:
-        return sorted(jobs, key=lambda job: -job.env_kwargs["pace"])  # the slowest first
+    def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
+        return sorted(matches, key=lambda match: -match.env_kwargs["pace"])  # the slowest first
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]

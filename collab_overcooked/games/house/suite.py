@@ -13,7 +13,6 @@ from msgspec import field
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
     Record,
     SettingRow,
@@ -35,6 +34,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import step_limit, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import parse_seats, team_text
 
 
@@ -225,7 +225,7 @@ class HouseSuite(Suite):
             options = dict(zip(self.varied, (task, *sizes), strict=True))
             yield ", ".join([task, *(f"{size} {name}" for name, size in options.items() if name != "task")]), options
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         agents = parse_integer("agents", suite_options.agents, 1)
         for task in suite_options.tasks:
             if task not in self.families:
@@ -236,7 +236,7 @@ class HouseSuite(Suite):
         specs = parse_seats(team, agents)
         for name, variant in variants:
             kwargs = {**options, "agents": agents, **variant}
-            yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
+            yield Match(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
 
     def card(self, records: Sequence[Any]) -> Scorecard:
         rows = self.rows(records)

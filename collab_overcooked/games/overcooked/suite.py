@@ -18,7 +18,6 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
     Record,
     SettingRow,
@@ -54,6 +53,7 @@ from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats, team_text
 
 Printed = tuple[float, float | None]
@@ -369,7 +369,7 @@ class OvercookedSuite(SoupSuite):
             return {}
         return {"task": load_kitchen(record.env_kwargs["layout"]).name + swapped}
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         chosen = parse_layouts(suite_options.layouts)
         check_names("layouts", chosen, _setting_name)
         length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1), **options}
@@ -386,7 +386,7 @@ class OvercookedSuite(SoupSuite):
                 level = default_level(seated)
                 kwargs = {} if level == PRIMITIVE else {"action_level": level}
                 kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": layout}
-                yield JobGroup(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
+                yield Match(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
     def shipped(self) -> list[str]:
         return layouts()

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import (
     Listing,
     Record,
@@ -36,6 +35,7 @@ from collab_overcooked.io.structs import Name
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 FAILURE_PRINTED = 35  # turns that the original prints if the thief got away after 30; its averages use 30
@@ -157,7 +157,7 @@ class RoomSuite(Suite):
             Column("turns", "estimate", 1): by_setting("turns"),
         }
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         names = (read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries"))
         settings: dict[str, dict[str, Any]] = {}
         for preset, level, adversary in product(*names):
@@ -169,7 +169,7 @@ class RoomSuite(Suite):
         for setting, kwargs in settings.items():
             specs = parse_seats(team, load_checked(self.env_id, **kwargs).n_agents)
             for task, seated in both_orders(setting, specs):
-                yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
+                yield Match(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         yield (

@@ -1,4 +1,4 @@
-"""A session of the server: one seat of a job, at a private table or one that other sessions share."""
+"""A session of the server: one seat of a match, at a private table or one that other sessions share."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         episode_id: str | None = None,
         suite: str = SUITE,
         team: str = TEAM,
-        job: int = 0,
+        match: int = 0,
         seat: int | None = None,
         table: str = "",
         reward: RewardKind = "outcome",
@@ -66,12 +66,12 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
             episode_id: Id for the state; random by default.
             suite: Name of a suite, as for ``evaluate``.
             team: ``seat=policy`` pairs separated by spaces; each seat ``llm:NAME`` is open to a session.
-            job: Which job of the suite.
+            match: Which match of the suite.
             seat: Index of the seat to take; may be left out if one is open.
-            table: Name of a table that sessions share; all must ask for the same job. Empty for a private table.
+            table: Name of a table that sessions share; all must ask for the same match. Empty for a private table.
             reward: See `Sitting`.
             split: Suite, as the task API calls it.
-            index: Job, as the task API calls it.
+            index: Match, as the task API calls it.
             timeout_s: Seconds to wait for other seats.
             **options: Options of the suite.
 
@@ -79,22 +79,25 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
             The first question to the seat, or an observation that is ``waiting`` for other seats.
 
         Raises:
-            ValueError: For an unknown suite, policy, option or job, or a seat that is taken.
+            ValueError: For an unknown suite, policy, option or match, or a seat that is taken.
         """
         _check_client(team, options)
-        suite, job = split or suite, job if index is None else index
-        terms = {"suite": suite, "team": team, "job": job, "reward": reward, "options": options}
+        suite, match = split or suite, match if index is None else index
+        terms = {"suite": suite, "team": team, "match": match, "reward": reward, "options": options}
         if self._table is None or (self._name, self._table.terms, seat) != (table, terms, self._asked_for):
             self.close()
             name = table or f"private {uuid4()}"
             records = "" if seed is not None else _run_folder({"suite": suite, "team": team, "options": options})
             self._table = LOBBY.sit(
-                name, seat, terms, lambda: Sitting.of_suite(suite, team, job, reward=reward, records=records, **options)
+                name,
+                seat,
+                terms,
+                lambda: Sitting.of_suite(suite, team, match, reward=reward, records=records, **options),
             )
             self._name, self._asked_for, self._key = table, seat, name
             self._seat = only_seat(self._table) if seat is None else seat
         self._seed, self._begun, self._met = seed, False, False
-        place = {"suite": suite, "task": self._table.sitting.job.task, "seat": self._seat, "table": table}
+        place = {"suite": suite, "task": self._table.sitting.match.task, "seat": self._seat, "table": table}
         self._state = KitchenState(episode_id=episode_id or str(uuid4()), step_count=0, **place)
         return self._wait(timeout_s)
 
@@ -131,20 +134,20 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         return [{"name": suite, "type": "test"} for suite in registry.suites() if suite != "questions"]
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """Return the jobs of a suite."""
-        jobs = plan_evaluation(split, TEAM.split()).jobs
-        return [{"id": f"{split}/{i}", "index": i, "task": job.task} for i, job in enumerate(jobs)]
+        """Return the matches of a suite."""
+        matches = plan_evaluation(split, TEAM.split()).matches
+        return [{"id": f"{split}/{i}", "index": i, "task": match.task} for i, match in enumerate(matches)]
 
     def num_tasks(self, split: str) -> int:
-        """Return the number of jobs of a suite."""
+        """Return the number of matches of a suite."""
         return len(self.list_tasks(split))
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """Return a job of a suite."""
+        """Return a match of a suite."""
         return self.list_tasks(split)[index]
 
     def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, Any]]:
-        """Return a range of the jobs of a suite."""
+        """Return a range of the matches of a suite."""
         return self.list_tasks(split)[start:stop]
 
     # ------------------------------------------------------------------------------------ web page

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.export.chats import record_chats
-from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.match import MatchPlan
 
 SUITE, EPISODES = "collab-escape", 10
 ALL, ONE = "all=llm:greedy?agent=choose", "agent_0=llm:greedy?agent=choose agent_1=greedy"
@@ -19,14 +19,14 @@ COSTS = ("accounts", "decisions")  # seconds, tokens
 STEP_COSTS = ("exchanges", "tokens")
 
 
-def plan(team: str) -> Evaluation:
+def plan(team: str) -> MatchPlan:
     """Return the evaluation of a team."""
     return plan_evaluation(SUITE, team.split(), episodes=EPISODES)
 
 
 def greedy_records() -> list[dict[str, Any]]:
     """Return the records of ``evaluate`` with greedy in both seats."""
-    return [record for job in plan("all=greedy").jobs for record in job.run()]
+    return [record for match in plan("all=greedy").matches for record in match.run()]
 
 
 class Greedy:

@@ -41,8 +41,8 @@ async def play(server: object) -> str:
 
 
 async def play_all() -> None:
-    for job in range(EPISODES):
-        with Sitting.of_suite(SUITE, ALL, job, episodes=EPISODES, records=sys.argv[1]) as sitting:
+    for match in range(EPISODES):
+        with Sitting.of_suite(SUITE, ALL, match, episodes=EPISODES, records=sys.argv[1]) as sitting:
             table = Table(sitting)
             table.start()
             await asyncio.gather(*(play(make_server(table, seat)) for seat in table.seats))

@@ -29,11 +29,11 @@ def serve() -> str:
     return f"http://127.0.0.1:{listening.getsockname()[1]}"
 
 
-def play(url: str, job: int, seat: int, rewards: dict[str, float]) -> None:
+def play(url: str, match: int, seat: int, rewards: dict[str, float]) -> None:
     """Play one seat of a shared table."""
     with KitchenClient(base_url=url).sync() as client:
         result = client.reset(
-            suite=SUITE, team=ALL, job=job, seat=seat, table=f"table {job}", episodes=EPISODES, reward="outcome"
+            suite=SUITE, team=ALL, match=match, seat=seat, table=f"table {match}", episodes=EPISODES, reward="outcome"
         )
         rules = total = 0
         while not result.done:
@@ -42,7 +42,7 @@ def play(url: str, job: int, seat: int, rewards: dict[str, float]) -> None:
             text = "" if seen.waiting else greedy([{"content": rules}, {"content": seen.text}])
             result = client.step(KitchenAction(text=text))
             total += result.reward or 0
-        rewards[f"{job}/{seat}"] = total
+        rewards[f"{match}/{seat}"] = total
 
 
 def play_first(url: str, seed: int) -> list[str]:
@@ -68,8 +68,8 @@ def refusal(url: str, **arguments: str) -> str:
 
 url = serve()
 rewards: dict[str, float] = {}
-for job in range(EPISODES):
-    players = [threading.Thread(target=play, args=(url, job, seat, rewards)) for seat in (0, 1)]
+for match in range(EPISODES):
+    players = [threading.Thread(target=play, args=(url, match, seat, rewards)) for seat in (0, 1)]
     for player in players:
         player.start()
     for player in players:

@@ -75,8 +75,8 @@ def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
 
 def test_the_papers_level_is_usual():
     plan = plan_evaluation("initiations", ["agent_0=greedy"])
-    assert len({group.task for group in plan.groups}) == 5 and plan.episodes == 20
-    assert {(group.level, group.team) for group in plan.groups} == {(3, ("greedy", "reference"))}
+    assert len({kind.task for kind in plan.kinds}) == 5 and len(plan.matches) == 20 * len(plan.kinds)
+    assert {(kind.level, kind.team) for kind in plan.kinds} == {(3, ("greedy", "reference"))}
 
 
 def test_the_chef_is_always_asked():
@@ -161,7 +161,7 @@ def test_the_chef_sees_the_time_limit_of_its_task(tmp_path):
 
 def test_the_papers_five_actions_are_a_preset_and_a_table():
     plan = plan_evaluation("initiations", ["agent_0=greedy"], actions="paper", episodes=1)
-    assert len(plan.jobs) == 25, "five actions in each of the five tasks of level 3"
+    assert len(plan.matches) == 25, "five actions in each of the five tasks of level 3"
     game = load_game("CollabOvercooked-v0", task="baked_carrot_soup")
     names = [verb_of(stage.action) for stage in paper_stages(game)]
     assert names == ["pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_on_counter"]

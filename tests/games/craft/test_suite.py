@@ -35,10 +35,10 @@ def play(team, folder, **options):
 
 def test_the_suite_of_the_paper():
     plan = plan_evaluation("craft", ["all=greedy"])
-    assert [(job.env_kwargs["agents"], job.env_kwargs["pace"]) for job in plan.jobs] == [
+    assert [(match.env_kwargs["agents"], match.env_kwargs["pace"]) for match in plan.matches] == [
         (agents, pace) for agents in (1, 2, 3, 4) for pace in (1, 2, 3, 4, 5)
     ]
-    assert {(job.episodes, job.env_kwargs["level"]) for job in plan.jobs} == {(3, "house")}
+    assert {(match.episodes, match.env_kwargs["level"]) for match in plan.matches} == {(3, "house")}
 
 
 @pytest.mark.parametrize(("options", "message"), [

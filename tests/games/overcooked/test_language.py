@@ -22,7 +22,7 @@ LLM = "llm:m?agent=choose"
 
 def levels(team: list[str], **options: Any) -> list[Any]:
     plan = plan_evaluation("overcooked", team, layouts="cramped_room", options=options)
-    return [job.env_kwargs.get("action_level", "primitive") for job in plan.jobs]
+    return [match.env_kwargs.get("action_level", "primitive") for match in plan.matches]
 
 
 def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
@@ -79,7 +79,7 @@ def test_policies_with_primitive_actions_play_beside_directives(tmp_path, monkey
 
 def test_compare_takes_options_of_the_environment(tmp_path) -> None:
     plan = make_plan(["greedy"], ["overcooked", "rush"], options={"overcooked": {"dynamics": "explicit"}})
-    kwargs = {entry.game: plan.evaluation(entry).jobs[0].env_kwargs for entry in plan.entries}
+    kwargs = {entry.game: plan.plan_of(entry).matches[0].env_kwargs for entry in plan.entries}
     assert kwargs["overcooked"]["dynamics"] == "explicit" and "dynamics" not in kwargs["rush"]
     with pytest.raises(ValueError, match="unknown game 'overcoked'"):
         make_plan(["greedy"], ["overcooked"], options={"overcoked": {}})

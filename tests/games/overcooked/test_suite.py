@@ -48,7 +48,7 @@ def test_different_policies_play_both_orders_of_seats(mixed: list[Any]) -> None:
 
 def test_one_policy_plays_one_order() -> None:
     plan = plan_evaluation("overcooked", ["all=greedy"], episodes=3)
-    assert len(plan.jobs) == 3 * len(suite.ordered_layouts())
+    assert len(plan.matches) == 3 * len(suite.ordered_layouts())
 
 
 def test_scores_are_what_deliveries_paid(usual: list[Any]) -> None:
@@ -132,11 +132,11 @@ def test_folders_and_procedural_layouts_are_played(tmp_path: Path) -> None:
         max_cycles=HORIZON,
         options={"generator": {"seed": 9, "count": 3}},
     )
-    assert [job.task for job in plan.jobs[::2]] == ["a", "b", "cramped_room", "procedural"]
+    assert [match.task for match in plan.matches[::2]] == ["a", "b", "cramped_room", "procedural"]
     records = evaluate(plan, tmp_path / "out", workers=1, note=lambda _: None)
     drawn = records[-1].env_kwargs
     assert drawn["layout"] == "procedural" and drawn["generator"] == {"seed": 9, "count": 3}
-    assert "generator" not in plan.jobs[0].env_kwargs
+    assert "generator" not in plan.matches[0].env_kwargs
     cards = SUITE.score(records, None)
     tasks = [[row[0] for row in card.tables[0].rows] for card in cards]
     assert [[name.split(" ")[0] for name in names] for names in tasks] == [["a", "b", "cramped_room"], ["procedural"]]

@@ -27,11 +27,11 @@ def test_failures_are_printed_as_the_original_does() -> None:
 def test_different_policies_play_every_setting_from_both_seats() -> None:
     results = {"presets": "code2024,paper2023", "adversaries": "own,closest", "episodes": 2}
     mixed = plan_evaluation("collab-capture", ["agent_0=greedy", "agent_1=random"], **results)
-    jobs = mixed.make_jobs()
-    assert len(jobs) == 4 * 2 * 2 and len({job.task for job in jobs}) == 8
-    first, swapped = jobs[0], next(job for job in jobs if job.task == jobs[0].task + ", seats swapped")
+    matches = mixed.matches
+    assert len(matches) == 4 * 2 * 2 and len({match.task for match in matches}) == 8
+    first, swapped = matches[0], next(match for match in matches if match.task == matches[0].task + ", seats swapped")
     assert swapped.team == first.team[::-1] and swapped.seed == first.seed
-    assert len(plan_evaluation("collab-capture", ["all=random"], **results).make_jobs()) == 4 * 2
+    assert len(plan_evaluation("collab-capture", ["all=random"], **results).matches) == 4 * 2
 
 
 @pytest.mark.parametrize(

@@ -299,12 +299,12 @@ def test_results_of_taught_students_with_the_manual_say_so(kiosk, tmp_path, stud
     team = {"agent_0": "random", "agent_1": student}
     settings = scoring.settings_of([record.replace(team=team) for record in records])
     assert {one.teacher for one in settings} == {"none", "teacher_group" + ", students with manual" * noted}
-    plan = rush.RushSuite().groups(
+    plan = rush.RushSuite().matches(
         ["agent_0=random", f"agent_1={student}"],
         RunOptions(scenario=(kiosk,), domain=("kitchen",), teacher=("none", "teacher_group")),
         {},
     )
-    assert [group.task for group in plan] == [
+    assert [match.task for match in plan] == [
         "kiosk, kitchen, 2 agents",
         "kiosk, kitchen, 2 agents, teacher_group" + ", students with manual" * noted,
     ]

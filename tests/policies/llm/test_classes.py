@@ -86,7 +86,7 @@ def kinds_of(suite: str) -> list[str]:
 
 
 def run(suite: str, kind: str, name: str, folder: Any) -> tuple[Model, list[dict[str, Any]]]:
-    """Play the first jobs of a suite."""
+    """Play the first matches of a suite."""
     model = Model(CLASSES[name])
     client = Client(model.complete, budget=Budget(seconds=60.0) if name == "slow" else Budget())
     seat = "agent_0" if suite == "initiations" else "all"

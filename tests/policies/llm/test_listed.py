@@ -12,7 +12,7 @@ from covers import first
 
 import collab_overcooked as co
 from collab_overcooked import registry
-from collab_overcooked.evaluation.compare.play import compare
+from collab_overcooked.evaluation.compare.run import compare
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.listed import RULES, in_order, offered
 from collab_overcooked.policies.specs import make_policy

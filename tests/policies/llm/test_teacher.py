@@ -10,8 +10,7 @@ from collab_overcooked.envs.lexicon import load_lexicon, split_text
 from collab_overcooked.games.rush.suite.scoring import score_record
 from collab_overcooked.policies.llm.agents import LanguagePolicy, policy_maker
 from collab_overcooked.policies.llm.client import Client
-from collab_overcooked.runner.series import play_series
-from collab_overcooked.runner.teaching import make_teaching
+from collab_overcooked.runner.teaching import make_teaching, play_series
 from collab_overcooked.runner.teams import make_team
 
 pytest.importorskip("jinja2", reason="needs the extra llm")

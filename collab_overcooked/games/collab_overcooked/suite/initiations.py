@@ -9,23 +9,20 @@ responses are scored and classified by default.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from collab_overcooked import registry
-from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.envs.shells import split_options
-from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.games.collab_overcooked.engine.constants import Task
 from collab_overcooked.games.collab_overcooked.options import ALL_ACTIONS, LEVELS, PAPER_ACTIONS
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
-from collab_overcooked.games.collab_overcooked.suite.scoring import ENV_ID, CollabRecord
 from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite
 from collab_overcooked.games.collab_overcooked.suite.tables import REFERENCE
+from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
-from collab_overcooked.runner.jobs import EpisodeJob
-from collab_overcooked.runner.teams import ALL, Team
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.match import Match, cached_env, cached_team
+from collab_overcooked.runner.teams import ALL, MakePolicy, Team
 
 NAME = "initiations"
 CHEF = 0
@@ -126,36 +123,34 @@ def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample(EpisodeJob):
+class InitiationMatch(Match):
     """Question to the chef."""
 
     longest = 1  # step in which the chef is asked
+    playable = False
     stage: int  # Number of the state among those of its task
 
-    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> CollabRecord:
+    def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
+        env, team = cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make)
         game: Any = env.game
         stage = stages(game)[self.stage]
         staged = tuple(
             Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)
         )
-        record: Any = super().record(env, Team(team.specs, staged), len(stage.before) + 1)
-        return record.replace(due=stage.action, due_number=self.stage + 1)
-
-
-class InitiationPlan(EpisodePlan):
-    """All samples of all states of some tasks."""
-
-    job = Sample
+        facts: dict[str, Any] = {"task": self.task, "level": self.level, "limits": self.limits, "episode": self.first}
+        asked = Team(team.specs, staged)
+        record: Any = play_episode(env, asked, self.seed, ends_after=len(stage.before) + 1, **facts)
+        record = record.replace(due=stage.action, due_number=self.stage + 1)
+        return [record.replace(metrics=game_metrics(self.env_id).measure(record))]
 
 
 class InitiationSuite(CollabOvercookedSuite):
     """Questions to a chef; scored like any episodes of the game."""
 
-    plan_class = InitiationPlan
     listed: ClassVar = {}
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         named = [word.partition("=")[0] for word in team]
         if f"agent_{CHEF}" not in named and ALL not in named:
             raise ValueError(
@@ -165,10 +160,10 @@ class InitiationSuite(CollabOvercookedSuite):
         if suite_options.levels is None and not suite_options.tasks:
             suite_options = replace(suite_options, levels=LEVELS)
         seats = [*team, *([] if ALL in named else [f"{ALL}={REFERENCE}"])]
-        for group in super().groups(seats, suite_options, options):
-            game = registry.load_game(ENV_ID, **split_options(group.env_kwargs)[1])
-            for stage in range(len(chosen_stages(game, suite_options.actions))):
-                yield replace(group, first=stage * suite_options.episodes, fields={"stage": stage})
+        for match in super().matches(seats, suite_options, options):
+            for stage in range(len(chosen_stages(match.load_game(), suite_options.actions))):
+                played = {item.name: getattr(match, item.name) for item in fields(match)}
+                yield InitiationMatch(**played | {"first": stage * suite_options.episodes, "stage": stage})
 
     def described(self, kitchen: str) -> list[str]:
         return []

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Suite, load_checked
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
 from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
@@ -33,6 +32,7 @@ from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NoOptions
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import parse_seats
 
 
@@ -108,14 +108,14 @@ class CollabOvercookedSuite(Suite):
             **super().env_options(suite_options, options),
         }
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         known = task_references(options)
         tasks = choose_tasks(known, suite_options.levels, suite_options.tasks)
         load_checked(ENV_ID, **options, task=tasks[0])  # rejects bad option values
         specs = parse_seats(team, len(known.display_names))
         for task in tasks:
             kwargs, level = {**options, "task": task}, known.tasks[task].level
-            yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
+            yield Match(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.games.cuisineworld.engine.generate import LevelWish, generate_level
 from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
 from collab_overcooked.games.cuisineworld.engine.spec import (
@@ -37,6 +36,7 @@ from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.match import Match
 
 NAME = "cuisineworld"
 COMPARED, PAIRS = {"agents": [2], "episodes": EPISODES}, {"alphas": [2.0], "runs": 1}
@@ -157,12 +157,13 @@ class CuisineWorldSuite(OrderSuite):
     def pace_name(self, pace: float | None) -> str:
         return "times of the level file" if pace is None else f"alpha {pace:g}"
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
         if not agents or not alphas:
             raise ValueError("agents and alphas need at least one number each")
-        return self.order_groups(team, parse_level_names(suite_options.levels), agents, alphas, options)
+        named = parse_level_names(suite_options.levels)
+        return self.order_matches(team, named, agents, alphas, options, suite_options.episodes)
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]

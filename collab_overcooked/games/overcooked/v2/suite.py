@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import ComparisonBudget
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
-from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import load_checked
 from collab_overcooked.games.overcooked.engine.constants import HORIZON
 from collab_overcooked.games.overcooked.engine.spec import layouts as classic_layouts
@@ -21,6 +20,7 @@ from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import read_names
 from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 ENV_ID = "OvercookedV2-v0"
@@ -104,7 +104,7 @@ class OvercookedV2Suite(SoupSuite):
     }
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in layouts()]}
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         names = {"paper": PAPER, "all": tuple(layouts())}
         chosen = [
             layout for name in read_names("layouts", suite_options.layouts) for layout in names.get(name, (name,))
@@ -121,7 +121,7 @@ class OvercookedV2Suite(SoupSuite):
             specs = parse_seats(team, load_checked(ENV_ID, **kwargs).n_agents)
             name = layout + (ALL_SEEN if view == "all" and layout in PAPER else "")
             for task, seated in both_orders(name, specs):
-                yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
+                yield Match(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         if not name.endswith((".yaml", ".yml")) and (name not in layouts() or name in classic_layouts()):

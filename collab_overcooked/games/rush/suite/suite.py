@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
-from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Suite, check_names, load_checked
 from collab_overcooked.game_record import NO_TEACHER, PLAIN
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
@@ -33,7 +32,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import EpisodeLogger
-from collab_overcooked.runner.jobs import Series
+from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teaching import Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size
 
@@ -136,13 +135,13 @@ def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScenarioRun(Series):
+class ScenarioMatch(Match):
     """All episodes of a scenario, in turn."""
 
     teacher: str  # Who speaks between the episodes, see ``make_teaching``
 
-    def run(self, make: MakePolicy | None = None) -> list[Any]:
-        return [record.replace(teacher=self.teacher) for record in super().run(make)]
+    def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
+        return [record.replace(teacher=self.teacher) for record in super().run(make, actions)]
 
     def teachers(self) -> list[str]:
         spec = language_teacher(self.teacher)
@@ -150,12 +149,6 @@ class ScenarioRun(Series):
 
     def teaching(self, make: MakePolicy) -> Teaching:
         return make_teaching(self.teacher, make)
-
-
-class RushPlan(SeriesPlan):
-    """Runs of scenarios."""
-
-    job = ScenarioRun
 
 
 def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
@@ -170,7 +163,7 @@ class RushSuite(Suite):
     score_metric = "completed"
     axes = AXES
     record_class = RushRecord
-    plan_class = RushPlan
+    repeats = "runs"
     set_elsewhere: ClassVar = {
         "scenario": "--scenario",
         "agents": "--agents",
@@ -186,7 +179,7 @@ class RushSuite(Suite):
             list(map(", ".join, product(SCENARIOS, DOMAINS))), {"runs": 20}, pairs_in=len(DOMAINS)
         ),
     }
-    benchmark_fields: ClassVar = {"repeats": "runs", "digits": 2}
+    benchmark_fields: ClassVar = {"digits": 2}
     leaderboard_notes = ("CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over both agents' A+.",)
     listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
@@ -199,7 +192,7 @@ class RushSuite(Suite):
         teacher = teacher_text(record.teacher, team)
         return {"scenario": scenario, "task": task_name(scenario, domain, len(team), teacher)}
 
-    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         lists = {
             "scenario": suite_options.scenario,
             "domain": suite_options.domain,
@@ -227,8 +220,14 @@ class RushSuite(Suite):
                 load_checked(env_id, **kwargs)  # rejects bad values, and lexicons without the scenario's terms
                 for teacher in lists["teacher"]:
                     task = task_name(loaded.name, domain, size, teacher_text(teacher, specs[size]))
-                    fields = {"teacher": teacher, "episodes": suite_options.episodes or len(loaded.episodes)}
-                    yield JobGroup(env_id=env_id, env_kwargs=kwargs, team=specs[size], task=task, fields=fields)
+                    yield ScenarioMatch(
+                        env_id=env_id,
+                        env_kwargs=kwargs,
+                        team=specs[size],
+                        task=task,
+                        teacher=teacher,
+                        episodes=suite_options.episodes or len(loaded.episodes),
+                    )
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]

@@ -13,8 +13,7 @@ from collab_overcooked.games.rush.suite.scoring import score_record
 from collab_overcooked.policies.api import Learner, Lesson
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.random import RandomPolicy
-from collab_overcooked.runner.series import play_series
-from collab_overcooked.runner.teaching import Teaching, make_teaching
+from collab_overcooked.runner.teaching import Teaching, make_teaching, play_series
 from collab_overcooked.runner.teams import Team
 
 CAFE = {

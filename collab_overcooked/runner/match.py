@@ -1,31 +1,31 @@
-"""Jobs (units of work for one worker), evaluations that consist of jobs, and caches of environments and teams."""
+"""Matches (units of play), plans that consist of matches, and caches of environments and teams."""
 
 from __future__ import annotations
 
 import json
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
-from collab_overcooked.core.record import Record
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
+from collab_overcooked.game_record import NO_TEACHER
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.specs import PolicySpec, make_policy
-from collab_overcooked.runner.episode import Limits, episode, play_episode
+from collab_overcooked.runner.episode import Limits, episode
 from collab_overcooked.runner.records import Key
-from collab_overcooked.runner.series import play_series
-from collab_overcooked.runner.teaching import Teaching
+from collab_overcooked.runner.teaching import Teaching, make_teaching, play_series
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job(ABC):
-    """Unit of work for one worker: an episode, or a series of consecutive ones.
+class Match:
+    """A team in an environment: one episode, or a series of consecutive ones.
+
+    The environment is seeded before the first episode of a series only, and the team may learn from each episode.
 
     Attributes:
         env_id: Registered id.
@@ -34,18 +34,28 @@ class Job(ABC):
         task: Name of the task in the records.
         level: Level of the task, in games with levels.
         seed: Seed of the environment.
+        first: Number of the first episode within its task.
+        episodes: Number of episodes.
         limits: Limits of conversations and corrections.
         longest: Maximum steps of an episode; None for the environment's limit.
+        playable: Whether people can play it: all episodes, from start to end.
     """
 
     longest: ClassVar[int | None] = None
+    playable: ClassVar[bool] = True
     env_id: str
     env_kwargs: Mapping[str, Any]
     team: tuple[str, ...]
     task: str
     level: int | None = None
-    seed: int
-    limits: Limits
+    seed: int = 0
+    first: int = 0
+    episodes: int = 1
+    limits: Limits = field(default_factory=Limits)
+
+    def config(self) -> dict[str, Any]:
+        """Return what distinguishes it from other matches of a plan, save for seeds, fit for JSON."""
+        return {name: value for name, value in asdict(self).items() if name not in ("seed", "limits")}
 
     def load_game(self) -> Any:
         """Return the compiled game, without an environment, which would compile the game's kernels."""
@@ -59,112 +69,75 @@ class Job(ABC):
         """Return the specs of the language models that teach between episodes."""
         return []
 
-    @property
-    @abstractmethod
-    def keys(self) -> Sequence[Key]:
-        """Keys of the records."""
-
-    @abstractmethod
-    def run(self, make: MakePolicy | None = None) -> list[Any]:
-        """Return the records, in the order of the keys."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EpisodeJob(Job):
-    """Job of a single episode."""
-
-    episode: int  # Number of the episode within its task
-
-    @property
-    def keys(self) -> tuple[Key]:
-        return ((self.task, self.episode),)
-
-    def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
-        env = cached_env(self.env_id, self.env_kwargs)
-        if actions is None:
-            record = self.record(env, cached_team(self.team, make))
-        else:
-            record = episode(env, self.team, self.seed, **self._options()).take(actions)
-        return [record.replace(metrics=game_metrics(self.env_id).measure(record))]
-
-    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> Record:
-        """Play the episode, or its first ``ends_after`` steps, and return its record without metrics."""
-        return play_episode(env, team, self.seed, ends_after=ends_after, **self._options())
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "episode": self.episode,
-            "task": self.task,
-            "level": self.level,
-            "limits": self.limits,
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Series(Job):
-    """Job of consecutive episodes: the environment is not reseeded, and the team may learn from each episode."""
-
-    number: int  # Number of the series within its task
-    episodes: int  # Number of episodes
+    def teaching(self, make: MakePolicy) -> Teaching:
+        """Return the teaching between the episodes; without a teacher by default."""
+        return make_teaching(NO_TEACHER)
 
     @property
     def keys(self) -> list[Key]:
-        return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
+        """Keys of the records."""
+        return [(self.task, number) for number in range(self.first, self.first + self.episodes)]
 
-    def run(self, make: MakePolicy | None = None) -> list[Any]:
-        return play_series(
-            cached_env(self.env_id, self.env_kwargs),
-            cached_team(self.team, make),
-            self.seed,
-            self.keys,
-            level=self.level,
-            limits=self.limits,
-            score=game_metrics(self.env_id).measure,
-            teaching=self.teaching(make or make_policy),
-        )
+    def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
+        """Play, and return the records with their metrics, in the order of the keys.
 
-    def teaching(self, make: MakePolicy) -> Teaching | None:
-        """Return the teaching between the episodes; None without a teacher."""
-        return None
+        Args:
+            make: Factory of policies; those of the registry, cached in this process, if None.
+            actions: Action ids by timestep and seat that policies have decided before, for a single episode.
+        """
+        env, measure = cached_env(self.env_id, self.env_kwargs), game_metrics(self.env_id).measure
+        facts: dict[str, Any] = {"level": self.level, "limits": self.limits}
+        if actions is None:
+            team, teaching = cached_team(self.team, make), self.teaching(make or make_policy)
+            return play_series(env, team, self.seed, self.keys, score=measure, teaching=teaching, **facts)
+        decided = episode(env, self.team, self.seed, task=self.task, episode=self.first, **facts)
+        record = decided.take(actions)
+        return [record.replace(metrics=measure(record))]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation(ABC):
-    """All jobs of one run. Suites add the fields from which jobs are made.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MatchPlan:
+    """All matches of one run.
 
     Attributes:
         suite: Name of the suite.
         seed: Seed of the run.
-        options: Environment options of all jobs.
+        options: Environment options of all matches.
         limits: Limits of conversations and corrections.
+        kinds: The first match of each kind: task, options and team.
+        matches: All matches, in the order of the record file.
     """
 
     suite: str
     seed: int
     options: Mapping[str, Any]
     limits: Limits
+    kinds: tuple[Match, ...]
+    matches: tuple[Match, ...]
 
     def __repr__(self) -> str:
         teams = "; ".join(dict.fromkeys(map(team_text, self.teams())))
-        return f"<{type(self).__name__}: {self.suite}, {self.n_episodes} episodes, {teams}>"
+        return f"<MatchPlan: {self.suite}, {self.n_episodes} episodes, {teams}>"
 
-    @abstractmethod
-    def make_jobs(self) -> Sequence[Job]:
-        """Make all jobs, in the order of the record file; this may read files."""
-
-    @cached_property
-    def jobs(self) -> tuple[Job, ...]:
-        """All jobs, in the order of the record file."""
-        return tuple(self.make_jobs())
+    @property
+    def keys(self) -> list[Key]:
+        """Keys of all records, in the order of the record file."""
+        return [key for match in self.matches for key in match.keys]
 
     @property
     def n_episodes(self) -> int:
-        """Number of episodes of all jobs."""
-        return sum(len(job.keys) for job in self.jobs)
+        """Number of episodes of all matches."""
+        return sum(match.episodes for match in self.matches)
 
     def config(self) -> dict[str, Any]:
-        """Return the configuration that must be equal to continue a run, as JSON values; includes files of settings."""
-        config = {"suite": self.suite, "version": __version__, **asdict(self)}
+        """Return the configuration that must be equal to continue a run, as JSON values; includes files of settings.
+
+        The number of repetitions is not part of it: a run can be extended.
+        """
+        config: dict[str, Any] = {"suite": self.suite, "version": __version__, "seed": self.seed}
+        config |= {"options": dict(self.options), "limits": asdict(self.limits)}
+        config |= {"team": list(teams[0])} if len(teams := self.teams()) == 1 else {}
+        config["matches"] = [kind.config() for kind in self.kinds]
         specs = self.language_specs()
         if specs:
             from collab_overcooked.policies.llm.settings import parse_settings
@@ -176,15 +149,15 @@ class Evaluation(ABC):
 
     def plugins(self) -> dict[str, str]:
         """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
-        return plugins_of([job.env_id for job in self.jobs], [spec for team in self.teams() for spec in team])
+        return plugins_of([kind.env_id for kind in self.kinds], [spec for team in self.teams() for spec in team])
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy specs of every team."""
-        return list(dict.fromkeys(job.team for job in self.jobs))
+        return list(dict.fromkeys(kind.team for kind in self.kinds))
 
     def language_specs(self) -> list[str]:
         """Return the specs of all language models of the run."""
-        return list(dict.fromkeys(spec for job in self.jobs for spec in (*job.speakers(), *job.teachers())))
+        return list(dict.fromkeys(spec for kind in self.kinds for spec in (*kind.speakers(), *kind.teachers())))
 
     def has_language_models(self) -> bool:
         """Return whether the run uses language models."""

@@ -1,0 +1,48 @@
+"""Compare policies: plan, play and read the leaderboards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, read_comparison
+from collab_overcooked.evaluation.compare.plan import make_plan
+from collab_overcooked.runner.play import play
+
+
+def compare(
+    policies: str | Sequence[str] | None = None,
+    games: str | Sequence[str] | None = None,
+    out: str | Path = "runs/compare",
+    *,
+    workers: int | str | None = None,
+    note: Callable[[str], None] = print,
+    **plan_options: Any,
+) -> Comparison:
+    """Play policies in all games under equal conditions; episodes that the folder holds are not played again.
+
+    Language models are compared on the command line, which connects to their endpoints.
+
+    Args:
+        policies: Specs; all that need neither key nor file if None.
+        games: Names of suites; all games if None.
+        out: Folder of the comparison.
+        workers: See ``runner.workers.read_workers``; the number of processor cores if None.
+        note: Called with what was repaired, continued or failed.
+        **plan_options: ``budget``, ``episodes``, ``seed``, ``crossplay``, ``limits`` and ``options`` of
+            ``compare.plan.make_plan``.
+
+    Returns:
+        The leaderboards; ``to_pandas()`` has a row for each policy and game.
+
+    Raises:
+        ValueError: For an unknown policy, game or option, or a folder with another comparison in it.
+    """
+    comparison, folder = make_plan(policies, games, **plan_options), Path(out)
+    runs = comparison.runs(folder)
+    if any(plan.has_language_models() for plan, _ in runs):
+        raise ValueError("policies: language models are compared by the command 'collab-overcooked compare'")
+    comparison.write(folder)
+    play(runs, folder, workers=workers, timed=True, note=note)
+    return read_comparison(comparison, folder)

@@ -202,7 +202,7 @@ def test_describe_tells_about_it(name, text):
 
 
 def test_describe_a_task_in_a_kitchen_without_references():
-    assert "No reference trajectories" in run("describe", "boiled_egg", "--kitchen", "three_agents").stdout
+    assert "No reference trajectories" in run("describe", "boiled_egg", "--set", "kitchen=three_agents").stdout
 
 
 def test_kitchen_files_are_checked(tmp_path):
@@ -269,7 +269,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["render", "RUN", "--episode", "-1", "--out", "x.gif"], "-1 does not exist"),
         (["report", "absent"], "absent: no such run folder"),
         (["list", "task"], "unknown listing 'task'; did you mean tasks"),
-        (["list", "tasks", "--kitchen", "palace"], "unknown kitchen 'palace'"),
+        (["list", "tasks", "--set", "kitchen=palace"], "unknown kitchen 'palace'"),
         (
             ["describe", "boiled_eg"],
             "unknown environment, task, kitchen, level, craft-level, layout, scenario or map 'boiled_eg'",

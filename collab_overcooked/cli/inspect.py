@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT
+from collab_overcooked.cli.app import OUT, read_settings
 from collab_overcooked.cli.documents import recognise
-from collab_overcooked.cli.options import Gamma, KitchenOpt
+from collab_overcooked.cli.options import Settings
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def list_names(
     suite: Annotated[
         str | None, Parameter(help="Suite of the tasks, levels, ... Default: the first suite that has them.")
     ] = None,
-    kitchen: KitchenOpt = "paper",
+    settings: Settings = None,
 ) -> None:
     """List environments, policies, metrics, tasks, layouts and other names."""
     listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
@@ -44,8 +44,8 @@ def list_names(
         "metrics": list_metrics,
     }
     for name in list(registry.suites()) if suite is None else [suite]:
-        for plural, listing in registry.load_suite(name).listings().items():
-            listings.setdefault(plural, partial(listing, kitchen))
+        for plural, listing in registry.load_suite(name).listed.items():
+            listings.setdefault(plural, partial(listing, read_settings(settings)))
     if what is None:
         OUT.print("\n".join(listings))
         return
@@ -103,19 +103,18 @@ def describe(
     name: Annotated[str, Parameter(help="Environment id, suite, task, kitchen, level, layout or scenario.")],
     /,
     *,
-    kitchen: KitchenOpt = "paper",
-    gamma: Gamma = 1.5,
+    settings: Settings = None,
 ) -> None:
     """Describe an environment, suite, task (recipe, limits, references), kitchen (picture, seats), level, ..."""
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         OUT.print(describe_env(name))
         return
-    suites = [registry.load_suite(name) for name in registry.suites()]
+    suites, options = [registry.load_suite(name) for name in registry.suites()], read_settings(settings)
     if Path(name).suffix in (".yaml", ".yml", ".layout"):
-        OUT.print(describe_file(name, kitchen, gamma))
+        OUT.print(describe_file(name, options))
         return
     for suite in suites:
-        text = suite.describe(name, kitchen, gamma)
+        text = suite.describe(name, options)
         if text is not None:
             OUT.print(text)
             return
@@ -124,25 +123,25 @@ def describe(
         OUT.print(f"{name}: {registry.suites()[name].summary}")
         OUT.print(f"\n{describe_env(suite.env_id)}" if suite.env_id else "A suite of several games.")
         return
-    kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listings())
+    kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listed)
     known = [
         *registry.registered(),
         *registry.suites(),
-        *(thing for suite in suites for thing in suite.described(kitchen)),
+        *(one for suite in suites for listing in suite.listed.values() for one, _ in listing(options)),
     ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
     )
 
 
-def describe_file(path: str, kitchen: str, gamma: float) -> str:
+def describe_file(path: str, options: Mapping[str, Any]) -> str:
     """Return the description of a user's file by the suite of the game that reads it, or the result of its check."""
     kind = recognise(path)
     for record in registry.games():
         if kind not in map(registry.load_entry, record.documents):
             continue
         suite = registry.load_suite(next(iter(record.suites)))
-        if text := suite.describe(path, kitchen, gamma) or suite.description(path):
+        if text := suite.describe(path, options):
             return str(text)
     return kind.check([path], kind.options()).text
 

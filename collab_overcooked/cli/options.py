@@ -50,8 +50,6 @@ def several(help: str, metavar: str = NAMES, name: str | None = None) -> Paramet
 
 FLAG = Parameter(show_default=False, negative=())
 Settings = Annotated[list[str] | None, several("Environment options.", PAIRS, "--set")]
-KitchenOpt = Annotated[str, Parameter(help="Built-in kitchen or path of a YAML file.")]
-Gamma = Annotated[float, Parameter(help="Time limit as a multiple of the reference time.")]
 
 
 def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:

@@ -28,8 +28,8 @@ from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.play import check_episodes
 from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
-Listing = Callable[[str], list[tuple[str, str]]]
-"""Takes a kitchen; returns names and what they are."""
+Listing = Callable[[Mapping[str, Any]], list[tuple[str, str]]]
+"""Takes options of the environment; returns names and what they are."""
 
 
 Metric = str | Callable[[Any], float | None]
@@ -348,20 +348,13 @@ class Suite:
         """Return what a record's episode is called."""
         return str(record.task)
 
-    def listings(self) -> Mapping[str, Listing]:
-        """Return what can be listed, by its plural: ``"tasks"``, ``"levels"``."""
-        return self.listed
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
+        """Describe what is listed by a name, or a file of the game; None if there is no such thing.
 
-    def described(self, kitchen: str) -> Sequence[str]:
-        """Return the names that ``describe`` knows: all that are listed, unless a game says otherwise."""
-        return [name for listing in self.listings().values() for name, _ in listing(kitchen)]
-
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a task, a level, or whatever else the game has by that name; None if there is no such thing."""
-        return self.description(name) if name in self.described(kitchen) else None
-
-    def description(self, name: str) -> str | None:
-        """Return the description of what is listed by a name; None if the game has none."""
+        Args:
+            name: Name of a task, level or the like, or the path of a file.
+            options: Options of the environment.
+        """
         return None
 
 

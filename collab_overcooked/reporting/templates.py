@@ -1,4 +1,4 @@
-"""Markup of reports, from templates that escape whatever is put into them, except markup that templates made."""
+"""Markup of pages, from templates that escape whatever is put into them, except markup that templates made."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from collab_overcooked.io.text import one_line
+from collab_overcooked.io.text import harmless, one_line
+
+FOLDERS = ("reporting/page", "study/page")
 
 
 def render(template: str, **values: Any) -> Markup:
     """Fill a template.
 
     Args:
-        template: Name of a file below ``reporting/page``.
+        template: Name of a file below one of ``FOLDERS``.
         **values: Its variables.
     """
     return Markup(_environment().get_template(template).render(values))
@@ -25,10 +27,10 @@ def render(template: str, **values: Any) -> Markup:
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("collab_overcooked", "reporting/page"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader("collab_overcooked", folder) for folder in FOLDERS]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_one_line,
+        finalize=_harmless,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -36,8 +38,8 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-def _one_line(value: Any) -> Any:
-    return value if isinstance(value, Markup) else one_line(str(value))
+def _harmless(value: Any) -> Any:
+    return value if isinstance(value, Markup) else harmless(str(value))
 
 
 def _breakable(name: str) -> Markup:

@@ -103,7 +103,7 @@ def test_a_question_is_asked_if_another_was_answered_so(tmp_path: Path) -> None:
     ):
         with served(read_study(study_of_form(PLAYS, HOURS)), tmp_path / folder) as client:
             page = client.post("/study/consent", data=AGREE)
-            assert 'data-show-if="{&quot;plays&quot;: [&quot;yes&quot;]}"' in page.text
+            assert 'data-show-if="{&#34;plays&#34;: [&#34;yes&#34;]}"' in page.text
             missing = client.post(page.url.path, data={"step": "0", "plays": "yes"})
             assert "answer this question" in missing.text
             client.post(page.url.path, data={"step": "0", **sent})

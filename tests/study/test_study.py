@@ -32,7 +32,7 @@ from collab_overcooked.study.documents import check_studies, differences
 from collab_overcooked.study.forms import FormItem, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
-from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
+from collab_overcooked.study.pages import consent_page, end_page, form_page, paragraphs
 from collab_overcooked.study.reader import default_per_network, read_study
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
@@ -339,9 +339,13 @@ def test_pages_show_texts_as_texts_and_complaints_beside_their_fields(study: Stu
     assert "&lt;b&gt;study" in page and "<b>study" not in page and 'value="&lt;i&gt;7"' in page
     assert 'aria-invalid="true" aria-describedby="age-error"' in page and 'href="#age"' in page
     assert "Too &lt;young&gt;." in page and 'role="alert"' in page and '<html lang="en">' in page
-    assert prose("One\ntwo.\n\n- a\n- b <x>\n\n# Head") == (
-        "<p>One two.</p><ul><li>a</li><li>b &lt;x&gt;</li></ul><h2>Head</h2>"
+    parts = [("p", "One two."), ("ul", ["a", "b <x>"]), ("h2", "Head")]
+    assert paragraphs("One\ntwo.\n\n- a\n- b <x>\n\n# Head") == parts
+    shown = consent_page(replace(study, consent="One\ntwo.\n\n- a\n- b <x>\n\n# Head"), {})
+    assert (
+        "<p>One two.</p>" in shown and "<ul><li>a</li><li>b &lt;x&gt;</li></ul>" in shown and "<h2>Head</h2>" in shown
     )
+    assert "built-in" not in shown, "texts of pages have names of methods, such as copy"
 
 
 def test_ends_name_the_id_in_every_text() -> None:

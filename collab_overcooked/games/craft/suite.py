@@ -381,8 +381,9 @@ class CraftSuite(OrderSuite):
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         return [REMARK]
 
-    def description(self, name: str) -> str:
-        return check_levels([name], LevelOptions()).text
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
+        is_level = name in levels() or name.endswith((".yaml", ".yml"))
+        return check_levels([name], LevelOptions()).text if is_level else None
 
 
 def _card(result: CraftResult) -> Scorecard:

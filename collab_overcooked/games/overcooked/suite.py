@@ -448,7 +448,7 @@ class OvercookedSuite(SoupSuite):
                     numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
         return numbers
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
         return describe_layout(name) if name in layouts() or name.endswith((".layout", ".yaml", ".yml")) else None
 
 

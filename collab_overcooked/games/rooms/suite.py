@@ -13,7 +13,6 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting
 from collab_overcooked.evaluation.suites import (
-    Listing,
     Record,
     SettingRow,
     Suite,
@@ -197,17 +196,15 @@ class RoomSuite(Suite):
     def setting(self, name: str) -> Setting:
         return Setting(name, {"presets": name}, {"preset": name})
 
-    def listings(self) -> Mapping[str, Listing]:
-        names = maps(registry.game_class(self.env_id).goal.name.lower())
-        return {"maps": lambda _: [(name, load_rooms(name).description) for name in names]}
-
-    def description(self, name: str) -> str:
-        return str(registry.load_game(self.env_id, map=name).explain())
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
+        is_map = name.endswith((".yaml", ".yml")) or any(name == one for one, _ in self.listed["maps"](options))
+        return str(registry.load_game(self.env_id, **options, map=name).explain()) if is_map else None
 
 
 class CaptureSuite(RoomSuite):
     """Turns until the thief is caught."""
 
+    listed: ClassVar = {"maps": lambda _: [(name, load_rooms(name).description) for name in maps("capture")]}
     title, trained, won, failure_turns = "CollabCapture", ("collab_capture",), "caught", FAILURE_PRINTED
     caught_text = "{player} caught the thief in {room}."
 
@@ -215,6 +212,7 @@ class CaptureSuite(RoomSuite):
 class EscapeSuite(RoomSuite):
     """Share of escapes, and turns."""
 
+    listed: ClassVar = {"maps": lambda _: [(name, load_rooms(name).description) for name in maps("escape")]}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
     caught_text = "The killer caught {player} in {room}."
 

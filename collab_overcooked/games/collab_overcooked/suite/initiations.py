@@ -165,5 +165,5 @@ class InitiationSuite(CollabOvercookedSuite):
                 played = {item.name: getattr(match, item.name) for item in fields(match)}
                 yield InitiationMatch(**played | {"first": stage * suite_options.episodes, "stage": stage})
 
-    def described(self, kitchen: str) -> list[str]:
-        return []
+    def describe(self, name: str, options: Mapping[str, Any]) -> None:
+        return None

@@ -90,14 +90,14 @@ class CollabOvercookedSuite(Suite):
         "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
     )
     listed: ClassVar = {
-        "tasks": lambda kitchen: [
+        "tasks": lambda options: [
             (task.name, f"level {task.level}, reference time {task.reference_time}{task.behaviours_text('; ')}")
-            for task in _by_level(kitchen)
+            for task in _by_level(options)
         ],
         "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
-        "levels": lambda kitchen: [
+        "levels": lambda options: [
             (str(level), ", ".join(task.name for task in tasks))
-            for level, tasks in groupby(_by_level(kitchen), lambda task: task.level)
+            for level, tasks in groupby(_by_level(options), lambda task: task.level)
         ],
     }
 
@@ -165,19 +165,16 @@ class CollabOvercookedSuite(Suite):
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
-    def described(self, kitchen: str) -> list[str]:
-        return [*builtin_names("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
-
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
         if name in builtin_names("collab_overcooked") or name.endswith((".yaml", ".yml")):
             return describe_kitchen(name)
-        if name in task_references({"kitchen": kitchen}).tasks:
-            return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})
+        if name in task_references(options).tasks:
+            return describe_task({**options, "task": name})
         return None
 
 
-def _by_level(kitchen: str) -> list[TaskInfo]:
-    return sorted(task_references({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
+def _by_level(options: Mapping[str, Any]) -> list[TaskInfo]:
+    return sorted(task_references(options).tasks.values(), key=lambda task: task.level)
 
 
 def describe_task(env_kwargs: Mapping[str, Any]) -> str:

@@ -199,8 +199,8 @@ class CuisineWorldSuite(OrderSuite):
         rates = published().success_rates
         return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
 
-    def description(self, name: str) -> str:
-        return level_text(load_level(name))
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
+        return level_text(load_level(name)) if name in levels() or name.endswith((".yaml", ".yml")) else None
 
 
 def _class_and_orders(level: Level) -> tuple[str, str]:

@@ -123,7 +123,7 @@ class OvercookedV2Suite(SoupSuite):
             for task, seated in both_orders(name, specs):
                 yield Match(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
         if not name.endswith((".yaml", ".yml")) and (name not in layouts() or name in classic_layouts()):
             return None
         env = registry.make(ENV_ID, layout=name, render_mode="ansi")

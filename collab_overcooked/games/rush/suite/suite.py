@@ -258,5 +258,5 @@ class RushSuite(Suite):
     def fully_succeeded(self, record: Any) -> bool:
         return all(order.finished for order in record.orders)
 
-    def description(self, name: str) -> str:
-        return scenario_text(load_scenario(name))
+    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
+        return scenario_text(load_scenario(name)) if name in scenarios() or name.endswith((".yaml", ".yml")) else None

@@ -31,7 +31,7 @@ def training_configs() -> str:
     for name in shipped_configs():
         values = read_config(name)
         options = ", ".join(f"{key} {value}" for key, value in values["options"].items())
-        kind = "pbt" if "population" in values else values["learner"]
+        kind = "pbt" if "population" in values else "ppo"
         rows.append((code(name), kind, values["env"], options, f"{values['steps']:,}"))
     return table(("configuration", "algorithm", "environment", "options", "steps"), rows)
 

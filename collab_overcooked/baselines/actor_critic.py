@@ -50,7 +50,7 @@ class ActorCritic(nn.Module):
         self.input_shape: tuple[int, ...] = shape
         self.central_size: int = CriticState(game).space.shape[0] if settings.critic == "central" else 0
         self.scale: torch.Tensor
-        self.register_buffer("scale", torch.from_numpy(scale))
+        self.register_buffer("scale", torch.tensor(scale))
         convolutions, trunk = settings.convolutions, settings.trunk
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise([shape[0], *convolutions]):
@@ -74,7 +74,7 @@ class ActorCritic(nn.Module):
         for module in self.modules():
             if isinstance(module, (nn.Linear, nn.Conv2d)):
                 nn.init.orthogonal_(module.weight, gains.get(module, sqrt(2)))
-                nn.init.zeros_(module.bias)  # type: ignore[arg-type]
+                nn.init.zeros_(module.bias)
 
     def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return log probabilities (S * B, A), values (S * B,), and the hidden state (B, H) after the last step."""

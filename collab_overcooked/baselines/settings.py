@@ -44,7 +44,7 @@ class TrainingSettings:
     steps: int  # Environment steps of the whole training (a step of all agents counts once)
     options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
     seed: int = 0  # Of weights, environments and everything drawn
-    masks: bool = True  # Draw accepted actions only; with false a refused action is drawn and has no effect
+    masks: bool = True  # Draw accepted actions only; ``false`` also draws actions that the game rejects
     environments: int = 512  # E
     rollout: int = 64  # Steps of each environment between two updates
     batch_size: int = 4096  # Rows of a gradient step; a row is one step of one agent

@@ -192,13 +192,16 @@ class PPO:
             (rollout.choices, choices),
             (rollout.central, central),
         ):
-            tensor[t].copy_(torch.from_numpy(array))
-        rollout.states[t] = self.state
+            if tensor.numel():  # a critic without global state reads none
+                tensor[t] = torch.from_numpy(array)
+        if self.network.memory is not None:
+            rollout.states[t] = self.state
         log_probs, rollout.values[t], state = self.network(rollout.inputs(t))
         drawn = torch.multinomial(log_probs.exp().cpu(), 1, generator=self.generator)
         actions = drawn.to(self.device)
         rollout.actions[t], rollout.log_probs[t] = actions.squeeze(-1), log_probs.gather(-1, actions).squeeze(-1)
-        self.state.copy_(state)
+        if self.network.memory is not None:
+            self.state.copy_(state)
         chosen: Array = drawn.squeeze(-1).numpy()
         return chosen
 

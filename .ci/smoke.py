@@ -21,7 +21,7 @@ def main(steps: int) -> None:
         episode = play_episode(env, make_team(["greedy"] * env.game.n_agents), seed=0)
         print(record.id, episode.timesteps, "steps", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        train = ["train", "maskable-ppo", "CollabCapture-v0", "--steps", str(32 * steps), "--hyper", *LITTLE]
+        train = ["train", "ppo", "CollabCapture-v0", "--steps", str(32 * steps), "--hyper", *LITTLE]
         subprocess.run([sys.executable, "-m", "collab_overcooked", *train, "--out", f"{folder}/run"], check=True)
 
 

@@ -61,7 +61,7 @@ def ours(seed: int, lossless: bool, steps: int | None) -> dict[str, Any]:
         "before_first_step": ready - STARTED,
         "collect_per_second": training.rollouts.steps / collect,
         "learn_per_second": training.rollouts.steps / learn,
-        "versions": {name: version(name) for name in ("collab-overcooked", "stable-baselines3", "torch", "numba")},
+        "versions": {name: version(name) for name in ("collab-overcooked", "torch", "numba")},
     }
 
 

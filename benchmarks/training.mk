@@ -4,15 +4,13 @@
 # several seeds, `make train-all` every one, `make baselines` measures all and ships the best of each; BRIEFLY="--steps 512"
 # tries a target.
 SEEDS ?= 0 1 2
-PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked
-MASKED := cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard collab_capture collab_escape housework_set_table transport_small
+PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard collab_capture collab_escape housework_set_table transport_small
 PBT := $(addprefix pbt_,cramped_room asymmetric_advantages_llmco coordination_ring forced_coordination counter_circuit)
 GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
 TRAIN := OMP_NUM_THREADS=1 $(BIN)/collab-overcooked train
-SEEDED := $(addprefix train-,$(PPO) $(MASKED) $(PBT))
+SEEDED := $(addprefix train-,$(PPO) $(PBT))
 .PHONY: train-all baselines train-gated_delivery $(SEEDED)
 $(addprefix train-,$(PPO)): ALGORITHM := ppo
-$(addprefix train-,$(MASKED)): ALGORITHM := maskable-ppo
 $(addprefix train-,$(PBT)): ALGORITHM := pbt
 $(SEEDED): train-%: $(STAMP)
 	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed $(BRIEFLY) || exit 1; done

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
+from collab_overcooked.baselines.actor_critic import ActorCritic, policy_file
 from collab_overcooked.baselines.human_games import human_choices, is_table
-from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
 from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
@@ -62,10 +62,10 @@ class Cloning:
         self.network_settings()  # checks the rest
 
     def network_settings(self) -> TrainingSettings:
-        """Return the same network as settings of a masked PPO, whose actor is what is trained here."""
+        """Return the same network as settings of PPO, whose actor is what is trained here."""
         shared = ("env", "options", "seed", "epochs", "batch_size", "learning_rate", "trunk", "heads")
         values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "memory", "mode")}
-        return TrainingSettings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1, sequence=1)
+        return TrainingSettings(**values, steps=1, rollout=1, environments=1, sequence=1)
 
 
 @dataclass(frozen=True)
@@ -179,11 +179,11 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
     known, unseen = split(choices, settings.held_out, rng)
-    network = settings.network_settings()
+    like = settings.network_settings()
     scale = observation_scale(game, settings.seed, bool(settings.convolutions))
-    policy = make_learner(network, game, 1, scale).policy
-    log = learn(policy, settings, known, unseen)
-    file = halved(policy_file(policy, network, game, "bc", command, len(choices)))
+    network = ActorCritic(like, game, scale)
+    log = learn(network, settings, known, unseen)
+    file = halved(policy_file(network, like, game, "bc", command, len(choices)))
     measured = score(game, [file] * game.n_agents, games, settings.seed)
     return Copy(dataclasses.replace(file, meta={**file.meta, "score": measured}), tuple(log), len(choices))
 
@@ -197,27 +197,27 @@ def split(choices: Choices, held_out: float, rng: np.random.Generator) -> tuple[
     return choices.of_episodes(~chosen), choices.of_episodes(chosen)
 
 
-def learn(policy: MaskedPolicy, settings: Cloning, known: Choices, unseen: Choices) -> list[dict[str, float]]:
-    """Train a policy in place and leave it with the weights of the best epoch; return the log."""
-    optimizer = torch.optim.Adam(policy.parameters(), settings.learning_rate)
+def learn(network: ActorCritic, settings: Cloning, known: Choices, unseen: Choices) -> list[dict[str, float]]:
+    """Train a network in place and leave it with the weights of the best epoch; return the log."""
+    optimizer = torch.optim.Adam(network.parameters(), settings.learning_rate)
     log: list[dict[str, float]] = []
-    best, kept = float("inf"), policy.state_dict()
+    best, kept = float("inf"), network.state_dict()
     for epoch in range(1, settings.epochs + 1):
         for rows in _batches(known, settings):
             optimizer.zero_grad()
-            _loss(policy, known, rows)[0].backward()
+            _loss(network, known, rows)[0].backward()
             optimizer.step()
         entry: dict[str, float] = {"epoch": epoch}
         for name, part in (("known", known), ("unseen", unseen)):
             if len(part):
                 with torch.no_grad():
-                    loss, agreement = _loss(policy, part, _in_order(part, settings))
+                    loss, agreement = _loss(network, part, _in_order(part, settings))
                 entry |= {f"{name}_loss": round(loss.item(), 5), f"{name}_agreement": round(agreement.item(), 5)}
         log.append(entry)
         watched = entry.get("unseen_loss", entry["known_loss"])
         if watched < best:
-            best, kept = watched, {name: tensor.clone() for name, tensor in policy.state_dict().items()}
-    policy.load_state_dict(kept)
+            best, kept = watched, {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    network.load_state_dict(kept)
     return log
 
 
@@ -240,19 +240,19 @@ def _batches(choices: Choices, settings: Cloning) -> Iterator[Array]:
         yield rows[:, columns.numpy()]
 
 
-def _loss(policy: MaskedPolicy, choices: Choices, rows: Array) -> tuple[torch.Tensor, torch.Tensor]:
+def _loss(network: ActorCritic, choices: Choices, rows: Array) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the mean loss and the share of choices that are likeliest, of rows (S, B) as of ``_in_order``."""
     known, every = rows.ravel() >= 0, rows.ravel()
     starts = np.zeros(rows.shape, np.bool_)
     starts[0] = True
-    trunk: Any = policy.features_extractor
     inputs = Inputs(
         torch.from_numpy(choices.observations[every]),
-        trunk.initial_state(rows.shape[1]),
+        torch.zeros(rows.shape[1], network.memory.size if network.memory is not None else 0),
         torch.from_numpy(starts.ravel()),
         torch.from_numpy(known),
         torch.zeros(len(every), 0),
+        torch.from_numpy(choices.masks[every]),
     )
-    log_probs, _, _ = policy.judge(inputs, choices.masks[every])
+    log_probs, _, _ = network(inputs)
     log_probs, actions = log_probs[torch.from_numpy(known)], torch.from_numpy(choices.actions[every[known]])
     return -log_probs.gather(-1, actions[:, None]).mean(), (log_probs.argmax(-1) == actions).float().mean()

@@ -13,7 +13,7 @@ from collab_overcooked.baselines.ego import e3t_settings, ego_settings, single_p
 from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
 from collab_overcooked.baselines.population import read_population_settings, run_population
 from collab_overcooked.baselines.seeds import train_seeds
-from collab_overcooked.baselines.settings import LEARNERS, TrainingSettings, read_config, settings_from
+from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
 from collab_overcooked.baselines.train_logger import check_services, send_logs, write_log
 from collab_overcooked.baselines.training import TrainingOutcome
@@ -24,7 +24,7 @@ from collab_overcooked.io.files import read_bytes, write_atomic
 from collab_overcooked.runner.run import resumable
 
 Say = Callable[[str], None]
-ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")
+ALGORITHMS = ("ppo", "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")
 
 
 def train(
@@ -120,8 +120,7 @@ def training_settings(algorithm: str, values: Document) -> TrainingSettings:
             raise ValueError(
                 "partners is missing: name a cloned policy, for example --hyper partners=[runs/bc/policy.npz]"
             )
-        algorithm = values.get("learner", "ppo")
-    return settings_from(TrainingSettings, values.replace({"learner": algorithm}))
+    return settings_from(TrainingSettings, values)
 
 
 def run_population_based(values: Document, folder: Path, command: str, say: Say) -> None:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import torch
 
+from collab_overcooked.baselines.actor_critic import ActorCritic
 from collab_overcooked.baselines.checkpoints import checkpoint_of, last_checkpoint
+from collab_overcooked.baselines.ppo import RolloutBuffer
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.baselines.training import Training, claim_folder, finish, keep_policies, logged_update
@@ -30,22 +30,22 @@ class EntropyBonus:
     """Bonus of an action: minus the logarithm of its probability, averaged over the policies of all members.
 
     Args:
-        policies: Torch policies of the members, read as they are when the bonus is computed.
+        networks: Networks of the members, read as they are when the bonus is computed.
         weight: Factor of the bonus.
     """
 
-    def __init__(self, policies: Sequence[Any], weight: float) -> None:
-        self.policies, self.weight = policies, weight
+    def __init__(self, networks: Sequence[ActorCritic], weight: float) -> None:
+        self.networks, self.weight = networks, weight
 
     @torch.inference_mode()
-    def __call__(self, buffer: Any) -> np.ndarray:
-        """Return the bonuses of the actions in a filled rollout buffer, float32 (T, rows)."""
-        bonus, masks = np.zeros_like(buffer.rewards), getattr(buffer, "action_masks", None)
-        for t, actions in enumerate(torch.from_numpy(buffer.actions)):
-            inputs, allowed = buffer.inputs(t), None if masks is None else masks[t]
-            log_probs = torch.stack([policy.judge(inputs, allowed)[0] for policy in self.policies])
+    def __call__(self, rollout: RolloutBuffer) -> torch.Tensor:
+        """Return the bonuses of the actions in a filled rollout, float32 (T, B)."""
+        bonus = torch.zeros_like(rollout.rewards)
+        for t, actions in enumerate(rollout.actions):
+            inputs = rollout.inputs(t)
+            log_probs = torch.stack([network(inputs)[0] for network in self.networks])
             taken = log_probs.exp().mean(0).gather(-1, actions[:, None]).squeeze(-1)
-            bonus[t] = -self.weight * taken.clamp(min=LOWEST).log().numpy()
+            bonus[t] = -self.weight * taken.clamp(min=LOWEST).log()
         return bonus
 
 
@@ -64,11 +64,11 @@ def train_together(
     """
     folders = [folder / f"member_{k}" for k in range(len(members))]
     trainings = [Training(settings) for settings in members]
-    policies = [training.learners[0].policy for training in trainings]
+    networks = [training.learners[0].network for training in trainings]
     done = last_checkpoint(folder, len(members))
     for k, training in enumerate(trainings):
         claim_folder(folders[k], training.settings.as_dict())
-        training.rollouts.bonus = EntropyBonus(policies, alpha * training.settings.reward_scale)
+        training.rollouts.bonus = EntropyBonus(networks, alpha * training.settings.reward_scale)
         if done:
             training.load(checkpoint_of(folder, k, done))
         else:
@@ -84,7 +84,8 @@ def train_together(
             for training, logger, path in zip(trainings, loggers, folders, strict=True):
                 if not training.over:
                     logged_update(training, logger, path, command)
-            if done % members[0].checkpoint_every == 0 or all(training.over for training in trainings):
+            running = [training for training in trainings if not training.over]
+            if not running or running[0].checkpoint_due:
                 _save(trainings, folder, done)
                 rounds_left = done * trainings[-1].left / (1 - trainings[-1].left)
                 seconds = rounds_left * (time.monotonic() - began) / (done - first)

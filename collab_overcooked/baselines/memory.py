@@ -16,6 +16,7 @@ class Inputs(NamedTuple):
     starts: torch.Tensor  # (S * B,), nonzero where an episode starts
     choices: torch.Tensor  # bool (S * B,), True where the seat has a choice
     central: torch.Tensor  # What a central critic reads, float32 (S * B, C); C is 0 without one
+    masks: torch.Tensor | None = None  # Accepted actions, bool (S * B, A); None for all
     # Which numbers of the flat observation stand in ``observations``, (S * B, K), all others being 0; None for all
     columns: torch.Tensor | None = None
 

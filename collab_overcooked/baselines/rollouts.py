@@ -1,4 +1,4 @@
-"""Play a batch of environments and write what learners need straight into their buffers, no loop over environments."""
+"""Play a batch of environments, whose arrays go into the rollouts of learners without a loop over environments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.partners import TrainingPartner, families_of
-from collab_overcooked.baselines.seating import SeatAssignment, learner_rows
+from collab_overcooked.baselines.ppo import PPO, RolloutBuffer
+from collab_overcooked.baselines.seating import SeatAssignment
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
@@ -65,15 +65,15 @@ class Rollouts:
     Attributes:
         steps: Environment steps taken.
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
-        states: Hidden state of each learner, float32 (rows, H), and of each partner, in all seats (E * N, H).
+        states: Hidden state of each partner in all seats, float32 (E * N, H).
         layouts: Number of each environment's layout at each step of the last rollout, int32 (T, E); 0 without a pool.
         returns_by_family: The same for the episodes beside partners of each family, where there are partners.
     """
 
     # States that episodes start from instead of the game's own, as a batch; None for the game's own
     starts_from: Any = None
-    # Pays learners in addition: returns float32 (T, rows) for a filled buffer; reported returns are without it
-    bonus: Callable[[Any], Array] | None = None
+    # Pays learners in addition: returns float32 (T, B) for a filled rollout; reported returns are without it
+    bonus: Callable[[RolloutBuffer], torch.Tensor] | None = None
 
     def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[TrainingPartner] = ()) -> None:
         self.settings = settings
@@ -88,9 +88,8 @@ class Rollouts:
         longest = max([settings.history, *(partner.file.history for partner in partners)])
         self.past = ActionHistory(settings.environments, game.n_agents, game.n_actions, longest)
         self._histories = {settings.history, *(partner.file.history for partner in partners)}
-        rows = (*learner_rows(settings, game.n_agents), *(self.past.actions.shape[0] * game.n_agents for _ in partners))
-        sizes = [settings.memory_size] * self.seating.n_learners + [partner.file.network.memory for partner in partners]
-        self.states = [np.zeros(shape, np.float32) for shape in zip(rows, sizes, strict=True)]
+        rows = settings.environments * game.n_agents
+        self.states = [np.zeros((rows, partner.file.network.memory), np.float32) for partner in partners]
         self._critic_state = CriticState(game) if settings.critic == "central" else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
@@ -120,40 +119,35 @@ class Rollouts:
         self.counted[environments * GROUPS // len(environments) == GROUPS - 1] = True
         self.seating.draw(np.ones(len(environments), np.bool_), self.rng)
 
-    def collect(self, learners: Sequence[Any], shaping: float) -> None:
-        """Fill the learners' buffers.
+    @torch.inference_mode()
+    def collect(self, learners: Sequence[PPO], shaping: float) -> None:
+        """Fill the rollouts of learners.
 
         Args:
-            learners: From ``make_learner``, one for each entry of ``seating.learners``.
+            learners: One for each entry of ``seating.learners``.
             shaping: Weight of the game's shaped rewards.
         """
-        for learner in learners:
-            learner.policy.set_training_mode(False)
-            learner.rollout_buffer.reset()
-        with torch.inference_mode():
-            for t in range(self.settings.rollout):
-                self._step(learners, t, shaping)
-            inputs = self._inputs(self.settings.history)
-            starts = self._per_row(self.starts)
-            for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
-                values = self._values(learner, inputs, self.states[k], starts, np.arange(len(starts))[rows])
-                if self.bonus is not None:
-                    learner.rollout_buffer.rewards += self.bonus(learner.rollout_buffer)
-                learner.rollout_buffer.finish(values, starts[rows])
+        for t in range(self.settings.rollout):
+            self._step(learners, t, shaping)
+        inputs, starts, central = self._inputs(self.settings.history), self._per_row(self.starts), self._central()
+        for learner, rows in zip(learners, self.seating.learners, strict=True):
+            environments = np.arange(len(starts))[rows] // self.batch.n_agents
+            values = learner.values(inputs[rows], starts[rows], central[environments])
+            if self.bonus is not None:
+                learner.rollout.rewards += self.bonus(learner.rollout)
+            learner.rollout.finish(values, torch.from_numpy(starts[rows]).to(values.device))
 
-    def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
+    def _step(self, learners: Sequence[PPO], t: int, shaping: float) -> None:
         batch, out = self.batch, self.batch.out
         actions = np.empty(batch.num_envs * batch.n_agents, np.int64)
         inputs = {steps: self._inputs(steps) for steps in self._histories}
         starts, masks = self._per_row(self.starts), self._rows(out.masks)
         choices = np.count_nonzero(masks, axis=1) > 1
-        states, central = iter(self.states), self._central()
-        for learner, rows, state in zip(learners, self.seating.learners, states, strict=False):
-            buffer = learner.rollout_buffer
-            buffer.observations[t], buffer.states[t] = inputs[self.settings.history][rows], state
-            buffer.episode_starts[t], buffer.choices[t], buffer.central[t] = starts[rows], choices[rows], central
-            actions[rows] = self._act(learner, state, masks[rows], t)
-        for partner, rows, state in zip(self.partners, self.seating.partners, states, strict=True):
+        central = self._central()
+        for learner, rows in zip(learners, self.seating.learners, strict=True):
+            observations = inputs[self.settings.history][rows]
+            actions[rows] = learner.act(t, observations, masks[rows], starts[rows], choices[rows], central)
+        for partner, rows, state in zip(self.partners, self.seating.partners, self.states, strict=True):
             if len(rows):
                 before = np.where(starts[rows, None], np.float32(0), state[rows])
                 read = inputs[partner.file.history][rows]
@@ -171,7 +165,7 @@ class Rollouts:
         if out.truncated.any():
             self._bootstrap_truncated(learners, rewards, out.truncated & ~out.terminated)
         for learner, rows in zip(learners, self.seating.learners, strict=True):
-            learner.rollout_buffer.rewards[t] = rewards[rows]
+            learner.rollout.rewards[t] = torch.from_numpy(rewards[rows])
         self.starts = over
         if over.any():
             self._restart(over)
@@ -192,40 +186,22 @@ class Rollouts:
                 rewards[rows] = (paid_by.of(out) * scale + shaped).reshape(-1)[rows]
         return rewards.astype(np.float32, copy=False)
 
-    def _act(self, learner: Any, state: Array, masks: Array, t: int) -> Array:
-        buffer = learner.rollout_buffer
-        inputs = buffer.inputs(t)
-        if hasattr(buffer, "action_masks"):
-            buffer.action_masks[t] = masks
-            actions, values, log_probs, after = learner.policy(inputs, action_masks=buffer.action_masks[t])
-        else:
-            actions, values, log_probs, after = learner.policy(inputs)
-        buffer.actions[t], buffer.log_probs[t] = actions.numpy(), log_probs.numpy()
-        buffer.values[t], state[...] = values.numpy().reshape(-1), after.numpy()
-        return buffer.actions[t]
-
     def _central(self) -> Array:
         batch = self.batch
         if self._critic_state is None:
             return np.zeros((batch.num_envs, 0), np.float32)
         return self._critic_state.of(batch.state, batch.out)
 
-    def _values(self, learner: Any, inputs: Array, state: Array, starts: Array, rows: Array) -> torch.Tensor:
-        """Return a learner's values of rows (n,) of the present inputs, with the hidden states of these rows (n, H)."""
-        choices = np.ones(len(rows), np.bool_)  # the next hidden state is of no interest
-        parts = (inputs[rows], state, starts[rows], choices, self._central()[rows // self.batch.n_agents])
-        values: torch.Tensor = learner.policy.predict_values(Inputs(*map(torch.from_numpy, parts)))
-        return values
-
-    def _bootstrap_truncated(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
+    def _bootstrap_truncated(self, learners: Sequence[PPO], rewards: Array, cut_off: Array) -> None:
         cut_off = self._per_row(cut_off)
-        inputs, numbers = self._inputs(self.settings.history), np.arange(len(cut_off))
-        for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
+        inputs, numbers, central = self._inputs(self.settings.history), np.arange(len(cut_off)), self._central()
+        for learner, rows in zip(learners, self.seating.learners, strict=True):
             columns = np.flatnonzero(cut_off[rows])
             if len(columns):
                 chosen = numbers[rows][columns]
-                values = self._values(learner, inputs, self.states[k][columns], np.zeros_like(cut_off), chosen)
-                rewards[chosen] += self.settings.gamma * values.numpy().reshape(-1)
+                starts = np.zeros(len(chosen), np.bool_)
+                values = learner.values(inputs[chosen], starts, central[chosen // self.batch.n_agents], columns)
+                rewards[chosen] += self.settings.gamma * values.cpu().numpy()
 
     def _restart(self, over: Array) -> None:
         finished = over & self.counted

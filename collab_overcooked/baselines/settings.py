@@ -19,7 +19,7 @@ from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
-LEARNERS = ("ppo", "maskable-ppo")
+DEVICES = ("auto", "cpu", "cuda")
 WEIGHTS = ("shared", "own")
 CRITICS = ("local", "central")
 GRU = "gru:"  # before the size of a memory
@@ -38,13 +38,13 @@ def load_game(env_id: str, options: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """A training by PPO, with or without action masks."""
+    """A training by PPO."""
 
     env: str  # Registered id
     steps: int  # Environment steps of the whole training (a step of all agents counts once)
-    learner: str = "ppo"  # ``"ppo"`` (Stable-Baselines3) or ``"maskable-ppo"`` (sb3-contrib)
     options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
     seed: int = 0  # Of weights, environments and everything drawn
+    masks: bool = True  # Draw accepted actions only; ``false`` also draws actions that the game rejects
     environments: int = 512  # E
     rollout: int = 64  # Steps of each environment between two updates
     batch_size: int = 4096  # Rows of a gradient step; a row is one step of one agent
@@ -100,23 +100,30 @@ class TrainingSettings:
     shaping_steps: int = 0  # Environment steps in which that weight falls to 0, linearly; 0 keeps it
     target_return: float | None = None  # Stop when the mean return of recent episodes reaches this
     checkpoint_every: int = 20  # Updates between two checkpoints
+    checkpoint_seconds: float = 60.0  # A checkpoint is also written when the last one is older than this
     # Environment steps between two evaluations in self-play, ``eval_return`` in the log. Their seeds are the same in
     # every training and none of its own. 0 for none.
     evaluate_every: int = 0
     evaluation_games: int = 20  # Games of an evaluation
     kept_policies: int = 0  # Policies that are kept on the way, at equal distances from the untrained to the last one
     mode: str = "sample"  # How the exported policy plays by default, ``"sample"`` or ``"greedy"``
+    # Where networks and rollouts are: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA where torch finds a GPU.
+    # Environments are always stepped on the CPU
+    device: str = "auto"
+    threads: int = 1  # Threads of torch on the CPU; more than one slows down networks of the default size
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
-            ("learner", self.learner, LEARNERS),
             ("activation", self.activation, ACTIVATIONS),
             ("critic", self.critic, CRITICS),
             ("weights", self.weights, WEIGHTS),
             ("mode", self.mode, MODES),
+            ("device", self.device, DEVICES),
         ):
             if value not in allowed:
                 raise OptionError(name, near_matches(name, value, allowed))
+        if not isinstance(self.masks, bool):
+            raise OptionError("masks", f"masks must be true or false, not {quote_value(self.masks)}")
         check_env(self.env)
         self._check_numbers()
         self._check_memory()
@@ -178,6 +185,7 @@ class TrainingSettings:
             "sequence",
             "checkpoint_every",
             "evaluation_games",
+            "threads",
         ):
             check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
         for name in ("seed", "shaping_steps", "history", "kept_policies", "evaluate_every"):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from collab_overcooked.baselines.actor_critic import policy_file
 from collab_overcooked.baselines.checkpoints import due, keep_policy
 from collab_overcooked.baselines.curves import write_curves
-from collab_overcooked.baselines.learners import actor_of, linear_schedule, load_weights, make_learner, policy_file
 from collab_overcooked.baselines.partners import (
     TrainingPartner,
     met_partners,
@@ -25,6 +25,7 @@ from collab_overcooked.baselines.partners import (
     read_partners,
     read_trained,
 )
+from collab_overcooked.baselines.ppo import LOSSES, PPO, choose_device
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.seating import learner_rows
@@ -34,8 +35,16 @@ from collab_overcooked.envs.api import clone
 from collab_overcooked.io.files import MAX_MODEL, draft, open_file, read_text, write_atomic
 from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read_policy, with_met
 
-CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
-MAY_CHANGE = {"target_return", "checkpoint_every", "steps", "evaluate_every", "evaluation_games"}  # in a continued run
+CHECKPOINT, SETTINGS, ALGORITHM = "checkpoint.pt", "settings.json", "ppo"
+# Settings that a continued run may change
+MAY_CHANGE = {
+    "target_return",
+    "checkpoint_every",
+    "checkpoint_seconds",
+    "steps",
+    "evaluate_every",
+    "evaluation_games",
+}
 EVALUATION = ("eval_return", "eval_low", "eval_high")  # columns of the log
 EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments have seed, seed + 1, ...
 
@@ -60,28 +69,33 @@ class Training:
     """
 
     def __init__(self, settings: TrainingSettings) -> None:
-        torch.set_num_threads(1)  # two threads were five times slower than one on a busy two-core machine
+        torch.set_num_threads(settings.threads)
         self.settings = settings
         self.game = load_game(settings.env, settings.options)
         self.partners = read_partners(settings, self.game)
-        torch.manual_seed(settings.seed)
+        device = choose_device(settings.device)
         scale = observation_scale(self.game, settings.seed, bool(settings.convolutions))
-        rows_of_learners = learner_rows(settings, self.game.n_agents)
-        self.learners = [make_learner(settings, self.game, rows, scale) for rows in rows_of_learners]
+        self.generator = torch.Generator()  # of this training alone: others may be updated in turn with it
+        torch.manual_seed(settings.seed)
+        self.learners = [
+            PPO(settings, self.game, rows, scale, device, self.generator)
+            for rows in learner_rows(settings, self.game.n_agents)
+        ]
+        self.generator.set_state(torch.get_rng_state())  # goes on after the draws of initial weights
         self._known: list[Met] = []  # what the policy that the training starts from has met, and that policy
         if settings.start:
             file, met = read_trained(settings.start)
             self._known = [*file.met, met]
             for learner in self.learners:
-                load_weights(learner.policy, file.network, settings.activation)
+                learner.network.load_actor(file.network)
         if settings.copy_rate:
-            copy = policy_file(self.learners[0].policy, settings, self.game, settings.learner, "", 0)
+            copy = policy_file(self.learners[0].network, settings, self.game, ALGORITHM, "", 0)
             self.partners.append(TrainingPartner(copy, settings.partner_noise))
         self.rollouts = Rollouts(settings, self.game, self.partners)
         self._check_history()
         self.updates = 0
         self.seconds = [0.0, 0.0]
-        self._torch_rng = torch.get_rng_state()  # of this training alone: others may be updated in turn with it
+        self._saved = time.monotonic()
 
     def _check_history(self) -> None:
         batch = self.rollouts.batch
@@ -116,21 +130,22 @@ class Training:
         """True once the training is complete."""
         return self.rollouts.steps >= self.settings.steps or self.reached
 
+    @property
+    def checkpoint_due(self) -> bool:
+        """True after ``checkpoint_every`` updates or ``checkpoint_seconds``."""
+        waited = time.monotonic() - self._saved
+        return self.updates % self.settings.checkpoint_every == 0 or waited >= self.settings.checkpoint_seconds
+
     def update(self) -> dict[str, Any]:
         """Collect a rollout, learn from it, and return what there is to note."""
         settings, began = self.settings, time.perf_counter()
-        torch.set_rng_state(self._torch_rng)
         before = self.rollouts.steps
         self.rollouts.collect(self.learners, self.shaping)
         collected = time.perf_counter()
-        for learner in self.learners:
-            learner._current_progress_remaining = self.left
-            learner.ent_coef = linear_schedule(settings.final_entropy, settings.entropy, self.left)
-            learner.train()
+        losses = [learner.update(self.left) for learner in self.learners]
         if settings.copy_rate:
-            self.partners[-1].follow(actor_of(self.learners[0].policy, settings.activation), settings.copy_rate)
+            self.partners[-1].follow(self.learners[0].network.actor(), settings.copy_rate)
         learned = time.perf_counter()
-        self._torch_rng = torch.get_rng_state()
         self.updates += 1
         self.seconds[0] += collected - began
         self.seconds[1] += learned - collected
@@ -147,20 +162,8 @@ class Training:
             "steps_per_second": round(taken / (learned - began), 1),
             "collect_per_second": round(taken / (collected - began), 1),
             "learn_per_second": round(taken / (learned - collected), 1),
-            **self._losses(),
+            **{name: round(float(np.mean([entry[name] for entry in losses])), 6) for name in LOSSES},
         }
-
-    def _losses(self) -> dict[str, float]:
-        kept = [learner.logger.name_to_value for learner in self.learners]
-        names = (
-            "entropy_loss",
-            "policy_gradient_loss",
-            "value_loss",
-            "approx_kl",
-            "clip_fraction",
-            "explained_variance",
-        )
-        return {name: round(float(np.mean([entry[f"train/{name}"] for entry in kept])), 6) for name in names}
 
     def save(self, path: Path) -> None:
         """Write a checkpoint: everything that the rest of the training depends on."""
@@ -176,14 +179,12 @@ class Training:
             "seconds": list(self.seconds),
             "rollouts": torch.frombuffer(bytearray(arrays.getvalue()), dtype=torch.uint8),
             "generators": json.dumps(self.rollouts.rng.bit_generator.state),
-            "torch": self._torch_rng,
-            "learners": [
-                {"policy": learner.policy.state_dict(), "optimizer": learner.policy.optimizer.state_dict()}
-                for learner in self.learners
-            ],
+            "torch": self.generator.get_state(),
+            "learners": [learner.state_dict() for learner in self.learners],
         }
         with draft(path) as beside:
             torch.save(content, beside)
+        self._saved = time.monotonic()
 
     def load(self, path: Path, same: bool = True) -> None:
         """Go back to a checkpoint.
@@ -207,28 +208,24 @@ class Training:
             if self.settings.copy_rate:
                 copy = self.partners[-1]
                 copy.file = replace(copy.file, network=network_from(arrays, copy.file.network))
-            self._take(content["learners"])
+            for learner, parts in zip(self.learners, content["learners"], strict=True):
+                learner.load_state_dict(parts)
             self.updates, self.seconds = int(content["updates"]), list(content["seconds"])
             self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
-            self._torch_rng = content["torch"]
+            self.generator.set_state(content["torch"])
 
     def load_weights(self, path: Path) -> None:
         """Take weights and the optimiser's state from a checkpoint, and nothing else; see ``load``."""
         content = _read(path)
         with _damaged(path):
-            self._take(content["learners"])
-
-    def _take(self, learners: Sequence[Mapping[str, Any]]) -> None:
-        for learner, kept in zip(self.learners, learners, strict=True):
-            learner.policy.load_state_dict(kept["policy"])
-            learner.policy.optimizer.load_state_dict(kept["optimizer"])
+            for learner, parts in zip(self.learners, content["learners"], strict=True):
+                learner.load_state_dict(parts, weights_only=True)
 
     def export(self, command: str = "") -> list[PolicyFile]:
         """Return the policies as they are now, one for each learner."""
         settings, steps = self.settings, self.rollouts.steps
         files = [
-            policy_file(learner.policy, settings, self.game, settings.learner, command, steps)
-            for learner in self.learners
+            policy_file(learner.network, settings, self.game, ALGORITHM, command, steps) for learner in self.learners
         ]
         met = self._known + met_partners(self.partners)
         return [with_met(file, met) for file in files] if met else files
@@ -236,7 +233,7 @@ class Training:
 
 def _read(path: Path) -> dict[str, Any]:
     with open_file(path, MAX_MODEL) as file, _damaged(path):
-        content: dict[str, Any] = torch.load(file, weights_only=True)
+        content: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
     return content
 
 
@@ -331,7 +328,7 @@ def train(
     with logger:
         while not training.over:
             logged_update(training, logger, folder, command)
-            if training.updates % settings.checkpoint_every == 0 or training.over:
+            if training.checkpoint_due or training.over:
                 training.save(folder / CHECKPOINT)
     if training.rollouts.returns_by_family:
         write_curves(folder)

@@ -41,7 +41,7 @@ def read_count(kind: type[int], tokens: Sequence[Token]) -> int:
 def train(
     algorithm: Annotated[
         str,
-        Parameter(help="Algorithm: ppo, maskable-ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response."),
+        Parameter(help="Algorithm: ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response."),
     ],
     env: Annotated[str | None, Parameter(help="Environment id. Default: the one in --config.")] = None,
     /,

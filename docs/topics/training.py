@@ -31,9 +31,10 @@ def training_configs() -> str:
     for name in shipped_configs():
         values = read_config(name)
         options = ", ".join(f"{key} {value}" for key, value in values["options"].items())
-        kind = "pbt" if "population" in values else values["learner"]
-        rows.append((code(name), kind, values["env"], options, f"{values['steps']:,}"))
-    return table(("configuration", "algorithm", "environment", "options", "steps"), rows)
+        kind = "pbt" if "population" in values else "ppo"
+        masks = "yes" if values.get("masks", True) else "no"
+        rows.append((code(name), kind, masks, values["env"], options, f"{values['steps']:,}"))
+    return table(("configuration", "algorithm", "masks", "environment", "options", "steps"), rows)
 
 
 def training_results() -> str:
@@ -66,7 +67,8 @@ def trained_policies() -> str:
         if score is not None:
             reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
-        command = meta["command"].replace(" --resume", "")  # an option of older versions, now always on
+        # As it reads now: files name an option that is always on and an algorithm that is a setting
+        command = meta["command"].replace(" --resume", "").replace("train maskable-ppo", "train ppo")
         rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
     return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
 

@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["collab-overcooked", "optuna>=4", "stable-baselines3>=2.4", "sb3-contrib>=2.4", "torch"]
+# dependencies = ["collab-overcooked", "optuna>=4", "torch"]
 # ///
 """Optuna looks for learning rate and entropy bonus; a sweep that was interrupted goes on with ``load_if_exists``."""
 

@@ -26,7 +26,7 @@ def run(*text):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    done = run("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--steps", 320, "--out", folder / "cuisine-0")
+    done = run("train", "ppo", "CuisineWorld-v0", *LITTLE, "--steps", 320, "--out", folder / "cuisine-0")
     assert done.exit_code == 0, done.output
     return folder, done
 
@@ -44,7 +44,7 @@ def test_train_fills_a_folder_and_says_how_it_went(trained):
 
 def test_a_folder_with_a_training_is_not_overwritten(trained):
     folder, _ = trained
-    text = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
+    text = ("train", "ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
     before = (folder / "cuisine-0" / "checkpoint.pt").read_bytes()
     done = run(*text, "--steps", 320)
     assert done.exit_code == 0 and "320 of 320 steps are there, it is finished" in done.stderr
@@ -58,7 +58,7 @@ def test_a_folder_with_a_training_is_not_overwritten(trained):
 def test_a_finished_training_is_extended(trained, tmp_path):
     folder, _ = trained
     shutil.copytree(folder / "cuisine-0", tmp_path / "longer-0")
-    text = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", tmp_path / "longer-0")
+    text = ("train", "ppo", "CuisineWorld-v0", *LITTLE, "--out", tmp_path / "longer-0")
     done = run(*text, "--steps", 640)
     assert done.exit_code == 0 and "320 of 640 steps are there, continuing" in done.stderr
     steps = [json.loads(line)["steps"] for line in (tmp_path / "longer-0" / "log.jsonl").read_text().splitlines()]
@@ -119,7 +119,7 @@ def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
     folder, _ = trained
     shutil.copytree(folder / "cuisine-0", tmp_path / "first-0")
     start = f"start={tmp_path}/first-0/policy.npz"
-    done = run("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, start, "--steps", 320, "--out", tmp_path / "then-0")
+    done = run("train", "ppo", "CuisineWorld-v0", *LITTLE, start, "--steps", 320, "--out", tmp_path / "then-0")
     assert done.exit_code == 0, done.output
     done = run("baselines", tmp_path, "--games", 2, "--ship", tmp_path / "weights")
     assert "| then |" in done.stdout and "first" not in done.stdout

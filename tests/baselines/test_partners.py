@@ -10,7 +10,6 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import choose_skills, due, kept_policies
-from collab_overcooked.baselines.learners import actor_of
 from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.rollouts import Rollouts
 from collab_overcooked.baselines.scores import play_games
@@ -54,7 +53,7 @@ def ring():
 
 
 def weights(training):
-    return [tensor for learner in training.learners for tensor in learner.policy.state_dict().values()]
+    return [tensor for learner in training.learners for tensor in learner.network.state_dict().values()]
 
 
 def test_every_row_belongs_to_one_learner_or_partner():
@@ -209,7 +208,7 @@ def test_the_copy_takes_its_share_of_the_episodes_beside_a_pool_and_nobody_names
     shares = drawn / drawn.sum()
     assert np.allclose(shares, [0.375, 0.375, 0.25], atol=4 * 0.5 / np.sqrt(drawn.sum()))
     training.update()
-    learned = actor_of(training.learners[0].policy, "relu").layers[0][1]
+    learned = training.learners[0].network.actor().layers[0][1]
     assert np.allclose(training.partners[-1].file.network.layers[0][1], learned, atol=1e-6)
     assert [met.policy for met in training.export()[0].met] == ["m0", "m1"]
 
@@ -218,9 +217,9 @@ def test_the_slow_copy_moves_by_its_share_and_noise_is_uniform():
     training = Training(RING.with_values({"copy_rate": 0.25, "partner_noise": 1.0}))
     (copy,) = training.partners
     before = copy.file.network.layers[0][1].copy()
-    assert np.array_equal(before, actor_of(training.learners[0].policy, "relu").layers[0][1])
+    assert np.array_equal(before, training.learners[0].network.actor().layers[0][1])
     training.update()
-    learned = actor_of(training.learners[0].policy, "relu").layers[0][1]
+    learned = training.learners[0].network.actor().layers[0][1]
     assert np.allclose(copy.file.network.layers[0][1], 0.75 * before + 0.25 * learned, atol=1e-6)
     masks = np.tile(np.array([[1, 0, 1, 1, 0, 0]], np.int8), (6000, 1))
     actions, _ = copy.act(np.zeros((6000, 96), np.uint8), masks, np.random.default_rng(0), np.zeros((6000, 0)))
@@ -279,7 +278,7 @@ def test_a_policy_reads_the_same_history_in_training_in_scores_and_in_a_team(tmp
 
 def test_history_is_refused_where_actions_are_not_seen():
     with pytest.raises(ValueError, match=r"history: a seat of Housework-v0 does not see"):
-        Training(TrainingSettings("Housework-v0", 100, "maskable-ppo", history=2, **SMALL))
+        Training(TrainingSettings("Housework-v0", 100, history=2, **SMALL))
 
 
 def test_each_learner_is_paid_by_its_own_preference():

@@ -25,7 +25,7 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
 SMALL = {"environments": 8, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": (8,), "heads": (8,)}
-COOKING = TrainingSettings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)
+COOKING = TrainingSettings("CuisineWorld-v0", 480, {"level": "level_1", "agents": 2}, **SMALL)
 REMEMBERING = COOKING.with_values({"memory": "gru:4", "sequence": 5})
 TWO = PbtSettings(population=2, generation_steps=160, selection_games=2)
 

@@ -26,9 +26,7 @@ from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.policy_file import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
-COOKING = TrainingSettings(
-    env="CuisineWorld-v0", options={"level": "level_1", "agents": 2}, learner="maskable-ppo", steps=1600, **SMALL
-)
+COOKING = TrainingSettings(env="CuisineWorld-v0", options={"level": "level_1", "agents": 2}, steps=1600, **SMALL)
 PICTURES = TrainingSettings(
     env="Overcooked-v0", options={"layout": "cramped_room", "axes": "chw"}, steps=1600, convolutions=(4,), **SMALL
 )
@@ -38,13 +36,13 @@ REMEMBERING = COOKING.with_values({"memory": "gru:8", "sequence": 10, "batch_siz
 
 
 def weights(training: Training) -> list[torch.Tensor]:
-    return [tensor for learner in training.learners for tensor in learner.policy.state_dict().values()]
+    return [tensor for learner in training.learners for tensor in learner.network.state_dict().values()]
 
 
-def first_inputs(policy, observations) -> Inputs:
-    """Return observations of the first steps of episodes as the input of a policy."""
+def first_inputs(network, observations) -> Inputs:
+    """Return observations of the first steps of episodes as the input of a network."""
     yes = torch.ones(len(observations), dtype=torch.bool)
-    state = policy.features_extractor.initial_state(len(observations))
+    state = torch.zeros(len(observations), network.memory.size if network.memory else 0)
     return Inputs(torch.from_numpy(observations), state, yes, yes, torch.zeros(len(yes), 0))
 
 
@@ -52,36 +50,37 @@ def quiet(settings, folder, **more):
     return train(settings, folder, bar=False, **more)
 
 
-@pytest.mark.parametrize("learner", ["ppo", "maskable-ppo"])
+@pytest.mark.parametrize("masks", [True, False])
 @pytest.mark.parametrize("shared", ["shared", "own"])
-def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_path, learner, shared):
-    outcome = quiet(COOKING.with_values({"learner": learner, "weights": shared, "steps": 640}), tmp_path)
+def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_path, masks, shared):
+    outcome = quiet(COOKING.with_values({"masks": masks, "weights": shared, "steps": 640}), tmp_path)
     assert outcome.steps == 640
     assert len(outcome.policies) == (1 if shared == "shared" else 2)
     meta = read_policy(outcome.policies[0]).meta
-    assert (meta["algorithm"], meta["steps"], meta["seed"]) == (learner, 640, 0)
+    assert (meta["algorithm"], meta["steps"], meta["seed"]) == ("ppo", 640, 0)
     assert meta["score"]["games"] == 100
     assert [line["steps"] for line in read_log(tmp_path)] == [320, 640]
 
 
 def test_numbers_that_are_zero_in_a_whole_rollout_change_no_gradient():
     """Columns that are left out of the first product: the same loss, and gradients of 0 where they were left out."""
-    training = Training(PICTURES.with_values({"convolutions": ()}))
+    training = Training(PICTURES.with_values({"convolutions": (), "batch_size": 640}))
     training.rollouts.collect(training.learners, 1.0)
-    policy, buffer = training.learners[0].policy, training.learners[0].rollout_buffer
-    used, gradients, judged = buffer.used_columns(), [], []
-    assert len(used) < policy.observation_space.shape[0] * 20 / 2
-    assert set(used.tolist()) == set(np.argwhere(buffer.observations.reshape(640, -1).any(0)).ravel().tolist())
+    network, rollout = training.learners[0].network, training.learners[0].rollout
+    used, gradients, judged = rollout.used_columns(), [], []
+    assert len(used) < rollout.observations[0, 0].numel() / 2
+    observations = rollout.observations.numpy().reshape(640, -1)
+    assert set(used.tolist()) == set(np.argwhere(observations.any(0)).ravel().tolist())
     for every in (False, True):
-        buffer.all_columns = every
-        torch.manual_seed(0)
-        inputs, actions, *_ = next(buffer.batches(640))
+        rollout.reads_columns = not every
+        inputs, actions, *_ = next(rollout.minibatches(torch.Generator()))
         assert (inputs.columns is None) == every
-        values, log_probs, _ = policy.evaluate_actions(inputs, actions)
-        policy.zero_grad()
+        log_probs, values, _ = network(inputs)
+        log_probs = log_probs.gather(-1, actions[:, None]).squeeze(-1)
+        network.zero_grad()
         (values.sum() + log_probs.sum()).backward()
-        judged.append(torch.cat([values.flatten(), log_probs]))
-        gradients.append([weight.grad.clone() for weight in policy.parameters()])
+        judged.append(torch.cat([values, log_probs]))
+        gradients.append([weight.grad.clone() for weight in network.parameters()])
     assert torch.allclose(*judged, atol=1e-5)
     assert all(torch.allclose(one, other, atol=1e-3) for one, other in zip(*gradients, strict=True))
     others = np.setdiff1d(np.arange(gradients[1][0].shape[1]), used)
@@ -109,6 +108,25 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
     for (_, weight, bias), (_, same_weight, same_bias) in zip(one.network.layers, other.network.layers, strict=True):
         assert np.array_equal(weight, same_weight) and np.array_equal(bias, same_bias)
     assert one.meta["score"] == other.meta["score"]
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(0, 3), (1e9, None)])
+def test_a_checkpoint_is_written_when_the_last_one_is_old(tmp_path, monkeypatch, seconds, kept):
+    """A training of fewer updates than ``checkpoint_every`` keeps its work too."""
+    update = Training.update
+
+    def interrupted(training):
+        if training.updates == 3:
+            raise KeyboardInterrupt
+        return update(training)
+
+    settings = COOKING.with_values({"checkpoint_seconds": seconds})
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "update", interrupted)
+        quiet(settings, tmp_path)
+    messages = []
+    quiet(settings, tmp_path, note=messages.append)
+    assert messages == ([f"{tmp_path}: {320 * kept:,} of 1,600 steps are there, continuing"] if kept else [])
 
 
 def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_nothing_else(tmp_path):
@@ -148,24 +166,23 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
 @pytest.mark.parametrize("settings", [COOKING, PICTURES, REMEMBERING], ids=["dense", "convolutions", "memory"])
 def test_the_exported_network_is_the_trained_one(settings):
     training = Training(settings)
-    policy = training.learners[0].policy
+    network = training.learners[0].network
     with torch.no_grad():
-        policy.action_net.weight.mul_(100)  # otherwise all logits are nearly 0 at the start
+        network.policy_head[-1].weight.mul_(100)  # otherwise all logits are nearly 0 at the start
     shape = training.game.single_observation_space.shape
     observations = np.random.default_rng(0).integers(0, 3, (6, *shape)).astype(np.uint8)
     (file,) = training.export()
     with torch.no_grad():
-        latent, _ = policy.mlp_extractor(policy.features_extractor(first_inputs(policy, observations))[0])
-        expected = policy.action_net(latent).numpy()
-    assert np.allclose(file.network.logits(observations), expected, atol=1e-4)
+        expected, _, _ = network(first_inputs(network, observations))
+    logits = torch.from_numpy(file.network.logits(observations))
+    assert torch.allclose(logits.log_softmax(-1), expected, atol=1e-4) and expected.std() > 0.01
 
 
 def test_masked_learners_never_take_a_refused_action():
     training = Training(COOKING)
     training.rollouts.collect(training.learners, 0.0)
-    buffer = training.learners[0].rollout_buffer
-    taken = np.take_along_axis(buffer.action_masks, buffer.actions[..., None], -1)
-    assert taken.all() and buffer.action_masks.dtype == np.bool_
+    rollout = training.learners[0].rollout
+    assert rollout.masks.gather(-1, rollout.actions[..., None]).all() and not rollout.masks.all()
 
 
 def test_it_stops_at_the_target_return(tmp_path):
@@ -226,7 +243,7 @@ def test_an_episode_that_was_cut_off_goes_on_in_value():
         training.rollouts._bootstrap_truncated(training.learners, rewards, cut_off)
     observations = training.rollouts.batch.out.observations
     values = [
-        learner.policy.predict_values(first_inputs(learner.policy, observations[3, seat][None])).item()
+        learner.network(first_inputs(learner.network, observations[3, seat][None]))[1].item()
         for seat, learner in enumerate(training.learners)
     ]
     assert rewards[6:8] == pytest.approx(np.array(values) * 0.99)
@@ -245,7 +262,10 @@ def test_features_are_scaled_to_at_most_one():
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({"learner": "pppo"}, "unknown learner 'pppo'; did you mean ppo"),
+        ({"masks": "yes"}, "masks must be true or false, not 'yes'"),
+        ({"device": "cudo"}, "unknown device 'cudo'; did you mean cuda"),
+        ({"threads": 0}, "threads must be an integer of at least 1, not 0"),
+        ({"checkpoint_seconds": -1}, "checkpoint_seconds must be a number of at least 0, not -1"),
         ({"steps": 0}, "steps must be an integer of at least 1, not 0"),
         ({"learning_rate": "1e-3"}, "learning_rate must be a number of at least 0, not '1e-3'"),
         ({"trunk": [0]}, "trunk must be an integer of at least 1, not 0"),

@@ -186,7 +186,6 @@ def test_a_language_model_plays_it(monkeypatch):
 def test_ppo_learns_it_and_is_evaluated_beside_others(tmp_path):
     settings = TrainingSettings(
         env="Relay-v0",
-        learner="maskable-ppo",
         steps=150_000,
         environments=64,
         rollout=40,

@@ -55,7 +55,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_trained_network_gets_into_a_table() -> None:
-    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    pytest.importorskip("torch", reason="needs the extra rl")
     train, evaluate, compare = commands(START, "Train an agent")
     run(train)
     assert "ppo:runs/first/policy.npz" in run(evaluate)

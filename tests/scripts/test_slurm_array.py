@@ -22,7 +22,7 @@ def run(folder: Path, **task: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_task_of_the_array_trains_with_its_number_as_seed(tmp_path: Path) -> None:
-    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    pytest.importorskip("torch", reason="needs the extra rl")
     done = run(tmp_path, SLURM_ARRAY_TASK_ID="3")
     assert done.returncode == 0, done.stderr[-3000:]
     folder = tmp_path / "runs/ppo/seed_3"

@@ -341,11 +341,9 @@ def test_pages_show_texts_as_texts_and_complaints_beside_their_fields(study: Stu
     assert "Too &lt;young&gt;." in page and 'role="alert"' in page and '<html lang="en">' in page
     parts = [("p", "One two."), ("ul", ["a", "b <x>"]), ("h2", "Head")]
     assert paragraphs("One\ntwo.\n\n- a\n- b <x>\n\n# Head") == parts
-    shown = consent_page(replace(study, consent="One\ntwo.\n\n- a\n- b <x>\n\n# Head"), {})
-    assert (
-        "<p>One two.</p>" in shown and "<ul><li>a</li><li>b &lt;x&gt;</li></ul>" in shown and "<h2>Head</h2>" in shown
-    )
-    assert "built-in" not in shown, "texts of pages have names of methods, such as copy"
+    page = consent_page(replace(study, consent="One\ntwo.\n\n- a\n- b <x>\n\n# Head"), {})
+    assert "<p>One two.</p>" in page and "<ul><li>a</li><li>b &lt;x&gt;</li></ul>" in page and "<h2>Head</h2>" in page
+    assert "built-in" not in page, "texts of pages have names of methods, such as copy"
 
 
 def test_ends_name_the_id_in_every_text() -> None:

@@ -45,7 +45,7 @@ def _parse_mode(mode: Any) -> str:
     from gymnasium.envs.registration import VectorizeMode
 
     modes = [mode.value for mode in VectorizeMode]
-    name = getattr(mode, "value", mode)
+    name = mode.value if isinstance(mode, VectorizeMode) else mode
     if name not in modes:
         raise ValueError(near_matches("vectorization_mode", name, modes))
     return str(name)

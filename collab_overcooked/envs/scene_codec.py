@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.envs.api import State
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import Form
@@ -89,13 +90,13 @@ class Part(NamedTuple):
         return not self.is_known_to(seat) and self.belief is not kept
 
 
-def read_scene(scene: Part, state: Any, i: int, derived: bool) -> dict[str, Any]:
+def read_scene(scene: Part, state: State, i: int, derived: bool) -> dict[str, Any]:
     """Return the scene of environment ``i``."""
     decoded: dict[str, Any] = scene.read(Rows(lambda name: getattr(state, name)[i].tolist(), derived))
     return decoded
 
 
-def write_scene(scene: Part, state: Any, i: int, values: Any) -> None:
+def write_scene(scene: Part, state: State, i: int, values: Any) -> None:
     """Write values of the scene's form into environment ``i``; keys left out keep what is there."""
     scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from collab_overcooked.core.record import Record
-from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.api import FullGame, Out, State
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -19,7 +19,7 @@ def compiled_of(game: FullGame, env_id: str) -> Any:
     """Return the compiled data of a game, including its tables, for a policy of this game."""
     if game.id != env_id:
         raise ValueError(f"this policy plays {env_id} only, not {game.id}")
-    return getattr(game, "compiled")  # noqa: B009  (not part of the Game protocol)
+    return game.compiled
 
 
 class Message(NamedTuple):
@@ -167,7 +167,7 @@ class Seen:
     past_actions: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def of(cls, game: FullGame, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
+    def of(cls, game: FullGame, state: State, out: Out, seat: int, timestep: int = 0) -> Seen:
         """Return a seat's knowledge of the first environment of a batch, without messages."""
         return cls(seat, timestep, out.observations[0, seat], out.masks[0, seat], game.seen(state, 0, seat))
 

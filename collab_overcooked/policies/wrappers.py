@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import State
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.api import (
     Decision,
@@ -337,13 +338,13 @@ def _events_of(simulator: Simulator, seat: int, actions: Array) -> list[set[str]
     return events
 
 
-def _agent(game: Any, state: Any, i: int, seat: int) -> Mapping[str, Any]:
+def _agent(game: Any, state: State, i: int, seat: int) -> Mapping[str, Any]:
     scene = game.scene(state, i)
     agents = scene.get("players", scene.get("agents"))
     return agents[seat] if isinstance(agents, list) else {}
 
 
-def _position(game: Any, state: Any, i: int, seat: int) -> Array | None:
+def _position(game: Any, state: State, i: int, seat: int) -> Array | None:
     agent = _agent(game, state, i, seat)
     position = agent.get("position", agent.get("at"))
     return None if position is None else np.array(position, np.float64)

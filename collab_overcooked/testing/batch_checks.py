@@ -8,7 +8,10 @@ from unittest import mock
 import numpy as np
 
 from collab_overcooked.envs import threads as threading
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.kernels.bound import count_versions
 from collab_overcooked.kernels.rng import derive_seeds
@@ -91,9 +94,10 @@ def _plain(observation: Any) -> np.ndarray:
     return observation
 
 
-def kernel_versions(game: Any) -> dict[str, int]:
+def kernel_versions(game: FullGame) -> dict[str, int]:
     """Count the compiled versions of each kernel that steps or observes a game; empty without kernels."""
-    if not hasattr(game, "step_calls"):
+    game = plain(game)
+    if not isinstance(game, CompiledGame):
         return {}
     state, out = game.alloc(1)
     actions = np.zeros((1, game.n_agents), np.int32)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import shaped_rewards
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.parameters import read_options
@@ -142,8 +143,8 @@ class TreeSearch:
 
     def _payoff(self, fork: Fork) -> Array:
         rewards = fork.rewards.astype(np.float64)
-        if hasattr(fork.out, "shaped"):
-            rewards += fork.out.shaped
+        if (shaped := shaped_rewards(fork.out)) is not None:
+            rewards += shaped
         if self.settings.payoff == "team":
             rewards[:] = rewards.mean(axis=1, keepdims=True)
         return rewards

@@ -70,7 +70,7 @@ class SequentialEnv(AECEnv):
         """Return an agent's current observation."""
         return self._observations[agent]
 
-    def step(self, action: Any) -> None:
+    def step(self, action: int | np.integer | None) -> None:
         """Apply the action of the selected agent; None after its episode has ended."""
         if not self.agent_selection:
             raise ValueError(RESET_FIRST)
@@ -112,7 +112,7 @@ class SimultaneousEnv(parallel_to_aec_wrapper):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.env!r}>"
 
-    def step(self, action: Any) -> None:
+    def step(self, action: int | np.integer | None) -> None:
         """Note the action of the selected agent; the last one advances the game."""
         if not self.agent_selection:
             raise ValueError(RESET_FIRST)

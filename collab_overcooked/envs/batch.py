@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows, shaped_rewards
 from collab_overcooked.envs.critic_state import CriticState
@@ -219,7 +220,7 @@ class BatchEnv:
         places = np.flatnonzero(chosen)
         self.state.rng[places] = seed_states([seeds[i] for i in places])
 
-    def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
+    def step(self, actions: ArrayLike, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance all environments that are not over; there is no autoreset.
 
         An environment that is over ignores its actions, keeps its observation, mask, ``terminated`` and ``truncated``,
@@ -379,7 +380,7 @@ def flat(array: Array) -> Array:
     return array.reshape(-1, *array.shape[2:]).copy()
 
 
-def by_agent(actions: Any, batch: BatchEnv) -> Array:
+def by_agent(actions: ArrayLike, batch: BatchEnv) -> Array:
     """Return the actions of rows as (E, N)."""
     requested = np.asarray(actions)
     if requested.shape != (batch.num_envs * batch.n_agents,):

@@ -41,7 +41,7 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
     return "gymnasium" if mode == "vector_entry_point" else mode
 
 
-def _parse_mode(mode: Any) -> str:
+def _parse_mode(mode: object) -> str:
     from gymnasium.envs.registration import VectorizeMode
 
     modes = [mode.value for mode in VectorizeMode]

@@ -442,7 +442,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         self._write_scene(state, 0, checked)
         return state
 
-    def _read_options(self, options: Any) -> dict[str, Any]:
+    def _read_options(self, options: object) -> dict[str, Any]:
         if not isinstance(options, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
         forms = self._forms

@@ -67,7 +67,7 @@ class EventReward:
         return rewards + self._reward * out.rewards if self._reward else rewards
 
 
-def _check_weight(name: Any, weight: Any) -> float:
+def _check_weight(name: object, weight: object) -> float:
     try:
         return float(number()(weight))
     except SchemaError as error:

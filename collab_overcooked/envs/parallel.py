@@ -183,7 +183,7 @@ class ParallelEnv(PettingZooParallelEnv):
         (self._bound or self._bind()).step()
         return self._results()
 
-    def act(self, agent: str, action: Any) -> StepResult | None:
+    def act(self, agent: str, action: object) -> StepResult | None:
         """Apply the action of one agent of a SequentialGame, so that later agents observe it before they choose.
 
         Returns:

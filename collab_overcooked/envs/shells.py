@@ -55,14 +55,14 @@ def draw(game: Game, state: State, i: int, render_mode: str | None, seat: int | 
     return game.render(state, i, render_mode, seat)
 
 
-def check_render_mode(render_mode: Any) -> str | None:
+def check_render_mode(render_mode: object) -> str | None:
     """Validate a render mode."""
     if render_mode is not None and not (isinstance(render_mode, str) and render_mode in RENDER_MODES):
         raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
     return render_mode
 
 
-def check_max_cycles(max_cycles: Any) -> int | None:
+def check_max_cycles(max_cycles: object) -> int | None:
     """Validate a step limit and return it, None for the game's default."""
     if max_cycles is None or (isinstance(max_cycles, (int, np.integer)) and max_cycles == -1):
         return None
@@ -83,7 +83,7 @@ def check_shaping(game: Game, out: Out, weight: Any) -> float:
     return float(weight)
 
 
-def check_layout_weights(names: Sequence[str], weights: Any) -> np.ndarray:
+def check_layout_weights(names: Sequence[str], weights: object) -> np.ndarray:
     """Validate the weights of the layouts of a pool and return them, float64 (layouts,)."""
     if not names:
         raise ValueError("weights: the environment has one layout; make it with a pool, such as layout='procedural'")
@@ -94,7 +94,7 @@ def check_layout_weights(names: Sequence[str], weights: Any) -> np.ndarray:
     return np.array(listed, np.float64)
 
 
-def parse_action(action: Any, agent: str, n_actions: int) -> int:
+def parse_action(action: object, agent: str, n_actions: int) -> int:
     """Validate an action and return it as int."""
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]

@@ -19,7 +19,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import Thinker
-from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
+from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.naming import page_names, renaming
@@ -133,7 +133,7 @@ class EpisodeDriver:
                 record: Record = over.value
                 return record
 
-        if not getattr(answer, "plan", ""):
+        if not isinstance(answer, Decision | Message) or not answer.plan:
             return send()
         self._reading = True
         try:
@@ -181,7 +181,7 @@ class EpisodeDriver:
 
     def _reset(self, policy: Policy, seat: int) -> None:
         assert self._started is not None
-        if getattr(policy, "needs_simulator", False):
+        if Capabilities.of(policy).needs_simulator:
             self._mirrors[seat] = clone(self.env.arrays[0], 0)
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
 

@@ -123,7 +123,7 @@ def consent_page(study: Study, kept: Mapping[str, str], complaint: str = "") -> 
 def _needs(study: Study) -> str:
     needs, texts = study.needs, study.texts
     things = [fill(texts["width"], width=needs.width)] if needs.width else []
-    things += [texts[name] for name in ("keyboard", "mouse") if getattr(needs, name)]
+    things += [texts[name] for name, needed in (("keyboard", needs.keyboard), ("mouse", needs.mouse)) if needed]
     if not things:
         return ""
     return (

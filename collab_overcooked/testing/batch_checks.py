@@ -27,8 +27,8 @@ def check_observe(subject: Subject) -> str:
         walk_in(env, rng, subject.seed, steps)
         snapshot, (_, out) = env.clone_state(), game.alloc(1)
         game.observe(snapshot.state, out)
-        for name in ("observations", "masks"):
-            same = np.array_equal(getattr(out, name), getattr(snapshot.out, name))
+        for name, observed in (("observations", out.observations), ("masks", out.masks)):
+            same = np.array_equal(observed, snapshot.out._asdict()[name])
             expect(same, f"after {steps} steps, observe and step write different {name}")
     return "observe of copied states equals the results of steps and resets"
 

@@ -110,7 +110,7 @@ def _results(game: Any, record: Record) -> list[str]:
     return [say(f"{name.replace('_', ' ')}: {_rounded(value)}") for name, value in plain.items()]
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> Any:
     if isinstance(value, list):
         return ", ".join(str(_rounded(item)) for item in value)
     return round(value, DIGITS) if isinstance(value, float) else value

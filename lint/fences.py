@@ -162,4 +162,40 @@ def _opens(call: ast.Call) -> bool:
     return call.func.attr in FILE_CALLS or (call.func.attr == "load" and owner in ("json", "pickle"))
 
 
-CHECKS = (rules, homes, circles, sizes, classes, baselines, evaluated_text, files)
+PROBES = {
+    "cli/app": "notes of an exception, which few have",
+    "envs/api": "an optional field of outputs, and methods of games with turns",
+    "envs/batch": "functions that some operating systems lack",
+    "io/files": "constants that some operating systems lack",
+    "kernels/": "types of numba, which share no base class",
+    "plugins": "modules of authors",
+    "policies/api": "capabilities that the class of an author may leave out",
+    "policies/export": "models and environments of other packages",
+    "policies/llm/transport": "errors of several clients",
+    "policies/networks": "models of other packages",
+    "policies/parameters": "declarations that the class of an author may leave out",
+    "policies/registry": "declarations that the class of an author may leave out",
+    "evaluation/partner_batch": "names of functions that make partners",
+    "runner/env_variants": "a default that the class of an author may leave out",
+    "runner/workers": "functions that some operating systems lack",
+    "registry": "a function that some versions of PettingZoo lack",
+    "testing/": "environments of other packages",
+}
+"""Modules and folders that may ask an object whether it has an attribute, and the objects."""
+
+
+def probes(project: Project) -> Iterator[Finding]:
+    """Attributes are declared, by a base class or a protocol, and not probed."""
+    folders = [place for place in PROBES if place.endswith("/")]
+    for source in project.modules:
+        path = "/".join(source.parts[1:]).removesuffix(".py")
+        if path in PROBES or path.startswith(("games/", "baselines/", *folders)):
+            continue
+        for node in source.nodes:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "hasattr"):
+                if isinstance(name := node.args[1], ast.Constant):
+                    message = f"probes for {name.value!r}: declare it, or add the module to PROBES with a reason"
+                    yield Finding(source.path, node.lineno, message)
+
+
+CHECKS = (rules, homes, circles, sizes, classes, baselines, evaluated_text, files, probes)

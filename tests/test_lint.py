@@ -40,6 +40,8 @@ FAULTS = {
     "a file that is written": ("collab_overcooked/runner/match.py", "path.write_text('a')", "opens a file"),
     "a packed file": ("collab_overcooked/runner/match.py", "gzip.open(path, 'rt')", "opens a file"),
     "a picture without a draft": ("collab_overcooked/runner/match.py", "figure.savefig(path)", "give it a draft"),
+    "a probe": ("collab_overcooked/play/rooms.py", "getattr(policy, 'apart', False)", "probes for 'apart'"),
+    "a question for an attribute": ("collab_overcooked/io/checks.py", "hasattr(x, 'y')", "probes for 'y'"),
     "a name": ("collab_overcooked/io/checks.py", "def tell_all(found): pass", r"tell_all; write notify"),
     "a variable of a test": ("tests/test_x.py", "own = 1", "own; write the thing"),
     "a phrase": ("collab_overcooked/io/checks.py", "x = 'You shall not pass'", "'shall'; write must"),

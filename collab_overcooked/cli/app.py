@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
@@ -156,7 +157,7 @@ def is_asking(arguments: Sequence[str]) -> bool:
 
 def _replace_what_cannot_be_shown(stream: Any) -> None:
     """Replace characters that a stream cannot encode with question marks instead of raising an error."""
-    if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+    if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
         stream.reconfigure(errors="replace")
 
 

@@ -116,7 +116,7 @@ def _kind_of(source: str) -> DocumentKind | None:
 def check_command(kind: DocumentKind) -> Callable[..., int]:
     """Return the command that checks files of a kind."""
 
-    def check(*files: File, options: Any = kind.options(), to_dict: Json = False) -> int:
+    def check(*files: File, options: object = kind.options(), to_dict: Json = False) -> int:
         if files == (kind.plural,):
             show(kind.check(kind.names(), options), to_dict)
             return 0  # built-in files document what they lack

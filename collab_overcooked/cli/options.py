@@ -121,7 +121,7 @@ def valued_switches(*kinds: type) -> set[str]:
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
     """Reject options with other values than allowed, because they would be ignored."""
     for one in fields(options):
-        if getattr(options, one.name) != getattr(allowed, one.name):
+        if vars(options)[one.name] != vars(allowed)[one.name]:
             switch = one.metadata["flag"] or "--" + one.name.replace("_", "-")
             raise ValueError(f"option {switch} {reason}")
 

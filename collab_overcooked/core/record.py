@@ -305,6 +305,11 @@ class Record(Struct, kw_only=True, omit_defaults=True, dict=True):
         return tuple(self.team.values())
 
     @property
+    def part(self) -> int | None:
+        """Number that tells it from other records of its task and episode; None where there are no others."""
+        return None
+
+    @property
     def suite_name(self) -> str:
         """Suite that scores the record, or the id of the game whose first suite does."""
         return self.suite or self.env_id

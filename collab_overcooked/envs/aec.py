@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from collab_overcooked.envs.api import is_sequential
+from collab_overcooked.envs.api import SequentialGame, is_sequential
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import RESET_FIRST
 
@@ -24,6 +24,8 @@ class SequentialEnv(AECEnv):
     Args:
         env: Parallel env to wrap.
     """
+
+    agent_selection = ""  # before the first reset
 
     def __init__(self, env: ParallelEnv) -> None:
         super().__init__()
@@ -61,16 +63,16 @@ class SequentialEnv(AECEnv):
         self._select()
 
     def _select(self) -> None:
-        game: Any = self.env.game
+        game = cast("SequentialGame", self.env.game)
         self.agent_selection = self.possible_agents[game.seat_to_act(self.env.arrays[0], 0)]
 
     def observe(self, agent: str) -> Any:
         """Return an agent's current observation."""
         return self._observations[agent]
 
-    def step(self, action: Any) -> None:
+    def step(self, action: int | np.integer | None) -> None:
         """Apply the action of the selected agent; None after its episode has ended."""
-        if not hasattr(self, "agent_selection"):
+        if not self.agent_selection:
             raise ValueError(RESET_FIRST)
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -105,12 +107,14 @@ class SequentialEnv(AECEnv):
 class SimultaneousEnv(parallel_to_aec_wrapper):
     """PettingZoo's conversion of a ParallelEnv: all agents choose in the same state."""
 
+    agent_selection = ""  # before the first reset
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.env!r}>"
 
-    def step(self, action: Any) -> None:
+    def step(self, action: int | np.integer | None) -> None:
         """Note the action of the selected agent; the last one advances the game."""
-        if not hasattr(self, "agent_selection"):
+        if not self.agent_selection:
             raise ValueError(RESET_FIRST)
         super().step(action)
 
@@ -135,6 +139,6 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
         env: Env to convert. Without turns, any PettingZoo ParallelEnv.
         wrapped: Enforce the order of calls.
     """
-    in_turn = is_sequential(getattr(env, "game", None))
+    in_turn = isinstance(env, ParallelEnv) and is_sequential(env.game)
     form = SequentialEnv(env) if in_turn else SimultaneousEnv(env)
     return OrderedEnv(form) if wrapped else form

@@ -7,16 +7,36 @@ implement a trainer's interface; they contain no rules.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import gymnasium
 import numpy as np
 
-Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
+from collab_overcooked.game_record import PLAIN
+from collab_overcooked.io.config import Config
 
 
-class State(Protocol):
+class ArrayTuple(Protocol):
+    """A NamedTuple of arrays with leading axis B."""
+
+    @property
+    def _fields(self) -> tuple[str, ...]: ...
+
+    @property
+    def _field_defaults(self) -> dict[str, Any]: ...
+
+    def __init__(self, *arrays: np.ndarray) -> None: ...
+
+    def _asdict(self) -> dict[str, np.ndarray]: ...
+
+    def __iter__(self) -> Iterator[np.ndarray]: ...
+
+
+Arrays = TypeVar("Arrays", bound=ArrayTuple)
+
+
+class State(ArrayTuple, Protocol):
     """State of B environments: a NamedTuple of arrays with leading axis B. Envs access only ``rng``."""
 
     @property
@@ -24,11 +44,11 @@ class State(Protocol):
         """State of each environment's random generator, (B, 3) int32, see ``kernels.rng``."""
 
 
-class Out(Protocol):
+class Out(ArrayTuple, Protocol):
     """Outputs of a step: a NamedTuple of arrays with leading axis B. Envs access only these.
 
-    An optional field ``shaped`` (B, N) holds each agent's shaped reward, which envs return as ``shaped_reward`` in the
-    infos.
+    An optional field ``shaped`` (B, N) holds each agent's shaped reward, see ``shaped_rewards``, which envs return as
+    ``shaped_reward`` in the infos.
     """
 
     @property
@@ -52,6 +72,25 @@ class Out(Protocol):
         """(B,) bool."""
 
 
+class CompiledOut(Out, Protocol):
+    """Outputs of a step of a ``CompiledGame``."""
+
+    @property
+    def events(self) -> np.ndarray:
+        """(B, N, columns) int32, the first of which are ``kernels.events.EventField``."""
+
+    @property
+    def fresh(self) -> np.ndarray:
+        """(B,) bool: environments whose observations and masks are to be written."""
+
+
+StateT = TypeVar("StateT", bound=State)
+OutT = TypeVar("OutT", bound=Out)
+CompiledOutT = TypeVar("CompiledOutT", bound=CompiledOut)
+StateT_contra = TypeVar("StateT_contra", bound=State, contravariant=True)
+OutT_contra = TypeVar("OutT_contra", bound=Out, contravariant=True)
+
+
 class ActionError(ValueError):
     """Text that is not an action of the game.
 
@@ -64,6 +103,11 @@ class ActionError(ValueError):
         self.code = code
 
 
+def refusal_code(error: ValueError) -> str:
+    """Return the reason code of text that a game refuses; ``"UNREADABLE"`` without one."""
+    return error.code if isinstance(error, ActionError) else "UNREADABLE"
+
+
 class BoundBatch(NamedTuple):
     """A game's functions bound to the arrays of one batch, which must not be replaced; see ``Game.bind``."""
 
@@ -73,10 +117,13 @@ class BoundBatch(NamedTuple):
 
 
 @runtime_checkable
-class Game(Protocol):
+class Game(Protocol[StateT, OutT]):
     """Engine of a game, as required by envs and trainers.
 
+    Its parameters are the classes of its state and out; a game without them takes any.
+
     Attributes:
+        config_class: Class of its options.
         id: Registered id.
         kwargs: Options that recreate this game.
         n_agents: N.
@@ -87,8 +134,11 @@ class Game(Protocol):
         max_cycles: Maximum length of an episode in steps.
         exact_masks: Whether masks allow exactly the actions that a step would accept in the current state if the other
             agents waited.
+        compiled: Compiled data of the game, with its read-only ``tables``.
+        layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
     """
 
+    config_class: type[Config]
     id: str
     kwargs: dict[str, Any]
     n_agents: int
@@ -98,72 +148,98 @@ class Game(Protocol):
     state_space: gymnasium.spaces.Box[Any]
     max_cycles: int
     exact_masks: bool
+    compiled: Any
+    layout_names: tuple[str, ...] = ()
 
-    def alloc(self, batch_size: int) -> tuple[Any, Any]:
+    def alloc(self, batch_size: int) -> tuple[StateT, OutT]:
         """Return ``State`` and ``Out`` of a batch; call ``reset`` before ``step``."""
 
     def reset(
         self,
-        state: Any,
-        out: Any,
+        state: StateT,
+        out: OutT,
         which: np.ndarray,
         options: Mapping[str, Any] | None = None,
         max_cycles: int | None = None,
     ) -> None:
         """Start new episodes in the environments selected by ``which`` (B,) bool; ``state.rng`` must be seeded."""
 
-    def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
+    def step(self, state: StateT, actions: np.ndarray, out: OutT) -> None:
         """Advance all environments by ``actions`` (B, N) int32; finished ones do not change."""
 
-    def observe(self, state: Any, out: Any) -> None:
+    def observe(self, state: StateT, out: OutT) -> None:
         """Write observations and masks of a state, possibly of a game that differs only in its observations."""
 
-    def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
+    def bind(self, state: StateT, actions: np.ndarray, out: OutT) -> BoundBatch:
         """Return ``step`` and ``reset`` bound to the arrays of a batch, which makes frequent calls faster."""
         return BoundBatch(functools.partial(self.step, state, actions, out), functools.partial(self.reset, state, out))
 
-    def bind_observe(self, state: Any, out: Any) -> Callable[[], None]:
+    def bind_rows(self, state: StateT, actions: np.ndarray, out: OutT) -> Callable[[int], None]:
+        """Return a function that advances the first rows of a batch, whose number it takes, by one timestep.
+
+        It need not write observations and masks.
+        """
+        return lambda n: self.step(rows(state, 0, n), actions[:n], rows(out, 0, n))
+
+    def layout_numbers(self, state: StateT) -> np.ndarray:
+        """Return the number of each environment's layout in ``layout_names``, (B,) int32, a view of the state."""
+        raise NotImplementedError
+
+    def bind_observe(self, state: StateT, out: OutT) -> Callable[[], None]:
         """Return ``observe`` bound to the arrays of a batch, which makes frequent calls faster."""
         return functools.partial(self.observe, state, out)
 
-    def rejections(self, state: Any, out: Any) -> np.ndarray:
+    def rejections(self, state: StateT, out: OutT) -> np.ndarray:
         """Return the last step's reason codes, (B, N) int32, 0 for accepted actions; a view of ``out``."""
 
-    def state_vector(self, state: Any, i: int) -> np.ndarray:
+    def state_vector(self, state: StateT, i: int) -> np.ndarray:
         """Return the global state of environment ``i``."""
 
-    def state_vectors(self, state: Any) -> np.ndarray:
+    def state_vectors(self, state: StateT) -> np.ndarray:
         """Return the global states of all environments, (B, S)."""
         return np.stack([self.state_vector(state, i) for i in range(len(state.rng))])
 
-    def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
+    def render(self, state: StateT, i: int, mode: str, seat: int | None = None) -> Any:
         """Render the full state or a seat's knowledge of it: uint8 (H, W, 3) or, for ``"ansi"``, str."""
 
 
 @runtime_checkable
-class TextGame(Protocol):
+class TextGame(Protocol[StateT_contra]):
     """Text interface of a game, for language agents and people.
 
     Attributes:
         has_duration: Whether steps differ in length, so that ``clock`` does not count them.
+        language: Name of the lexicon that texts use by default; ``PLAIN`` for none.
+        lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
+            completes the step, as ``"EVENT LABEL FLAGS"`` (names of true fields) after ``"team: "`` if a teammate's.
     """
 
     has_duration: bool = False
+    language: str = PLAIN
+    lesson: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def display_names(self) -> tuple[str, ...]:
+        """Names of the seats in texts."""
+
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+        """Return the steps of ``lesson`` that a seat can complete."""
+        return self.lesson
 
     def names(self) -> list[str]:
         """Return the names of all objects that texts can mention; a lexicon must translate them."""
 
-    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+    def action_texts(self, state: StateT_contra | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action of a seat, by id, in environment ``i``; without a state, at the start.
 
         A seat with fewer than A actions has no text for the rest; their masks are always 0.
         """
 
-    def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+    def action_labels(self, state: StateT_contra | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the label of every action for people, by id; ``parse`` accepts labels as well as texts."""
         return self.action_texts(state, i, seat)
 
-    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+    def parse(self, text: str, state: StateT_contra | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the id of a seat's action text in environment ``i``; without a state, at the start.
 
         Ids from A on stand for texts that are well formed but never possible.
@@ -200,7 +276,7 @@ class TextGame(Protocol):
         """Return the names that ``order_next`` accepts; empty in games without external orders."""
         return ()
 
-    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+    def order_next(self, state: StateT_contra, i: int, names: Sequence[str]) -> None:
         """Set the next orders of environment ``i``; after them the game draws its own orders again.
 
         Raises:
@@ -208,11 +284,11 @@ class TextGame(Protocol):
         """
         raise ValueError("this game does not accept orders")
 
-    def turn_order(self, state: Any, i: int) -> Sequence[int]:
+    def turn_order(self, state: StateT_contra, i: int) -> Sequence[int]:
         """Return the seats in the order in which their commands of the next step are carried out, if it can be set."""
         return ()
 
-    def set_turn_order(self, state: Any, i: int, seats: Sequence[int]) -> None:
+    def set_turn_order(self, state: StateT_contra, i: int, seats: Sequence[int]) -> None:
         """Set the order in which the seats' commands of the next step are carried out; later steps have the default.
 
         Raises:
@@ -220,27 +296,29 @@ class TextGame(Protocol):
         """
         raise ValueError("turn_order: the order of the seats is fixed in this game")
 
-    def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def check(
+        self, state: StateT_contra, i: int, seat: int, action: int, earlier: Sequence[int] = ()
+    ) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
 
         ``earlier`` are the known actions in the same step by seat, -1 for unknown ones; they matter in games that
         execute actions one after the other, for the seats before this one in turn order.
         """
 
-    def describe(self, state: Any, i: int, seat: int) -> str:
+    def describe(self, state: StateT_contra, i: int, seat: int) -> str:
         """Describe a seat's observation as text."""
 
-    def clock(self, state: Any, i: int, timestep: int) -> str:
+    def clock(self, state: StateT_contra, i: int, timestep: int) -> str:
         """Return the time of environment ``i`` after ``timestep`` steps as its texts name it, such as ``"turn 2"``."""
         return f"timestep {timestep}"
 
-    def seen(self, state: Any, i: int, seat: int) -> Any:
+    def seen(self, state: StateT_contra, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i``, an ``envs.seen.SeatView``.
 
         Its texts are generated from the state on first access: pass a copy if the environment continues.
         """
 
-    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+    def manual(self, state: StateT_contra | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules for a seat in environment ``i``; without a state, at the start.
 
         Empty if the game's options have no manual.
@@ -249,17 +327,32 @@ class TextGame(Protocol):
 
 
 @runtime_checkable
-class Replayable(Protocol):
-    """Source of a game's records."""
+class Replayable(Protocol[StateT_contra, OutT_contra]):
+    """Source of a game's records.
 
-    def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
+    Attributes:
+        events_are_bits: Whether the codes of ``event_numbers`` are bits, several in a step, not numbers.
+        event_names: Names of the events that ``event_numbers`` encodes; empty for games that do not count events.
+    """
+
+    events_are_bits: bool = False
+
+    @property
+    def event_names(self) -> tuple[str, ...]:
+        return ()
+
+    def event_numbers(self, out: OutT_contra) -> np.ndarray:
+        """Return the event code of each seat in the last step, (B, N) int32."""
+        raise NotImplementedError
+
+    def events(self, out: OutT_contra, i: int) -> list[dict[str, Any] | None]:
         """Return each agent's event of the last step as a dict of texts and numbers."""
 
-    def is_success(self, out: Any, i: int) -> bool:
+    def is_success(self, out: OutT_contra, i: int) -> bool:
         """Return whether the last step made the episode a success; in games that cannot be lost, its end is one."""
         return bool(out.terminated[i])
 
-    def scene(self, state: Any, i: int) -> dict[str, Any]:
+    def scene(self, state: StateT_contra, i: int) -> dict[str, Any]:
         """Return environment ``i`` as JSON values."""
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
@@ -268,21 +361,21 @@ class Replayable(Protocol):
 
 
 @runtime_checkable
-class FullGame(Game, TextGame, Replayable, Protocol):
+class FullGame(Game[StateT, OutT], TextGame[StateT], Replayable[StateT, OutT], Protocol[StateT, OutT]):
     """A game for all policies, with arrays, texts and records; all games of this package implement it."""
 
 
 @runtime_checkable
-class SequentialGame(Game, Protocol):
+class SequentialGame(Game[StateT, OutT], Protocol[StateT, OutT]):
     """A game in which an agent's action takes effect before the next agent of the same step chooses.
 
     Playing complete steps at a time gives the same results for the same actions.
     """
 
-    def seat_to_act(self, state: Any, i: int) -> int:
+    def seat_to_act(self, state: StateT, i: int) -> int:
         """Return the seat to act in environment ``i``: 0 unless some seats have already acted in this step."""
 
-    def act_seat(self, state: Any, actions: np.ndarray, out: Any) -> None:
+    def act_seat(self, state: StateT, actions: np.ndarray, out: OutT) -> None:
         """Apply the action of the seat to act, from ``actions`` (B, N) int32, in every environment.
 
         Never called for the last seat: ``step`` applies the remaining actions and ends the step.
@@ -299,7 +392,7 @@ def clone(state: Arrays, i: int) -> Arrays:
     return type(state)(*(array[i : i + 1].copy() for array in state))
 
 
-def restore(state: Any, i: int, snapshot: Any) -> None:
+def restore(state: Arrays, i: int, snapshot: Arrays) -> None:
     """Write a clone back into environment ``i``."""
     for array, saved in zip(state, snapshot, strict=True):
         array[i] = saved[0]
@@ -310,9 +403,14 @@ def rows(arrays: Arrays, start: int, stop: int) -> Arrays:
     return type(arrays)(*(array[start:stop] for array in arrays))
 
 
+def shaped_rewards(out: Out) -> np.ndarray | None:
+    """Return each agent's shaped reward of the last step (B, N), a view; None in games without shaped rewards."""
+    return getattr(out, "shaped", None)
+
+
 class Snapshot(NamedTuple):
     """Snapshot of one environment, single or in a batch: state, out and live agents."""
 
-    state: Any
-    out: Any
+    state: State
+    out: Out
     agents: tuple[str, ...]

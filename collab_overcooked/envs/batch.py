@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
+from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows, shaped_rewards
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
@@ -97,7 +98,7 @@ class BatchEnv:
         self.state, self.out = game.alloc(self.num_envs)
         self._actions = np.zeros((self.num_envs, self.n_agents), np.int32)
         self._seeded = False
-        self.layout_names: tuple[str, ...] = getattr(game, "layout_names", ())
+        self.layout_names = game.layout_names
         self._layout_bounds: Array | None = None  # of ``draw_weighted``
         self._shaping = 0.0
         self._event_reward: EventReward | None = None
@@ -219,7 +220,7 @@ class BatchEnv:
         places = np.flatnonzero(chosen)
         self.state.rng[places] = seed_states([seeds[i] for i in places])
 
-    def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
+    def step(self, actions: ArrayLike, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance all environments that are not over; there is no autoreset.
 
         An environment that is over ignores its actions, keeps its observation, mask, ``terminated`` and ``truncated``,
@@ -262,8 +263,8 @@ class BatchEnv:
     def _observed(self, copy: bool) -> tuple[Array, Infos]:
         observations = self.out.observations.reshape(self._shape)
         infos: Infos = {"action_mask": self.out.masks, "rejected": self.game.rejections(self.state, self.out)}
-        if hasattr(self.out, "shaped"):
-            infos["shaped_reward"] = self.out.shaped
+        if (shaped := shaped_rewards(self.out)) is not None:
+            infos["shaped_reward"] = shaped
         if self.layout_names:
             infos["layout"] = np.broadcast_to(self.layout_numbers()[:, None], (self.num_envs, self.n_agents))
         if copy:
@@ -280,9 +281,7 @@ class BatchEnv:
 
     def layout_numbers(self) -> Array:
         """Return the number of each environment's layout in ``layout_names``, int32 (E,), a view; for pools only."""
-        pool: Any = self.game  # only games with pools number their layouts
-        numbers: Array = pool.layout_numbers(self.state)
-        return numbers
+        return self.game.layout_numbers(self.state)
 
     def set_layout_weights(self, weights: Sequence[float] | None) -> None:
         """Set how often episodes start on each layout of a pool, from the next reset on.
@@ -381,7 +380,7 @@ def flat(array: Array) -> Array:
     return array.reshape(-1, *array.shape[2:]).copy()
 
 
-def by_agent(actions: Any, batch: BatchEnv) -> Array:
+def by_agent(actions: ArrayLike, batch: BatchEnv) -> Array:
     """Return the actions of rows as (E, N)."""
     requested = np.asarray(actions)
     if requested.shape != (batch.num_envs * batch.n_agents,):

@@ -41,11 +41,11 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
     return "gymnasium" if mode == "vector_entry_point" else mode
 
 
-def _parse_mode(mode: Any) -> str:
+def _parse_mode(mode: object) -> str:
     from gymnasium.envs.registration import VectorizeMode
 
     modes = [mode.value for mode in VectorizeMode]
-    name = getattr(mode, "value", mode)
+    name = mode.value if isinstance(mode, VectorizeMode) else mode
     if name not in modes:
         raise ValueError(near_matches("vectorization_mode", name, modes))
     return str(name)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
+from collab_overcooked.envs.api import ActionError, BoundBatch, CompiledOutT, FullGame, StateT, rows
 from collab_overcooked.envs.scene_codec import Part, believed, group, limited, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
@@ -36,13 +36,16 @@ class NoTables(NamedTuple):
     unused: np.ndarray
 
 
-class CompiledGame(FullGame):
+class NoEvents(IntEnum):
+    """Codes of games whose rows of events are not those of seats."""
+
+
+class CompiledGame(FullGame[StateT, CompiledOutT]):
     """A game that is stepped by kernels over read-only tables.
 
     It is frozen, so copies are the game itself and pickles are frozen again.
 
     Attributes:
-        config_class: Class of its options.
         observed_numbers: Length of an observation, for games that are made by their options alone.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         global_state: Names of the state's arrays that are the global state.
@@ -59,12 +62,8 @@ class CompiledGame(FullGame):
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.
         event_codes: Codes of ``Out.events``, from 0 on; left out where rows of events are not those of seats.
-        events_are_bits: Codes are bits, several in a step, not numbers.
         limit: Step limit of all episodes whose reset names none; 0 for the game's own limits.
-        layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
-        lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
-            completes the step, as ``"EVENT LABEL FLAGS"`` (names of true fields) after ``"team: "`` if a teammate's.
     """
 
     config_class: type[Config] = Config
@@ -76,7 +75,7 @@ class CompiledGame(FullGame):
     unsaved: tuple[str, ...] = ()
     step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
-    array_classes: tuple[type[Any], type[Any]]
+    array_classes: tuple[type[StateT], type[CompiledOutT]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
     step_kernels: tuple[Any, ...]
@@ -85,10 +84,7 @@ class CompiledGame(FullGame):
     texts: tuple[str, ...]
     things: tuple[str, ...] = ()
     rules: str = ""
-    lesson: tuple[tuple[str, str], ...] = ()
-    event_codes: type[IntEnum]
-    events_are_bits: bool = False
-    layout_names: tuple[str, ...] = ()
+    event_codes: type[IntEnum] = NoEvents
     reason_codes: type[IntEnum]
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -118,11 +114,7 @@ class CompiledGame(FullGame):
         bounds = np.iinfo(np.int32)
         self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
-        """Return the steps of ``lesson`` that a seat can complete."""
-        return self.lesson
-
-    def alloc(self, batch_size: int) -> tuple[Any, Any]:
+    def alloc(self, batch_size: int) -> tuple[StateT, CompiledOutT]:
         """Return state and out of a batch."""
         space, (state, out) = self.single_observation_space, self.array_classes
         defaults = {
@@ -135,11 +127,11 @@ class CompiledGame(FullGame):
         sizes = {**defaults, **self.sizes}
         return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
 
-    def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
+    def step_calls(self, state: StateT, actions: np.ndarray, out: CompiledOutT) -> tuple[KernelCall, ...]:
         """Return the kernel calls that advance a batch by one timestep, in their order."""
         return tuple((kernel, (self.compiled.tables, state, actions, out)) for kernel in self.step_kernels)
 
-    def observe_calls(self, state: Any, out: Any) -> tuple[KernelCall, ...]:
+    def observe_calls(self, state: StateT, out: CompiledOutT) -> tuple[KernelCall, ...]:
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
         return tuple((kernel, (self.compiled.tables, state, out)) for kernel in self.observe_kernels)
 
@@ -155,7 +147,7 @@ class CompiledGame(FullGame):
     def _forms(self) -> dict[str, Form]:
         return self.reset_forms()
 
-    def _choose(self, state: Any, which: np.ndarray, options: Mapping[str, Any]) -> None:
+    def _choose(self, state: StateT, which: np.ndarray, options: Mapping[str, Any]) -> None:
         """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
 
     def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
@@ -165,7 +157,7 @@ class CompiledGame(FullGame):
     def _default_limit(self, options: Mapping[str, Any]) -> int:
         return self.max_cycles
 
-    def _bind_start(self, state: Any, out: Any) -> Start:
+    def _bind_start(self, state: StateT, out: CompiledOutT) -> Start:
         """Return what starts environments that are fresh, from the arrays' initial values, by options and a limit."""
         arrays = {**state._asdict(), **out._asdict()}
         rows_of = [as_bytes(arrays[name]) for name in self._initial]
@@ -191,10 +183,10 @@ class CompiledGame(FullGame):
             if name not in KEPT and arrays._field_defaults[name].fill is not None
         }
 
-    def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
+    def _encode(self, state: StateT, i: int, scene: Mapping[str, Any]) -> None:
         write_scene(self._scene, state, i, scene)
 
-    def _decode(self, state: Any, i: int, derived: bool) -> dict[str, Any]:
+    def _decode(self, state: StateT, i: int, derived: bool) -> dict[str, Any]:
         return read_scene(self._scene, state, i, derived)
 
     @functools.cached_property
@@ -208,7 +200,7 @@ class CompiledGame(FullGame):
             ValueError: Naming the key, its value and what is allowed beside the other keys.
         """
 
-    def _complete(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    def _complete(self, state: StateT, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         """Derive all that follows from a checked scene in environment ``i``; kernels may run from here on.
 
         Unless a game derives more, an episode is over, and truncated, at its limit.
@@ -226,7 +218,7 @@ class CompiledGame(FullGame):
             ValueError: Naming the key, its value and what is allowed.
         """
 
-    def scene(self, state: Any, i: int) -> dict[str, Any]:
+    def scene(self, state: StateT, i: int) -> dict[str, Any]:
         """Return environment ``i`` as plain words and numbers, fit for JSON."""
         return self._decode(state, i, True)
 
@@ -239,7 +231,7 @@ class CompiledGame(FullGame):
         """Return the keys of a scene that a seat may not know, or not in full, and may believe something of."""
         return tuple(key for key, part in self._scene.secrets.items() if part.secrets or part.is_secret(seat))
 
-    def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
+    def sample_belief(self, state: StateT, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat may not know by what it believes, in every environment of a batch.
 
         It follows from what scene parts declare; games in which other parts follow from it override this.
@@ -257,16 +249,16 @@ class CompiledGame(FullGame):
         cards = tuple(Card((TextLine((Text(line),)),)) for line in scene_lines(scene))
         return Sheet((PanelColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
 
-    def why_refused(self, state: Any, i: int, seat: int, action: int) -> int:
+    def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
         raise NotImplementedError
 
-    def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def check(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action by ``why_refused``, whatever earlier seats do, with its reason's name as message."""
         name = self.reason_codes(self.why_refused(state, i, seat, action)).name
         return name, "Accepted." if name == "OK" else f"{name.removeprefix('F_').replace('_', ' ').capitalize()}."
 
-    def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
+    def events(self, out: CompiledOutT, i: int) -> list[dict[str, Any] | None]:
         """Return code and reason of what each agent did in the last step, by their names."""
         rows = out.events[i, :, : len(EventField)].tolist()
         named = [(self.event_codes(code).name.lower(), self.reason_codes(reason).name) for code, reason in rows]
@@ -275,24 +267,20 @@ class CompiledGame(FullGame):
     @property
     def event_names(self) -> tuple[str, ...]:
         """Names of the events that ``event_counts`` counts; empty for games without codes of events by seat."""
-        return tuple(code.name.lower() for code in getattr(self, "event_codes", ()))
+        return tuple(code.name.lower() for code in self.event_codes)
 
-    def event_numbers(self, out: Any) -> np.ndarray:
+    def event_numbers(self, out: CompiledOutT) -> np.ndarray:
         """Return the event code of each seat in the last step, (B, N) int32."""
         numbers: np.ndarray = out.events[..., EventField.CODE]
         return numbers
 
-    def event_counts(self, out: Any) -> np.ndarray:
+    def event_counts(self, out: CompiledOutT) -> np.ndarray:
         """Return how often each event happened to each seat in the last step, (B, N, events)."""
         numbers, codes = self.event_numbers(out)[..., None], np.arange(len(self.event_names))
         counts: np.ndarray = numbers >> codes & 1 if self.events_are_bits else (numbers == codes).astype(np.int32)
         return counts
 
-    def layout_numbers(self, state: Any) -> np.ndarray:
-        """Return the number of each environment's layout in ``layout_names``, (B,) int32, a view of the state."""
-        raise NotImplementedError
-
-    def describe(self, state: Any, i: int, seat: int) -> str:
+    def describe(self, state: StateT, i: int, seat: int) -> str:
         """Return the scene that a seat may know, line by line."""
         scene = self.seat_scene(self.scene(state, i), seat)
         return "\n".join([f"You are {self.display_names[seat]}.", *scene_lines(scene)])
@@ -301,7 +289,7 @@ class CompiledGame(FullGame):
         """Return the names of all things that texts can speak of."""
         return list(self.things)
 
-    def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+    def manual(self, state: StateT | None = None, i: int = 0, seat: int = 0) -> str:
         """Return what a seat should know of the rules."""
         return self.rules
 
@@ -310,11 +298,11 @@ class CompiledGame(FullGame):
         """Names of the seats in texts."""
         return tuple(f"agent_{seat}" for seat in range(self.n_agents))
 
-    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+    def action_texts(self, state: StateT | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action of a seat, by id."""
         return list(self.texts)
 
-    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+    def parse(self, text: str, state: StateT | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the id of an action's text; case is ignored.
 
         Raises:
@@ -332,12 +320,12 @@ class CompiledGame(FullGame):
             part.strip() for line in parse_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
         ], []
 
-    def rejections(self, state: Any, out: Any) -> np.ndarray:
+    def rejections(self, state: StateT, out: CompiledOutT) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N), from the events."""
         reasons: np.ndarray = out.events[:, :, EventField.REASON]
         return reasons
 
-    def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
+    def bind(self, state: StateT, actions: np.ndarray, out: CompiledOutT) -> BoundBatch:
         """Return ``step`` and ``reset`` with the arrays of a batch bound to the kernels, so that calls are cheap.
 
         It can be neither copied nor pickled, and the arrays must not be replaced. Overridden methods are called.
@@ -350,13 +338,13 @@ class CompiledGame(FullGame):
         start = self._bind_start(state, out)
         return BoundBatch(bind_all(*advance, *show), functools.partial(self._reset, bind_all(*show), start, state, out))
 
-    def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
+    def step(self, state: StateT, actions: np.ndarray, out: CompiledOutT) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
         for kernel, arguments in self.step_calls(state, actions, out):
             bind(kernel, *arguments)()
         self._show(state, out)
 
-    def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
+    def bind_rows(self, state: StateT, actions: np.ndarray, out: CompiledOutT) -> Callable[[int], None]:
         """Return a function that advances the first rows of a batch by one timestep; see ``policies.search.simulator``.
 
         It writes neither observations nor masks, and takes the number of rows.
@@ -370,23 +358,23 @@ class CompiledGame(FullGame):
 
         return advance
 
-    def observe(self, state: Any, out: Any) -> None:
+    def observe(self, state: StateT, out: CompiledOutT) -> None:
         """Write observations and masks of a state, which may come from a game that differs in its observations only."""
         self.bind_observe(state, out)()
 
-    def bind_observe(self, state: Any, out: Any) -> Callable[[], None]:
+    def bind_observe(self, state: StateT, out: CompiledOutT) -> Callable[[], None]:
         """Return ``observe`` with its arrays bound to the kernels, which must not be replaced."""
         show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
         return bind_all(functools.partial(out.fresh.fill, True), *show)
 
-    def _show(self, state: Any, out: Any) -> None:
+    def _show(self, state: StateT, out: CompiledOutT) -> None:
         for kernel, arguments in self.observe_calls(state, out):
             bind(kernel, *arguments)()
 
     def reset(
         self,
-        state: Any,
-        out: Any,
+        state: StateT,
+        out: CompiledOutT,
         which: np.ndarray,
         options: Mapping[str, Any] | None = None,
         max_cycles: int | None = None,
@@ -410,8 +398,8 @@ class CompiledGame(FullGame):
         self,
         show: Callable[[], None],
         start: Start,
-        state: Any,
-        out: Any,
+        state: StateT,
+        out: CompiledOutT,
         which: np.ndarray,
         options: Mapping[str, Any] | None = None,
         max_cycles: int | None = None,
@@ -421,7 +409,8 @@ class CompiledGame(FullGame):
             out.fresh[:] = which
             start(checked, max_cycles or self.limit)
         else:
-            trial, results = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
+            trial = type(state)(*(array.copy() for array in state))
+            results = type(out)(*(array.copy() for array in out))
             results.fresh[:] = which
             self._bind_start(trial, results)(checked, max_cycles or self.limit)
             for i in np.flatnonzero(which).tolist():
@@ -430,7 +419,7 @@ class CompiledGame(FullGame):
                 array[...] = tried
         show()
 
-    def _write_scene(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    def _write_scene(self, state: StateT, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         self._encode(state, i, scene)
         plain = self._decode(state, i, False)
         if plain[self.step_key] > plain["limit"]:
@@ -453,7 +442,7 @@ class CompiledGame(FullGame):
         self._write_scene(state, 0, checked)
         return state
 
-    def _read_options(self, options: Any) -> dict[str, Any]:
+    def _read_options(self, options: object) -> dict[str, Any]:
         if not isinstance(options, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
         forms = self._forms
@@ -463,20 +452,20 @@ class CompiledGame(FullGame):
         chosen = {key: options[key] for key in forms if options.get(key) is not None}
         return {key: read(forms[key], value, key) for key, value in chosen.items()}
 
-    def seen(self, state: Any, i: int, seat: int) -> Any:
+    def seen(self, state: StateT, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i``; see ``TextGame``."""
         return self.seat_view(self, rows(state, i, i + 1), seat)
 
-    def state_vector(self, state: Any, i: int) -> np.ndarray:
+    def state_vector(self, state: StateT, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
         return self.state_vectors(rows(state, i, i + 1))[0]
 
-    def state_vectors(self, state: Any) -> np.ndarray:
+    def state_vectors(self, state: StateT) -> np.ndarray:
         """Return the arrays of ``global_state``, an int32 row for each environment."""
         arrays = [getattr(state, name) for name in self.global_state]
         return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
 
-    def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
+    def render(self, state: StateT, i: int, mode: str, seat: int | None = None) -> Any:
         """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of a seat, its view."""
         from collab_overcooked.render.draw import draw  # takes Pillow along, which those who only step do not need
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.api import Game, Out, State
 from collab_overcooked.io.checks import near_matches
 
 Array = np.ndarray
@@ -49,7 +47,7 @@ class CriticState:
         low, high = np.repeat(bounds, [observed, hidden], axis=1)
         self.space = gymnasium.spaces.Box(low, high, dtype=np.float32)
 
-    def of(self, state: Any, out: Any) -> Array:
+    def of(self, state: State, out: Out) -> Array:
         """Return the states of a batch, a fresh float32 array (E, S)."""
         observations = out.observations.reshape(*out.observations.shape[:2], -1).astype(np.float32)
         scaled: Array = ((observations - self._low) / self._span).reshape(len(observations), -1)

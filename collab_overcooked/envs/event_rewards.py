@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.api import FullGame, Out
 from collab_overcooked.envs.shells import agent_names
 from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.schema import SchemaError, number
@@ -19,10 +19,9 @@ LOW_BITS = 13  # tables of 2^13 and 2^12 sums decode the 25 bits of Overcooked b
 
 def event_names(game: FullGame) -> tuple[str, ...]:
     """Return the names of the events that a game counts."""
-    names: tuple[str, ...] = getattr(game, "event_names", ())
-    if not names:
+    if not game.event_names:
         raise OptionError("events", f"events: {game.id} does not count events, so none can have a weight")
-    return names
+    return game.event_names
 
 
 class EventReward:
@@ -49,14 +48,14 @@ class EventReward:
         for name in by_name:
             if name not in (*names, REWARD):
                 raise OptionError("events", f"events: {near_matches('event', name, [*names, REWARD])}")
-        self._game: Any = game
+        self._game = game
         self._reward = by_name.get(REWARD, 0.0)
         values = np.array([*(by_name.get(name, 0.0) for name in names), 0.0])  # the last one for NOTHING, which is -1
-        self._is_bits = bool(getattr(game, "events_are_bits", False))
+        self._is_bits = game.events_are_bits
         self._low = _sums(values[:LOW_BITS]) if self._is_bits else values
         self._high = _sums(values[LOW_BITS:-1])
 
-    def of(self, out: Any) -> Array:
+    def of(self, out: Out) -> Array:
         """Return the rewards of all seats in the last step, float64 (E, N)."""
         if self._by_seat:
             return np.stack([paid.of(out)[:, seat] for seat, paid in enumerate(self._by_seat)], axis=1)
@@ -68,7 +67,7 @@ class EventReward:
         return rewards + self._reward * out.rewards if self._reward else rewards
 
 
-def _check_weight(name: Any, weight: Any) -> float:
+def _check_weight(name: object, weight: object) -> float:
     try:
         return float(number()(weight))
     except SchemaError as error:

@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import Array, BatchEnv, Infos, ResetOptions, by_agent, flat
@@ -114,7 +115,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             raise ValueError("reset_mask must select all or none of an environment's agents; they share one episode")
         return by_environment[:, 0]
 
-    def step(self, actions: Any) -> tuple[Array, Array, Array, Array, Infos]:
+    def step(self, actions: ArrayLike) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance by one action per row.
 
         Args:
@@ -244,7 +245,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         super().reset(seed=seed)
         return observations[0], self._infos(infos, np.zeros(self.batch.n_agents, self.batch.out.rewards.dtype))
 
-    def step(self, action: Any) -> tuple[Array, float, bool, bool, Infos]:
+    def step(self, action: ArrayLike) -> tuple[Array, float, bool, bool, Infos]:
         """Advance by one action of every agent."""
         observations, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None], copy=True)
         per_agent = rewards[0]

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.envs.api import ActionError, rows
+from collab_overcooked.envs.api import ActionError, Out, State, refusal_code, rows
 from collab_overcooked.game_record import PLAIN
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
@@ -213,15 +213,15 @@ class TranslatedGame:
         value = method(*args, **kwargs)
         return self.translate(value) if isinstance(value, str) else tuple(map(self.translate, value))
 
-    def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+    def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action of a seat, by id."""
         return [self.translate(text) for text in self.plain.action_texts(state, i, seat)]
 
-    def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
+    def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the label of every action for people, by id."""
         return [self.translate(label) for label in self.plain.action_labels(state, i, seat)]
 
-    def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
+    def parse(self, text: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the id of a seat's action text."""
         known = [action_text.lower() for action_text in self.action_texts(state, i, seat)]
         if (
@@ -231,35 +231,35 @@ class TranslatedGame:
         try:
             return int(self.plain.parse(self.lexicon.exchange(text), state, i, seat))
         except ValueError as error:
-            raise ActionError(getattr(error, "code", "UNREADABLE"), self.translate(str(error))) from None
+            raise ActionError(refusal_code(error), self.translate(str(error))) from None
 
-    def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
+    def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code and message for an action."""
         code, message = self.plain.check(state, i, seat, action, earlier)
         return code, self.translate(message)
 
-    def describe(self, state: Any, i: int, seat: int) -> str:
+    def describe(self, state: State, i: int, seat: int) -> str:
         """Describe a seat's observation as text."""
         return self.translate(self.plain.describe(state, i, seat))
 
-    def seen(self, state: Any, i: int, seat: int) -> Any:
+    def seen(self, state: State, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i`` with translated texts."""
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
 
-    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+    def order_next(self, state: State, i: int, names: Sequence[str]) -> None:
         """Set the next orders of environment ``i``."""
         self.plain.order_next(state, i, [self.lexicon.exchange(name) for name in names])
 
-    def turn_order(self, state: Any, i: int) -> Sequence[int]:
+    def turn_order(self, state: State, i: int) -> Sequence[int]:
         """Return the order of the seats' commands in the next step of environment ``i``."""
         turns: Sequence[int] = self.plain.turn_order(state, i)
         return turns
 
-    def set_turn_order(self, state: Any, i: int, seats: Sequence[int]) -> None:
+    def set_turn_order(self, state: State, i: int, seats: Sequence[int]) -> None:
         """Set the order of the seats' commands in the next step of environment ``i``."""
         self.plain.set_turn_order(state, i, seats)
 
-    def command(self, state: Any, out: Any, commands: Sequence[str], i: int = 0) -> Any:
+    def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> Any:
         """Advance environment ``i`` by a list of commands, in games that support it."""
         report = self.plain.command(state, out, [self.lexicon.exchange(command) for command in commands], i)
         return replace(report, feedback=tuple(map(self.translate, report.feedback)))
@@ -272,7 +272,7 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
         game: Plain game.
         language: Name of a built-in lexicon, path of a YAML file, or ``PLAIN``; None for the game's default language.
     """
-    current = getattr(game, "language", PLAIN)
+    current = game.language
     if not isinstance(language, (str, Path, type(None))):
         raise ValueError(f"lexicon must be a name or a path, not {quote_value(language)}")
     option = current if language is None else str(language)

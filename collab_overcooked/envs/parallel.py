@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
-from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore
+from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, shaped_rewards
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
@@ -78,7 +78,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self.state_space = self._critic_state.space
         self._seeded = False
         self._reasons: list[str] = []
-        self.layout_names: tuple[str, ...] = getattr(game, "layout_names", ())
+        self.layout_names = game.layout_names
         self._shaping = 0.0
         self._event_reward: EventReward | None = None
         self._bound: BoundBatch | None = None  # until the first reset
@@ -183,7 +183,7 @@ class ParallelEnv(PettingZooParallelEnv):
         (self._bound or self._bind()).step()
         return self._results()
 
-    def act(self, agent: str, action: Any) -> StepResult | None:
+    def act(self, agent: str, action: object) -> StepResult | None:
         """Apply the action of one agent of a SequentialGame, so that later agents observe it before they choose.
 
         Returns:
@@ -221,7 +221,8 @@ class ParallelEnv(PettingZooParallelEnv):
             for i, agent in enumerate(self.possible_agents)
         ]
         self._rejected = game.rejections(self._state, out)[0]
-        self._shaped = out.shaped[0] if hasattr(out, "shaped") else None
+        shaped = shaped_rewards(out)
+        self._shaped = None if shaped is None else shaped[0]
         self._bound = game.bind(self._state, self._actions, out)
         return self._bound
 

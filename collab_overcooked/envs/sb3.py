@@ -148,7 +148,7 @@ class SB3VecEnv(VecEnv):
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+    def set_attr(self, attr_name: str, value: object, indices: Indices = None) -> None:
         """Set an attribute of this VecEnv; rows cannot differ."""
         if len(list(self._get_indices(indices))) != self.num_envs:
             raise ValueError(f"{attr_name} can only be set for all rows, which are views of one batch")

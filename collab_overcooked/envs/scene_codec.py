@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from collab_overcooked.envs.api import State
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import Form
@@ -62,7 +63,7 @@ class Rows(dict[str, Any]):
         return Rows(lambda name: self[name][k], self.derived, self.env)
 
 
-def _leave(rows: Rows, value: Any) -> None:
+def _leave(rows: Rows, value: object) -> None:
     """Write nothing."""
 
 
@@ -89,25 +90,25 @@ class Part(NamedTuple):
         return not self.is_known_to(seat) and self.belief is not kept
 
 
-def read_scene(scene: Part, state: Any, i: int, derived: bool) -> dict[str, Any]:
+def read_scene(scene: Part, state: State, i: int, derived: bool) -> dict[str, Any]:
     """Return the scene of environment ``i``."""
     decoded: dict[str, Any] = scene.read(Rows(lambda name: getattr(state, name)[i].tolist(), derived))
     return decoded
 
 
-def write_scene(scene: Part, state: Any, i: int, values: Any) -> None:
+def write_scene(scene: Part, state: State, i: int, values: object) -> None:
     """Write values of the scene's form into environment ``i``; keys left out keep what is there."""
     scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
 
 
-def uniform(part: Part, value: Any, rng: np.random.Generator) -> Any:
+def uniform(part: Part, value: object, rng: np.random.Generator) -> Any:
     """Believe that a part is anything that its form allows, with equal probability."""
     if part.draw is None:
         raise TypeError("a part whose form does not say how it is drawn needs a belief of its own")
     return part.draw(rng)
 
 
-def kept(part: Part, value: Any, rng: np.random.Generator) -> Any:
+def kept(part: Part, value: object, rng: np.random.Generator) -> Any:
     """Leave a part as it is: scenes of seats only leave it out, or the game's own ``sample_belief`` replaces it."""
     return value
 
@@ -139,7 +140,7 @@ def believed(part: Part, value: Any, seat: int, rng: np.random.Generator, name: 
     return changed
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 
@@ -223,7 +224,7 @@ def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
 def column(array: str, index: int | slice, codec: Codec, **knowledge: Any) -> Part:
     """Declare a value that an entry, or a slice, of a row of ``array`` holds, and who knows it; see ``Part``."""
 
-    def write(rows: Rows, value: Any) -> None:
+    def write(rows: Rows, value: object) -> None:
         rows[array][index] = codec.encode(value)
 
     return Part(codec.form, lambda rows: codec.decode(rows[array][index]), write, draw=codec.draw, **knowledge)
@@ -322,7 +323,7 @@ def read_only(part: Part, derived: bool = False) -> Part:
     return part._replace(write=_leave, derived=derived)
 
 
-def constant(form: Form, value: Any) -> Part:
+def constant(form: Form, value: object) -> Part:
     """Declare what is the same in all scenes."""
     return Part(form, lambda rows: value)
 

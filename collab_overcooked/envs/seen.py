@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import Out, State
 from collab_overcooked.envs.lexicon import plain, translator_of
 
 MIN_SIDE = 384  # pixels of a picture's shorter side
@@ -41,8 +42,9 @@ class SeatView:
     recipe: str | None = None
     awaited: Hashable | None = None
 
-    def __init__(self, game: Any, state: Any, seat: int) -> None:
-        self._game, self._state, self._seat = game, state, seat
+    def __init__(self, game: Any, state: State, seat: int) -> None:
+        self._game, self._seat = game, seat
+        self._state: Any = state
         self._say = translator_of(game)
 
     @cached_property
@@ -88,7 +90,7 @@ class SeatView:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of all seats in texts."""
-        return seat_names(self._game)
+        return self._game.display_names
 
     @property
     def orders(self) -> Sequence[str]:
@@ -171,7 +173,7 @@ class SeatView:
         """Id of the action that does nothing for one step."""
         return int(self._game.idle_action(self._seat))
 
-    def observed_by(self, game: Any, out: Any) -> np.ndarray:
+    def observed_by(self, game: Any, out: Out) -> np.ndarray:
         """Return the seat's observation in the encoding of a variant of the game.
 
         Args:
@@ -182,8 +184,3 @@ class SeatView:
         shape = game.single_observation_space.shape
         observation: np.ndarray = out.observations[0, self._seat].reshape(shape)
         return observation
-
-
-def seat_names(game: Any) -> tuple[str, ...]:
-    """Return the names of the seats in texts."""
-    return tuple(getattr(game, "display_names", [f"agent_{seat}" for seat in range(game.n_agents)]))

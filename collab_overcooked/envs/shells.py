@@ -8,8 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import Game
-from collab_overcooked.game_record import PLAIN
+from collab_overcooked.envs.api import FullGame, Game, Out, State, shaped_rewards
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import number, read, tuple_of
@@ -29,7 +28,7 @@ def shell_metadata(game: Game) -> dict[str, Any]:
     return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
 
 
-def shell_text(name: str, game: Any, extent: str, **shell: Any) -> str:
+def shell_text(name: str, game: FullGame, extent: str, **shell: Any) -> str:
     """Return the ``repr`` of an env: the game's id, all options that differ from their defaults, and its extent.
 
     Args:
@@ -38,14 +37,14 @@ def shell_text(name: str, game: Any, extent: str, **shell: Any) -> str:
         extent: Its agents and, for batches, the number of environments.
         **shell: Options of the env; those of None, the default, are left out.
     """
-    defaults = {**game.config_class().to_dict(), "lexicon": getattr(game, "language", PLAIN)}
+    defaults = {**game.config_class().to_dict(), "lexicon": game.language}
     changed = {option: value for option, value in game.kwargs.items() if value != defaults.get(option)}
     changed |= {option: value for option, value in shell.items() if value is not None}
     options = "".join(f", {option}={quote_value(value)}" for option, value in changed.items())
     return f"<{name}: {game.id}{options}; {extent}>"
 
 
-def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | None = None) -> Any:
+def draw(game: Game, state: State, i: int, render_mode: str | None, seat: int | None = None) -> Any:
     """Render environment ``i``; ``"human"`` prints the picture and returns None, as windows fail on servers."""
     if render_mode is None:
         gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
@@ -56,14 +55,14 @@ def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | No
     return game.render(state, i, render_mode, seat)
 
 
-def check_render_mode(render_mode: Any) -> str | None:
+def check_render_mode(render_mode: object) -> str | None:
     """Validate a render mode."""
     if render_mode is not None and not (isinstance(render_mode, str) and render_mode in RENDER_MODES):
         raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
     return render_mode
 
 
-def check_max_cycles(max_cycles: Any) -> int | None:
+def check_max_cycles(max_cycles: object) -> int | None:
     """Validate a step limit and return it, None for the game's default."""
     if max_cycles is None or (isinstance(max_cycles, (int, np.integer)) and max_cycles == -1):
         return None
@@ -74,17 +73,17 @@ def check_max_cycles(max_cycles: Any) -> int | None:
     return int(max_cycles)
 
 
-def check_shaping(game: Game, out: Any, weight: Any) -> float:
+def check_shaping(game: Game, out: Out, weight: Any) -> float:
     """Validate the weight of shaped rewards and return it."""
     read(number(), weight, "weight")
-    if not hasattr(out, "shaped"):
+    if shaped_rewards(out) is None:
         raise ValueError(f"weight: {game.id} has no shaped rewards in its infos")
     if game.kwargs.get("reward") == "shaped":
         raise ValueError("weight: reward='shaped' includes shaped rewards already; make the environment without it")
     return float(weight)
 
 
-def check_layout_weights(names: Sequence[str], weights: Any) -> np.ndarray:
+def check_layout_weights(names: Sequence[str], weights: object) -> np.ndarray:
     """Validate the weights of the layouts of a pool and return them, float64 (layouts,)."""
     if not names:
         raise ValueError("weights: the environment has one layout; make it with a pool, such as layout='procedural'")
@@ -95,7 +94,7 @@ def check_layout_weights(names: Sequence[str], weights: Any) -> np.ndarray:
     return np.array(listed, np.float64)
 
 
-def parse_action(action: Any, agent: str, n_actions: int) -> int:
+def parse_action(action: object, agent: str, n_actions: int) -> int:
     """Validate an action and return it as int."""
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import FullGame, Snapshot
+from collab_overcooked.envs.api import FullGame, Snapshot, shaped_rewards
 from collab_overcooked.envs.batch import BatchEnv, ResetOptions
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.checks import parse_integer, quote_value
@@ -156,8 +156,8 @@ class PartnerBatch(BatchEnv):
             "action_mask": self._learners(self.out.masks),
             "rejected": self._learners(self.game.rejections(self.state, self.out)),
         }
-        if hasattr(self.out, "shaped"):
-            infos["shaped_reward"] = self._learners(self.out.shaped)
+        if (shaped := shaped_rewards(self.out)) is not None:
+            infos["shaped_reward"] = self._learners(shaped)
         if self.layout_names:
             infos["layout"] = self.layout_numbers()[:, None].copy()
         after = (self._seat + 1) % self.game.n_agents

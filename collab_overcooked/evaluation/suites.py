@@ -6,7 +6,7 @@ A suite is data: axes, columns of tables, budgets and settings of comparisons. G
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -155,10 +155,11 @@ class Suite:
             ValueError: Naming the field, its value and what is allowed.
         """
         options = self.env_options(suite_options, options)
-        if getattr(suite_options, "episodes", None) is not None:
-            parse_integer("episodes", suite_options.episodes, 1)
-        count = parse_integer(self.repeats, getattr(suite_options, self.repeats), 1)
-        seed = parse_integer("seed", seed, 0)
+        asked = {item.name: getattr(suite_options, item.name) for item in fields(suite_options)}
+        for name in ("episodes", "runs"):
+            if asked.get(name) is not None:
+                parse_integer(name, asked[name], 1)
+        seed, count = parse_integer("seed", seed, 0), asked[self.repeats]
         kinds = tuple(replace(kind, limits=limits) for kind in self.matches(team, suite_options, options))
         check_episodes(count * sum(kind.episodes for kind in kinds))
         matches = tuple(self._repeated(kind, seed, k) for kind in kinds for k in range(count))

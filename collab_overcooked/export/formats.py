@@ -30,9 +30,7 @@ def write_npz(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> N
     ``infos.state`` (1, T, S), ``infos.legals`` (1, T, N, A).
     """
     seats = _seats(episodes[0], seat)
-    ends = {
-        name: np.concatenate([_ends(episode, getattr(episode, name), seats) for episode in episodes]) for name in ENDS
-    }
+    ends = {name: np.concatenate([_ends(episode, vars(episode)[name], seats) for episode in episodes]) for name in ENDS}
     arrays = {
         "observations": np.concatenate([episode.observations[:-1, seats] for episode in episodes]),
         "actions": np.concatenate([episode.actions[:, seats] for episode in episodes]),
@@ -218,7 +216,7 @@ def dataset_id(episode: Trajectory, seat: int | None) -> str:
 
 def _buffer(episode: Trajectory, seat: int | None) -> dict[str, Any]:
     steps = len(episode)
-    ends = {name: [False] * (steps - 1) + [getattr(episode, name)] for name in ENDS}
+    ends = {name: [False] * (steps - 1) + [vars(episode)[name]] for name in ENDS}
     values: dict[str, Any] = {"terminations": ends["terminated"], "truncations": ends["truncated"]}
     if seat is not None:
         return values | {

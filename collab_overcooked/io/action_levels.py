@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
@@ -11,7 +10,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 LEVELS = {MEDIUM: MEDIUM, PRIMITIVE: PRIMITIVE, "low": PRIMITIVE}  # name or alias -> name
 
 
-def parse_action_levels(option: Any, n_agents: int, default: str) -> tuple[str, ...]:
+def parse_action_levels(option: object, n_agents: int, default: str) -> tuple[str, ...]:
     """Return the action level of every seat.
 
     Args:
@@ -35,7 +34,7 @@ def parse_action_levels(option: Any, n_agents: int, default: str) -> tuple[str, 
     return tuple(_level(option.get(agent, default)) for agent in agents)
 
 
-def _level(name: Any) -> str:
+def _level(name: object) -> str:
     if not isinstance(name, str) or name not in LEVELS:
         raise ValueError(near_matches("action_level", name, LEVELS))
     return LEVELS[name]

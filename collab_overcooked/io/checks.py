@@ -50,7 +50,7 @@ def quote_value(value: object) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
-def parse_text(value: Any, what: str = "text of an action") -> str:
+def parse_text(value: object, what: str = "text of an action") -> str:
     """Return a value that must be a string."""
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string, not {quote_value(value)}")
@@ -82,7 +82,7 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
             raise OptionError(name, near_matches(kind, name, known))
 
 
-def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
+def index_of(kind: str, name: object, known: Sequence[Any]) -> int:
     """Return the index of a name."""
     for index, candidate in enumerate(known):
         if type(name) is type(candidate) and name == candidate:

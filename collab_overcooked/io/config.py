@@ -27,7 +27,7 @@ OBS_REASON = "Encoding of observations as arrays; neither the information in the
 MAX_OPTION = 1_000_000  # of any integer option: kernels count in 32 bits, and memory grows with some options
 
 
-def _option(default: Any, meaning: str, form: Form, **more: Any) -> Any:
+def _option(default: object, meaning: str, form: Form, **more: Any) -> Any:
     return field(default=default, metadata={"meaning": meaning, "form": form, **more})
 
 
@@ -51,7 +51,7 @@ def number(default: float | None, meaning: str, below: float | None = None, opti
     return _option(default, meaning, schema.number(above=0, below=below), below=below, optional=optional)
 
 
-def unchecked(default: Any, meaning: str) -> Any:
+def unchecked(default: object, meaning: str) -> Any:
     """Return a field that the game checks itself, for example against names in its layout."""
     return _option(default, meaning, lambda value: value)
 
@@ -121,7 +121,7 @@ class Config:
         return np.array(list(packed.values()), np.int32)
 
 
-def _plain(name: str, value: Any, depth: int = MAX_DEPTH) -> Any:
+def _plain(name: str, value: object, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, Path):
         return str(value)
     if not isinstance(value, (list, tuple)):

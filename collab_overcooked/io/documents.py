@@ -97,7 +97,7 @@ class Document(Mapping[str, Any]):
             return self.error(f"{name} must {requirement}; it is missing", *path)
         return self.error(f"{name} must {requirement}, not {quote_value(value)}", *path)
 
-    def _value_at(self, path: Iterable[Any], default: Any, requirement: str) -> Any:
+    def _value_at(self, path: Iterable[Any], default: object, requirement: str) -> Any:
         value = self.at(*path)
         if value is None and default is MISSING:
             raise self.refuse(requirement, *path)
@@ -128,7 +128,7 @@ class Document(Mapping[str, Any]):
                 raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
         return rows
 
-    def read(self, form: Form, *path: Any, default: Any = MISSING) -> Any:
+    def read(self, form: Form, *path: Any, default: object = MISSING) -> Any:
         """Return a value as a form reads it."""
         value = self.at(*path)
         if value is None and default is not MISSING:
@@ -138,19 +138,19 @@ class Document(Mapping[str, Any]):
         except SchemaError as error:
             raise self.refuse(f"be {error.allowed}", *path) from None
 
-    def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int = MAX_NUMBER) -> Any:
+    def integer(self, *path: Any, default: object = MISSING, low: int = 0, high: int = MAX_NUMBER) -> Any:
         """Return an integer from ``low`` to ``high``."""
         return self.read(schema.integer(low, high), *path, default=default)
 
-    def number(self, *path: Any, default: Any = MISSING, low: float = -MAX_NUMBER, positive: bool = False) -> Any:
+    def number(self, *path: Any, default: object = MISSING, low: float = -MAX_NUMBER, positive: bool = False) -> Any:
         """Return a finite number of at least ``low``, or above 0."""
         return self.read(schema.number(low, above=0 if positive else None), *path, default=default)
 
-    def boolean(self, *path: Any, default: Any = False) -> bool:
+    def boolean(self, *path: Any, default: object = False) -> bool:
         """Return true or false."""
         return bool(self.read(schema.boolean, *path, default=default))
 
-    def choice(self, allowed: Collection[str], *path: Any, default: Any = MISSING) -> str:
+    def choice(self, allowed: Collection[str], *path: Any, default: object = MISSING) -> str:
         """Return one of the allowed names."""
         return self.read(schema.one_of(allowed), *path, default=default)
 
@@ -262,7 +262,7 @@ def read_value(text: str) -> Any:
     return read_yaml(text, "value")[0]
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: object, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise LayoutError(f"inline layout: values are nested more than {MAX_DEPTH} deep")
     if isinstance(value, Mapping):

@@ -53,7 +53,7 @@ class JournalFile:
                 raise SchemaError(f"{where}: {error}") from None
             yield value
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         """Append a value that passes the check."""
         self.append_line(json_line(value, self.check))
 

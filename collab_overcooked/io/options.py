@@ -20,7 +20,7 @@ class NoOptions:
     """No options."""
 
 
-def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = "", metavar: str = "") -> Any:
+def option(default: object, help: str, *, allowed: Sequence[str] = (), flag: str = "", metavar: str = "") -> Any:
     """Return a dataclass field for an option.
 
     Args:

@@ -43,7 +43,7 @@ def is_key_known() -> bool:
     return bool(_spellings)
 
 
-def redact_values(value: Any) -> Any:
+def redact_values(value: object) -> Any:
     """Return a JSON value with keys redacted from all texts."""
     return map_texts(redact, value) if _spellings else value
 

@@ -52,12 +52,12 @@ def _step_of_path(part: str | int) -> str:
     return f".{part}" if isinstance(part, str) and part.isidentifier() else f"[{part!r}]"
 
 
-def refuse(value: Any, allowed: str) -> SchemaError:
+def refuse(value: object, allowed: str) -> SchemaError:
     """Return the error for a value that is not allowed."""
     return SchemaError(f"must be {allowed}, not {quote_value(value)}", allowed)
 
 
-def read(form: Form, value: Any, place: str | int) -> Any:
+def read(form: Form, value: object, place: str | int) -> Any:
     """Return a value as a form reads it; errors say where it stands."""
     try:
         return form(value)
@@ -91,7 +91,7 @@ def read_json(path: Path, form: Form, error: type[ValueError] = ValueError) -> A
     return value
 
 
-def json_line(value: Any, form: Form, indent: int | None = None) -> bytes:
+def json_line(value: object, form: Form, indent: int | None = None) -> bytes:
     """Return a value as UTF-8 JSON that a reader with the same form accepts: one line, or a file if indented."""
     separators = (",", ": " if indent else ":")
     try:
@@ -146,19 +146,19 @@ def _check_characters(text: str) -> None:
         raise refuse(text, "a text without half characters")
 
 
-def boolean(value: Any) -> bool:
+def boolean(value: object) -> bool:
     """Allow True and False."""
     if type(value).__name__ not in ("bool", "bool_"):
         raise refuse(value, "true or false")
     return bool(value)
 
 
-def boolean_or_bit(value: Any) -> bool:
+def boolean_or_bit(value: object) -> bool:
     """Allow True and False, also written as 1 and 0."""
     return boolean(bool(value) if isinstance(value, Integral) and value in (0, 1) else value)
 
 
-def text(value: Any, longest: int = MAX_CHARACTERS) -> str:
+def text(value: object, longest: int = MAX_CHARACTERS) -> str:
     """Allow texts."""
     if not isinstance(value, str):
         raise refuse(value, "a text")
@@ -167,7 +167,7 @@ def text(value: Any, longest: int = MAX_CHARACTERS) -> str:
     return value
 
 
-def name(value: Any) -> str:
+def name(value: object) -> str:
     """Allow texts for tables and charts."""
     return text(value, 1_000)
 
@@ -216,7 +216,7 @@ def one_of(allowed: Iterable[Any], what: str = "") -> Form:
     """Allow some texts or integers; ``what`` names their kind in messages that suggest similar ones."""
     values = tuple(allowed)
 
-    def form(value: Any) -> Any:
+    def form(value: object) -> Any:
         number = isinstance(value, Integral) and type(value) is not bool
         for known in values:
             if (isinstance(known, Integral) if number else type(known) is type(value)) and value == known:
@@ -246,7 +246,7 @@ def tuple_of(forms: Sequence[Form], what: str = "entries") -> Form:
 def _list(forms: Callable[[int], Sequence[Form]], least: int, most: int | None, what: str) -> Form:
     span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
 
-    def form(value: Any) -> list[Any]:
+    def form(value: object) -> list[Any]:
         if not isinstance(value, (list, tuple)):
             raise refuse(value, f"a list of {what}" if most is None else f"a list of {span} {what}")
         if not least <= len(value) or (most is not None and len(value) > most):
@@ -273,7 +273,7 @@ def mapping_of(form: Form, keys: Iterable[str] | None = None, what: str = "key")
     """Allow mappings to values of one form, from any text or from some of ``keys``; ``what`` names these."""
     known = None if keys is None else tuple(keys)
 
-    def entries(value: Any) -> dict[str, Any]:
+    def entries(value: object) -> dict[str, Any]:
         mapping = _mapping(value, known, what)
         return dict(zip(mapping, _read_entries(mapping, [form] * len(mapping), mapping.values()), strict=True))
 
@@ -286,7 +286,7 @@ def record(
     """Allow mappings with some of the keys of ``fields``, each with its form; ``others`` allows further keys."""
     needed = tuple(required)
 
-    def form(value: Any) -> dict[str, Any]:
+    def form(value: object) -> dict[str, Any]:
         entries = _mapping(value, None if others else fields, "key")
         for key in needed:
             if key not in entries:
@@ -297,7 +297,7 @@ def record(
     return form
 
 
-def _keep(value: Any) -> Any:
+def _keep(value: object) -> Any:
     return value
 
 
@@ -310,7 +310,7 @@ def object_of(fields: Mapping[str, Form], optional: Mapping[str, Form] | None = 
     return record({**fields, **(optional or {})}, fields, others=True)
 
 
-def _mapping(value: Any, known: Iterable[str] | None, what: str) -> Mapping[str, Any]:
+def _mapping(value: object, known: Iterable[str] | None, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise refuse(value, "a mapping")
     for key in value:

@@ -44,7 +44,7 @@ def decode(text: str | bytes, kind: type[T]) -> T:
         raise SchemaError(f"is truncated or no JSON: {error}") from None
 
 
-def convert(value: Any, kind: type[T]) -> T:
+def convert(value: object, kind: type[T]) -> T:
     """Convert mappings, lists, texts and numbers to a type.
 
     Raises:
@@ -56,7 +56,7 @@ def convert(value: Any, kind: type[T]) -> T:
         raise _explain(value, kind, error) from None
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     """Return a value as one line of UTF-8 JSON, without a newline.
 
     Raises:
@@ -68,7 +68,7 @@ def encode(value: Any) -> bytes:
         raise SchemaError(f"cannot be written as JSON: {error}") from None
 
 
-def _explain(value: Any, kind: Any, error: msgspec.ValidationError) -> SchemaError:
+def _explain(value: object, kind: Any, error: msgspec.ValidationError) -> SchemaError:
     """Return the error with the index of an entry and the refused value, neither of which msgspec names."""
     try:
         _check(value, inspect.type_info(kind))
@@ -104,7 +104,7 @@ def _check(value: Any, kind: inspect.Type) -> None:
             raise
 
 
-def _fields(value: Any, kind: inspect.StructType) -> Iterator[tuple[str, Any, inspect.Type]]:
+def _fields(value: object, kind: inspect.StructType) -> Iterator[tuple[str, Any, inspect.Type]]:
     if not isinstance(value, Mapping):
         raise refuse(value, "a mapping")
     known = [field.encode_name for field in kind.fields]
@@ -125,7 +125,7 @@ def _fields(value: Any, kind: inspect.StructType) -> Iterator[tuple[str, Any, in
             raise SchemaError(str(error)) from None
 
 
-def _check_length(value: Any, least: int, most: int | None) -> None:
+def _check_length(value: object, least: int, most: int | None) -> None:
     span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
     if not isinstance(value, (list, tuple)):
         raise refuse(value, "a list of entries" if most is None else f"a list of {span} entries")
@@ -133,7 +133,7 @@ def _check_length(value: Any, least: int, most: int | None) -> None:
         raise SchemaError(f"lists {len(value)} entries; it must list {span}")
 
 
-def _check_union(value: Any, kind: inspect.UnionType) -> None:
+def _check_union(value: object, kind: inspect.UnionType) -> None:
     if value is None and kind.includes_none:
         return
     errors = []
@@ -146,7 +146,7 @@ def _check_union(value: Any, kind: inspect.UnionType) -> None:
     raise max(reversed(errors), key=lambda error: len(error.path))  # of numbers the last, a float
 
 
-def _check_scalar(value: Any, kind: inspect.Type) -> None:
+def _check_scalar(value: object, kind: inspect.Type) -> None:
     match kind:
         case inspect.IntType() | inspect.FloatType():
             _check_number(value, kind)

@@ -46,12 +46,12 @@ def in_drawn_order(items: Iterable[T], seed: str) -> list[T]:
     return drawn
 
 
-def harmless_values(value: Any) -> Any:
+def harmless_values(value: object) -> Any:
     """Return a JSON value with harmless texts."""
     return map_texts(harmless, value)
 
 
-def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * MAX_DEPTH) -> Any:
+def map_texts(change: Callable[[str], str], value: object, depth: int = 2 * MAX_DEPTH) -> Any:
     """Return a JSON value with a function applied to all texts, including keys."""
     if depth < 0:
         raise ValueError("is nested too deep")

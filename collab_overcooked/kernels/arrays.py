@@ -14,7 +14,7 @@ from collab_overcooked.kernels.jit import kernel
 
 Array = np.ndarray
 ENDLESS = 255  # bound of a number without one of its own: what does not fit a byte is clipped
-Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
+Arrays = TypeVar("Arrays")  # a NamedTuple of arrays
 
 
 class ArraySpec(NamedTuple):

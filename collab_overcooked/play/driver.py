@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from collab_overcooked.core.record import Record, Step
-from collab_overcooked.envs.api import clone, restore
+from collab_overcooked.envs.api import State, clone, refusal_code, restore
 from collab_overcooked.play import shown
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
@@ -19,7 +19,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import Thinker
-from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
+from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.naming import page_names, renaming
@@ -102,8 +102,7 @@ class EpisodeDriver:
         self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
 
     def _lessons(self) -> dict[int, Sequence[tuple[str, str]]]:
-        lesson_for = getattr(self.game, "lesson_for", lambda seat: ())
-        return {seat: lesson_for(seat) for seat in self.people}
+        return {seat: self.game.lesson_for(seat) for seat in self.people}
 
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> Record:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
@@ -134,7 +133,7 @@ class EpisodeDriver:
                 record: Record = over.value
                 return record
 
-        if not getattr(answer, "plan", ""):
+        if not isinstance(answer, Decision | Message) or not answer.plan:
             return send()
         self._reading = True
         try:
@@ -182,7 +181,7 @@ class EpisodeDriver:
 
     def _reset(self, policy: Policy, seat: int) -> None:
         assert self._started is not None
-        if getattr(policy, "needs_simulator", False):
+        if Capabilities.of(policy).needs_simulator:
             self._mirrors[seat] = clone(self.env.arrays[0], 0)
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
 
@@ -417,12 +416,12 @@ class EpisodeDriver:
             if not answered.done():
                 person.counts["refused"] += 1
                 message = renaming(self.game)(str(error))
-                person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": message})
+                person.send({"type": "refused", "code": refusal_code(error), "message": message})
             return
         if not answered.done():
             answered.set_result(answer | ({"orders": orders} if orders else {}))
 
-    def _check_plan(self, seat: int | None, plan: str, state: Any) -> list[str]:
+    def _check_plan(self, seat: int | None, plan: str, state: State) -> list[str]:
         if seat is not None and plan:
             self.game.parse_plan(plan, seat)
         if seat is not None or not plan:

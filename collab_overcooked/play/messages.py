@@ -62,7 +62,7 @@ def read_message(text: str) -> dict[str, Any]:
     return {"type": kind, **{name: _read_field(kind, name, message[name]) for name in fields}}
 
 
-def _read_field(kind: str, name: str, value: Any) -> Any:
+def _read_field(kind: str, name: str, value: object) -> Any:
     expected, most = FIELDS[kind][name]
     if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
         raise MessageError("field", f"{kind}.{name} must be of type {expected.__name__}")

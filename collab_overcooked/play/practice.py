@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from collab_overcooked.core.record import Step
+from collab_overcooked.envs.api import TextGame
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
 
@@ -113,7 +114,7 @@ class Practice:
         return len(self._done[seat]) >= len(self._lessons[seat]) and self._count[seat] >= self.goal.times
 
 
-def goals_for(game: Any, talks: bool) -> tuple[Goal, ...]:
+def goals_for(game: TextGame | type[TextGame], talks: bool) -> tuple[Goal, ...]:
     """Return the goals of practice for a game: its lesson if it has one, else the goals that fit every game.
 
     Args:
@@ -121,5 +122,5 @@ def goals_for(game: Any, talks: bool) -> tuple[Goal, ...]:
         talks: Whether another player reads messages; else the goal of speaking is left out.
     """
     *acts, speak = GOALS
-    taught = (Goal(LESSON, 0, lambda step, seat, idle: False),) if getattr(game, LESSON, ()) else acts
+    taught = (Goal(LESSON, 0, lambda step, seat, idle: False),) if game.lesson else acts
     return (*taught, *([speak] if talks else []))

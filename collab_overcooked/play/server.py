@@ -14,7 +14,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import read_shipped
@@ -25,6 +25,13 @@ from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_
 from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import LANGUAGES
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
+
+Drawn = TypeVar("Drawn")  # a page or a picture
 
 MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
 UNKNOWN = "This link is not known here, or not any more."
@@ -167,31 +174,31 @@ def make_app(
     return app
 
 
-def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> Any:
+def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> Response:
     from starlette.responses import Response
 
     return Response(text, status, media_type=kind)
 
 
-async def _not_saved(request: Any, error: Exception) -> Any:
+async def _not_saved(request: Request, error: Exception) -> Response:
     """Ask to send an answer again that could not be written, for example because the disk is full."""
     print(f"{error}; the answer was refused, all before it is kept", file=sys.stderr)
     text = "This could not be saved. Please wait a minute, go back and send it again."
     return _response(text, "text/plain", 503)
 
 
-async def _health(request: Any) -> Any:
+async def _health(request: Request) -> Response:
     return _response("ok", "text/plain")
 
 
-async def _file(request: Any) -> Any:
+async def _file(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in FILES:
         return _response(UNKNOWN, "text/plain", 404)
     return _response(page_file(name), FILES[name])
 
 
-async def _play_page(request: Any) -> Any:
+async def _play_page(request: Request) -> Response:
     owner = request.app.state.host.find(request.path_params["token"])
     if owner is None:
         return _response(UNKNOWN, "text/plain", 404)
@@ -202,7 +209,7 @@ async def _play_page(request: Any) -> Any:
     return _response(page_file("play.html"))
 
 
-async def _replay_page(request: Any) -> Any:
+async def _replay_page(request: Request) -> Response:
     from collab_overcooked.play.replays import replay_page
 
     page = await _drawn(request, replay_page)
@@ -213,14 +220,14 @@ async def _replay_page(request: Any) -> Any:
     return response
 
 
-async def _replay_gif(request: Any) -> Any:
+async def _replay_gif(request: Request) -> Response:
     from collab_overcooked.play.replays import replay_gif
 
     data = await _drawn(request, replay_gif)
     return _response(UNKNOWN, "text/plain", 404) if data is None else _response(data, "image/gif")
 
 
-async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> Any:
+async def _drawn(request: Request, draw: Callable[[Session, Person, int], Drawn]) -> Drawn | None:
     state = request.app.state
     owner = state.host.find(request.path_params["token"])
     if owner is None:
@@ -230,12 +237,12 @@ async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> A
         return await asyncio.to_thread(draw, session, person, request.path_params["number"])
 
 
-async def _host_page(request: Any) -> Any:
+async def _host_page(request: Request) -> Response:
     known = request.app.state.host.is_host(request.path_params["token"])
     return _response(page_file("host.html")) if known else _response(UNKNOWN, "text/plain", 404)
 
 
-async def _host_sessions(request: Any) -> Any:
+async def _host_sessions(request: Request) -> Response:
     host: Host = request.app.state.host
     if not host.is_host(request.path_params["token"]):
         return _response(UNKNOWN, "text/plain", 404)
@@ -243,7 +250,7 @@ async def _host_sessions(request: Any) -> Any:
     return _response(json.dumps([_listing(session, base) for session in host.sessions.values()]), "application/json")
 
 
-async def _host_games(request: Any) -> Any:
+async def _host_games(request: Request) -> Response:
     from collab_overcooked.play.rooms import listing
 
     host: Host = request.app.state.host
@@ -252,7 +259,7 @@ async def _host_games(request: Any) -> Any:
     return _response(json.dumps([] if host.rooms is None else await asyncio.to_thread(listing)), "application/json")
 
 
-async def _host_rooms(request: Any) -> Any:
+async def _host_rooms(request: Request) -> Response:
     from collab_overcooked.play.rooms import RoomOrder
 
     host: Host = request.app.state.host
@@ -306,7 +313,7 @@ def _listing(session: Session, base: str) -> dict[str, Any]:
     }
 
 
-async def _host_act(request: Any) -> Any:
+async def _host_act(request: Request) -> Response:
     host: Host = request.app.state.host
     session = host.sessions.get(request.path_params["session"])
     what = request.path_params["what"]
@@ -326,7 +333,7 @@ HOST_ACTS: dict[str, Callable[[Session], Any]] = {
 }
 
 
-async def _socket(socket: Any) -> None:
+async def _socket(socket: WebSocket) -> None:
     owner = socket.app.state.host.find(socket.path_params["token"])
     if owner is None:
         await socket.close(4404)
@@ -343,7 +350,7 @@ async def _socket(socket: Any) -> None:
         person.sockets -= 1
 
 
-async def _talk(socket: Any, session: Session, person: Person) -> None:
+async def _talk(socket: WebSocket, session: Session, person: Person) -> None:
     outbox = Outbox()
     session.connect(person, outbox)
     sending = asyncio.create_task(_send_all(socket, outbox))
@@ -362,13 +369,13 @@ async def _talk(socket: Any, session: Session, person: Person) -> None:
         await asyncio.gather(sending, receiving, ended, return_exceptions=True)  # the other end may be gone
 
 
-async def _send_all(socket: Any, outbox: Outbox) -> None:
+async def _send_all(socket: WebSocket, outbox: Outbox) -> None:
     while (message := await outbox.get()) is not None:
         await socket.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
     await socket.close(1000)
 
 
-async def _receive_all(socket: Any, session: Session, person: Person, outbox: Outbox) -> None:
+async def _receive_all(socket: WebSocket, session: Session, person: Person, outbox: Outbox) -> None:
     rate = Rate()
     while True:
         received = await socket.receive()

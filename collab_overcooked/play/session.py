@@ -307,8 +307,9 @@ class Session:
         self._enter("playing")
 
     def _people_facts(self) -> dict[str, PersonEntry]:
+        settings = self.settings
         how = {"clock": self._clock, "session": self.id, "number": self._number}
-        how |= {name: getattr(self.settings, name) for name in ("show", "menu", "names")}
+        how |= {"show": settings.show, "menu": settings.menu, "names": settings.names}
         how |= {"tick": self.settings.tick} if self._clock == TICKS else {}
         return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
 

@@ -54,11 +54,12 @@ class PlaySettings:
     language: str = ""  # Of pages, ``"en"`` or ``"de"``; empty to let everybody choose
 
     def __post_init__(self) -> None:
+        values = vars(self)
         for name, allowed in ALLOWED.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(near_matches(name, getattr(self, name), allowed))
+            if values[name] not in allowed:
+                raise ValueError(near_matches(name, values[name], allowed))
         for name, (low, high) in RANGES.items():
-            value = getattr(self, name)
+            value = values[name]
             if value is None and name == "decide_within":
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
@@ -66,8 +67,8 @@ class PlaySettings:
                     f"{name} must be a number of seconds from {low:g} to {high:g}, not {quote_value(value)}"
                 )
         for name in FLAGS:
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be true or false, not {quote_value(getattr(self, name))}")
+            if not isinstance(values[name], bool):
+                raise ValueError(f"{name} must be true or false, not {quote_value(values[name])}")
         if self.on_leave not in LEAVING:
             try:
                 PolicySpec.parse(parse_text(self.on_leave, "a policy")).check()

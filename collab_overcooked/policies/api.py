@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from collab_overcooked.core.record import Record
-from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.api import FullGame, Out, State
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -19,7 +19,7 @@ def compiled_of(game: FullGame, env_id: str) -> Any:
     """Return the compiled data of a game, including its tables, for a policy of this game."""
     if game.id != env_id:
         raise ValueError(f"this policy plays {env_id} only, not {game.id}")
-    return getattr(game, "compiled")  # noqa: B009  (not part of the Game protocol)
+    return game.compiled
 
 
 class Message(NamedTuple):
@@ -77,7 +77,7 @@ class Decision:
     public: bool = False
 
 
-def as_decision(answer: Any) -> Decision:
+def as_decision(answer: object) -> Decision:
     """Return a policy's answer as a decision; its action may still lie outside the action space."""
     if isinstance(answer, str):
         return Decision(plan=answer)
@@ -167,7 +167,7 @@ class Seen:
     past_actions: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def of(cls, game: FullGame, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
+    def of(cls, game: FullGame, state: State, out: Out, seat: int, timestep: int = 0) -> Seen:
         """Return a seat's knowledge of the first environment of a batch, without messages."""
         return cls(seat, timestep, out.observations[0, seat], out.masks[0, seat], game.seen(state, 0, seat))
 
@@ -242,11 +242,7 @@ class Seen:
 class Policy(Protocol):
     """A policy that controls one seat. It is asked only when it has a choice; a busy agent continues by itself.
 
-    A policy with a class attribute ``needs_simulator = True`` gets a simulator in ``EnvInfo``; all others know only
-    what they have seen. A policy with an attribute ``apart = True`` never opens a conversation and may be asked in a
-    separate thread, concurrently with other seats in the same state. One with an attribute ``batched = True`` answers
-    with action ids by observation, mask, view and simulator alone, so that many of its episodes can be played at once;
-    networks need not say so.
+    Its ``Capabilities`` are further attributes, which its class may leave out.
 
     Attributes:
         name: Name in teams and tables, for example ``"noisy:0.2"``.
@@ -273,6 +269,30 @@ class Silent:
     def reply(self, seen: Seen) -> Message | None:
         """Return None: no answer."""
         return None
+
+
+class Capabilities(NamedTuple):
+    """Capabilities of a policy, which it declares by attributes of these names; a missing attribute has its default.
+
+    Attributes:
+        needs_simulator: It gets a simulator in ``EnvInfo``; all others know only what they have seen.
+        apart: It never opens a conversation and may be asked in a separate thread, concurrently with other seats in the
+            same state.
+        batched: It answers with action ids by observation, mask, view and simulator alone, so that many of its episodes
+            can be played at once; networks need not say so.
+        observation: Options of the observation that it was trained on; None for that of the environment.
+    """
+
+    needs_simulator: bool = False
+    apart: bool = False
+    batched: bool = False
+    observation: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, policy: Policy) -> Capabilities:
+        """Return the capabilities that a policy declares now."""
+        values: list[Any] = [getattr(policy, name, default) for name, default in cls._field_defaults.items()]
+        return cls(*values)
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame, rows
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
-from collab_overcooked.policies.api import EnvInfo, Policy, ReportsUsage, Seen, TeamAware
+from collab_overcooked.policies.api import Capabilities, EnvInfo, Policy, ReportsUsage, Seen, TeamAware
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.policy_file import preferences
@@ -205,7 +205,7 @@ def plays_in_batches(policy: Policy, env_id: str) -> bool:
         policy = policy.policy_of(env_id)
     if isinstance(policy, (TeamAware, ReportsUsage)):
         return False
-    return _is_network(policy) or bool(getattr(policy, "batched", False))
+    return _is_network(policy) or Capabilities.of(policy).batched
 
 
 def _is_network(policy: Policy) -> bool:
@@ -228,7 +228,7 @@ def make_seat(
 
     def begin(episode: int, seed: int) -> Policy:
         policy = make()
-        needs = getattr(policy, "needs_simulator", False)
+        needs = Capabilities.of(policy).needs_simulator
         simulator = Simulator(game, rows(state, episode, episode + 1), seat) if needs else None
         policy.reset(seat, EnvInfo(game.id, game, "", names, simulator), seed)
         return policy

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import draft
-from collab_overcooked.policies.networks import KEY, sb3_forward, sb3_state, torch_forward, torch_state
+from collab_overcooked.policies.networks import KEY, sb3_family, sb3_forward, sb3_state, torch_forward, torch_state
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, Network, PolicyFile
 
 Array = np.ndarray
@@ -57,7 +57,7 @@ def export_policy(
         if value is not None and value not in allowed:
             raise ValueError(near_matches(name, value, allowed))
     game = _game_of(model.get_env() if env is None and kind == "SB3 model" else env)
-    values = kind == "SB3 model" and hasattr(model.policy, "q_net")
+    values = kind == "SB3 model" and sb3_family(model.policy) == "values"
     meta = {
         "env_id": game.id,
         "env_kwargs": dict(game.kwargs),
@@ -107,10 +107,9 @@ def _game_of(env: Any) -> FullGame:
                 "env: VecNormalize changes observations, which an exported policy would not; norm_obs=False"
             )
         for holder in (wrapped, getattr(wrapped, "batch", None)):
-            game: Any = getattr(holder, "game", holder)
-            if hasattr(game, "single_observation_space") and hasattr(game, "action_texts"):
-                unwrapped: FullGame = game
-                return unwrapped
+            game = getattr(holder, "game", holder)
+            if isinstance(game, FullGame):
+                return game
         wrapped = next((inner for name in ("venv", "env") if (inner := vars(wrapped).get(name)) is not None), None)
     raise ValueError(f"env must be an environment or a game of this package, not {quote_value(env)}")
 
@@ -128,9 +127,10 @@ def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> N
         policy.set_training_mode(False)
         state = sb3_state(policy, PROBES)
         forward: Forward = lambda observations, state: sb3_forward(policy, observations, state)  # noqa: E731
-        parts = [getattr(policy, "q_net", policy)]
-        if hasattr(policy, "action_net"):
-            memory = [policy.lstm_actor] if hasattr(policy, "lstm_actor") else []
+        family = sb3_family(policy)
+        parts = [policy.q_net if family == "values" else policy]
+        if family in ("recurrent", "actor"):
+            memory = [policy.lstm_actor] if family == "recurrent" else []
             parts = [policy.features_extractor, *memory, policy.mlp_extractor.policy_net, policy.action_net]
     else:
         model.eval()

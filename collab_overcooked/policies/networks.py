@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class SB3Policy(CustomNetwork):
     def __init__(
         self, policy: Any, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None
     ) -> None:
-        self.policy, self.default_mode = policy, "greedy" if hasattr(policy, "q_net") else "sample"
+        self.policy, self.default_mode = policy, "greedy" if sb3_family(policy) == "values" else "sample"
         super().__init__(meta, mode, observation)
         policy.set_training_mode(False)
 
@@ -115,6 +115,15 @@ class SB3Policy(CustomNetwork):
         return observer
 
 
+def sb3_family(policy: Any) -> str:
+    """Return the kind of a policy of Stable-Baselines3: ``"values"``, ``"recurrent"``, ``"actor"`` or ``""``.
+
+    Its packages share no base class for each, so attributes tell: MaskablePPO's policy is not an ActorCriticPolicy.
+    """
+    attributes = {"values": "q_net", "recurrent": "lstm_actor", "actor": "get_distribution"}
+    return next((family for family, attribute in attributes.items() if hasattr(policy, attribute)), "")
+
+
 def sb3_state(policy: Any, rows: int) -> Array:
     """Return the hidden state (rows, H) that episodes of a policy of Stable-Baselines3 start with: zeros.
 
@@ -123,8 +132,9 @@ def sb3_state(policy: Any, rows: int) -> Array:
     Raises:
         ValueError: If the policy has other recurrent layers, such as those of a features extractor.
     """
-    layers, _, size = getattr(policy, "lstm_hidden_state_shape", (0, 1, 0))
-    carried = [getattr(policy, name, None) for name in ("lstm_actor", "lstm_critic")]
+    is_recurrent = sb3_family(policy) == "recurrent"
+    layers, _, size = policy.lstm_hidden_state_shape if is_recurrent else (0, 1, 0)
+    carried = [policy.lstm_actor, policy.lstm_critic] if is_recurrent else []
     if others := [layer for layer in recurrent_layers(policy) if not any(layer is one for one in carried)]:
         raise ValueError(
             f"{type(policy).__name__} has recurrent layers ({type(others[0]).__name__}) whose state cannot be carried "
@@ -140,16 +150,17 @@ def sb3_forward(policy: Any, observations: Array, state: Array) -> tuple[Array, 
 
     with torch.no_grad():
         tensor, _ = policy.obs_to_tensor(observations)
-        if hasattr(policy, "q_net"):
+        family = sb3_family(policy)
+        if family == "values":
             output = policy.q_net(tensor)
-        elif hasattr(policy, "lstm_actor"):
+        elif family == "recurrent":
             layers, _, size = policy.lstm_hidden_state_shape
             before = torch.from_numpy(state).view(len(state), 2, layers, size).permute(1, 2, 0, 3).contiguous()
             going_on = torch.zeros(len(state))  # no row starts an episode here
             distribution, after = policy.get_distribution(tensor, tuple(before), going_on)
             output = distribution.distribution.logits
             state = torch.stack(after).permute(2, 0, 1, 3).flatten(1).numpy()
-        elif hasattr(policy, "get_distribution"):
+        elif family == "actor":
             output = policy.get_distribution(tensor).distribution.logits
         else:
             raise ValueError(f"{type(policy).__name__} needs more than an observation; seat it as FILE.py:Class")
@@ -173,6 +184,14 @@ def encodings(game: FullGame) -> Iterator[dict[str, Any]]:
         except ValueError:  # such as axes of a vector
             continue
         yield options
+
+
+@runtime_checkable
+class Recurrent(Protocol):
+    """A module of torch that carries a state from step to step."""
+
+    def initial_state(self, rows: int) -> Any:
+        """Return the state (rows, H) of new episodes."""
 
 
 class TorchPolicy(CustomNetwork):
@@ -219,7 +238,7 @@ def torch_state(module: Any, rows: int) -> Array:
     import torch
 
     name = type(module).__name__
-    if not hasattr(module, "initial_state"):
+    if not isinstance(module, Recurrent):
         if layers := recurrent_layers(module):
             raise ValueError(
                 f"{name} is recurrent ({type(layers[0]).__name__}) and would forget its state after every step; give "
@@ -239,7 +258,7 @@ def torch_forward(module: Any, observations: Array, state: Array) -> tuple[Array
     import torch
 
     inputs = torch.from_numpy(np.ascontiguousarray(observations, np.float32))
-    is_recurrent = hasattr(module, "initial_state")
+    is_recurrent = isinstance(module, Recurrent)
     with torch.no_grad():
         output = module(inputs, torch.from_numpy(state)) if is_recurrent else module(inputs)
     if is_recurrent:

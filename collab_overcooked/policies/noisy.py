@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent
+from collab_overcooked.policies.api import Capabilities, EnvInfo, Policy, Seen, Silent
 from collab_overcooked.policies.parameters import read_probability
 
 
@@ -28,7 +28,7 @@ class NoisyPolicy(Silent):
     @property
     def batched(self) -> bool:
         """Flag of policies that can be played in batches, see ``Policy``."""
-        return bool(getattr(self._player, "batched", False))
+        return Capabilities.of(self._player).batched
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator and the other policy."""

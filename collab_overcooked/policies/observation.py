@@ -13,6 +13,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.policies.api import Capabilities, Policy
 
 Array = np.ndarray
 
@@ -67,15 +68,15 @@ class Observer:
         return view.observed_by(self.variant, self.variant.alloc(1)[1])  # new memory: policies may be asked in threads
 
 
-def observer_of(policy: Any, game: FullGame) -> Observer | None:
+def observer_of(policy: Policy, game: FullGame) -> Observer | None:
     """Return the observer of a policy with an attribute ``observation``; None for the environment's encoding."""
-    options, played = getattr(policy, "observation", None), cast("Hashable", game)
+    options, played = Capabilities.of(policy).observation, cast("Hashable", game)
     if not isinstance(options, Mapping):
         return None
     try:
         return _observer(played, json.dumps(dict(options), sort_keys=True))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"policy {quote_value(getattr(policy, 'name', policy))}: {error}") from None
+        raise ValueError(f"policy {quote_value(policy.name)}: {error}") from None
 
 
 @lru_cache(maxsize=64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast
 
@@ -22,8 +23,8 @@ def load_factory(entry: Factory) -> Callable[[str], Policy]:
 
     def make(text: str) -> Policy:
         parameters, name = getattr(kind, "parameters", ()), getattr(kind, "name", kind.__name__)
-        if hasattr(kind, "options_class"):
-            return cast("Policy", kind(read_options(name, text, kind.options_class)))
+        if options_class := getattr(kind, "options_class", None):
+            return cast("Policy", kind(read_options(name, text, options_class)))
         if not parameters:
             refuse_text(name, text)
         return cast("Policy", kind(**read_numbers(name, text, parameters)))
@@ -71,6 +72,22 @@ def read_options(name: str, text: str, options: type[Any]) -> Any:
             type_name = {int: "an integer", float: "a number"}[kinds[parameter]]
             raise ValueError(f"policy {name!r}: {parameter} must be {type_name}, not {value!r}") from None
     return options(**values)
+
+
+def check_settings(
+    name: str, settings: Any, ranges: Mapping[str, tuple[float, float]], choices: Mapping[str, Sequence[str]]
+) -> None:
+    """Raise ValueError for a setting outside its range, or one that is none of its choices."""
+    values = vars(settings)
+    for parameter, (low, high) in ranges.items():
+        if not low <= values[parameter] <= high:
+            allowed = f"at least {low}" if high == math.inf else f"from {low} to {high}"
+            raise ValueError(f"policy {name!r}: {parameter} must be {allowed}, not {values[parameter]}")
+    for parameter, known in choices.items():
+        if values[parameter] not in known:
+            raise ValueError(
+                near_matches(f"{parameter} of policy {name}", values[parameter], list(filter(None, known)))
+            )
 
 
 def _pairs(name: str, text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -270,7 +270,11 @@ def register_policy(
 def _register_plugin(name: str, policy: Any) -> None:
     """Register the policy of an entry point, unless its name is already registered."""
     if name not in _custom:
-        register_policy(name, policy, kind=getattr(policy, "kind", "scripted"), summary=_first_line(policy))
+        register_policy(name, policy, kind=_kind_of(policy), summary=_first_line(policy))
+
+
+def _kind_of(policy: Any) -> str:
+    return str(getattr(policy, "kind", "scripted"))
 
 
 def _first_line(factory: Any) -> str:
@@ -297,7 +301,7 @@ def outside_record(module: str, class_name: str) -> PolicyRecord:
     if not callable(policy_class):
         classes = [name for name, value in vars(loaded).items() if inspect.isclass(value) and hasattr(value, "act")]
         raise ValueError(f"{module}: {near_matches('policy class', class_name, classes)}")
-    kind = getattr(policy_class, "kind", "scripted")
+    kind = _kind_of(policy_class)
     if kind not in CUSTOM_KINDS:
         raise ValueError(f"{module}:{class_name}: {near_matches('kind of policy', kind, CUSTOM_KINDS)}")
     return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(policy_class), policy_class)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from collab_overcooked import plugins
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.api import Capabilities, Policy
 from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.policies.registry import (
     HUMAN,
@@ -209,8 +209,8 @@ class PolicySpec:
         else:
             policy = load_factory(record.factory)(text)
         policy.name = self.text
-        if self._is_outside and not hasattr(policy, "observation"):
-            declared = getattr(plugins.load_module(self.name), "observation", None)
+        if self._is_outside and Capabilities.of(policy).observation is None:
+            declared = vars(plugins.load_module(self.name)).get("observation")
             if declared is not None:
                 setattr(policy, "observation", declared)  # noqa: B010  (not part of the protocol)
         return policy

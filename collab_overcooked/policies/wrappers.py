@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.api import State
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.api import (
+    Capabilities,
     Decision,
     EnvInfo,
     Message,
@@ -51,12 +53,11 @@ class WrappedPolicy:
 
     def __init__(self, *players: Policy) -> None:
         self._players = players
-        self.needs_simulator = self.needs_simulator or any(getattr(p, "needs_simulator", False) for p in players)
-        observations = [p.observation for p in players if hasattr(p, "observation")]
-        if observations:
-            if len(observations) < len(players) or any(other != observations[0] for other in observations):
-                raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")
-            self.observation = observations[0]
+        declared = [Capabilities.of(player) for player in players]
+        self.needs_simulator = self.needs_simulator or any(one.needs_simulator for one in declared)
+        self.observation = declared[0].observation
+        if any(other.observation != self.observation for other in declared):
+            raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator and all policies behind this one."""
@@ -337,13 +338,13 @@ def _events_of(simulator: Simulator, seat: int, actions: Array) -> list[set[str]
     return events
 
 
-def _agent(game: Any, state: Any, i: int, seat: int) -> Mapping[str, Any]:
+def _agent(game: Any, state: State, i: int, seat: int) -> Mapping[str, Any]:
     scene = game.scene(state, i)
     agents = scene.get("players", scene.get("agents"))
     return agents[seat] if isinstance(agents, list) else {}
 
 
-def _position(game: Any, state: Any, i: int, seat: int) -> Array | None:
+def _position(game: Any, state: State, i: int, seat: int) -> Array | None:
     agent = _agent(game, state, i, seat)
     position = agent.get("position", agent.get("at"))
     return None if position is None else np.array(position, np.float64)

@@ -78,9 +78,9 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True):
     evidence: Mapping[str, Any]
 
     def __post_init__(self) -> None:
-        for name, allowed in (("kind", KINDS), ("part", PARTS)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(near_matches(name, getattr(self, name), allowed))
+        for name, value, allowed in (("kind", self.kind, KINDS), ("part", self.part, PARTS)):
+            if value not in allowed:
+                raise ValueError(near_matches(name, value, allowed))
         if not 2 <= len(self.choices) <= len(LETTERS):
             raise ValueError(f"choices: {len(self.choices)} of them, allowed are 2 to {len(LETTERS)}")
         plain = [" ".join(choice.split()).casefold() for choice in self.choices]
@@ -141,7 +141,7 @@ class QuestionSet(Struct, frozen=True, dict=True):
         return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
 
 
-def _value(value: Any) -> None:
+def _value(value: object) -> None:
     (schema.text if isinstance(value, str) else schema.optional(schema.number()))(value)
 
 
@@ -192,7 +192,7 @@ def shipped_name() -> str:
     return read_questions().name
 
 
-def _add(entries: dict[str, Any], name: str, value: Any, where: str) -> None:
+def _add(entries: dict[str, Any], name: str, value: object, where: str) -> None:
     if name in entries:
         raise QuestionError(f"{where}: {name!r} is a duplicate")
     entries[name] = value

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from collab_overcooked.envs.seen import seat_names
-
 PEOPLE = ("Alice", "Bob", "Carol", "David", "Erin", "Frank", "Grace", "Heidi")
 
 
 def page_names(game: Any) -> tuple[str, ...]:
     """Return the names of the seats on pages: those of the game, but proper names in place of numbered ones."""
-    names = seat_names(game)
+    names = game.display_names
     return PEOPLE[: len(names)] if all(name[-1:].isdecimal() for name in names[: len(PEOPLE)]) else names
 
 
@@ -30,7 +28,7 @@ def single_names(view: Any) -> list[str]:
 
 def renaming(game: Any) -> Callable[[str], str]:
     """Return a function that replaces the names of seats in a text of the game by those of pages."""
-    return _renaming(seat_names(game), page_names(game))
+    return _renaming(game.display_names, page_names(game))
 
 
 @lru_cache(maxsize=64)

@@ -92,7 +92,7 @@ def _played(record: Record) -> bytes:
     steps = [[step.actions, step.messages, step.rewards] for step in record.steps]
     team = list(record.team.values())
     drawn = None if all(is_steady(spec) for spec in team if PolicySpec.parse(spec).is_language) else record.seed
-    rest = [record.options, getattr(record, "due_number", None), record.limits]
+    rest = [record.options, record.part, record.limits]
     return encode([record.task, record.env_kwargs, team, steps, drawn, rest])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from collab_overcooked.core.record import Record, Step
+from collab_overcooked.envs.api import TextGame
 from collab_overcooked.io.files import draft
 from collab_overcooked.render.lettering import fit_text, text_image, text_width, wrap_text
 from collab_overcooked.runner.replay import replay
@@ -39,7 +40,8 @@ def frames_of_record(record: Record) -> Iterator[np.ndarray]:
     for snapshot in replay(record, render_mode="rgb_array"):
         picture = snapshot.env.render()
         if not strips:
-            names = getattr(snapshot.env.game, "display_names", snapshot.env.possible_agents)
+            game = snapshot.env.game
+            names = game.display_names if isinstance(game, TextGame) else snapshot.env.possible_agents
             strips = _captions(record, names, picture.shape[1])
         yield np.concatenate([picture, strips[snapshot.timestep]])
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked.core.record import ErrorEntry, Step
-from collab_overcooked.envs.api import clone, is_sequential
+from collab_overcooked.envs.api import clone, is_sequential, refusal_code
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -104,7 +104,7 @@ class DecisionState:
             try:
                 action = self.game.parse(action, self.visible_state, 0, seat)
             except ValueError as error:
-                return -1, (getattr(error, "code", "UNREADABLE"), str(error))
+                return -1, (refusal_code(error), str(error))
         elif not 0 <= action < len(mask):
             return -1, ("OUT_OF_SPACE", f"action {action} is outside Discrete({len(mask)})")
         if action < len(mask) and mask[action]:

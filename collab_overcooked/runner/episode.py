@@ -20,7 +20,7 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.core.record import SCHEMA, Account, PlanUpdate, Record, Step, field_types, history_of, step_class
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.structs import convert
-from collab_overcooked.policies.api import EnvInfo, Message, Policy, ReportsUsage
+from collab_overcooked.policies.api import Capabilities, EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState, Limits
@@ -104,7 +104,7 @@ class Started:
             self.observers[seat] = observer
         else:
             self.observers.pop(seat, None)  # of a policy that sat here before
-        simulator = Simulator(game, state, seat) if getattr(policy, "needs_simulator", False) else None
+        simulator = Simulator(game, state, seat) if Capabilities.of(policy).needs_simulator else None
         policy.reset(seat, EnvInfo(game.id, game, self.task, names, simulator), policy_seed(self.seed, seat))
 
 
@@ -363,7 +363,7 @@ class Answers:
         return answer_for(self.team, event)
 
     def _apart(self, ask: Ask) -> bool:
-        return bool(getattr(self.team.policies[ask.seat], "apart", False))
+        return Capabilities.of(self.team.policies[ask.seat]).apart
 
     def __enter__(self) -> Self:
         return self

@@ -144,8 +144,7 @@ def read_lines(path: Path, lines: Lines[T], key: Callable[[T], Hashable] | None 
 
 
 def _identity(record: Record) -> bytes:
-    due_number = getattr(record, "due_number", None)
-    kept = record.options, due_number
+    kept = record.options, record.part
     return encode([record.suite_name, record.env_kwargs, record.team, record.task, record.episode, record.seed, *kept])
 
 

@@ -12,7 +12,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from collab_overcooked.io.files import read_shipped
@@ -22,6 +22,10 @@ from collab_overcooked.study.design import Study, StudyStep
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal, Participant
 from collab_overcooked.study.results import ExportOptions, export
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
 
 MAX_EXTENSION = 10_000
 MAX_BYTES = 1_000  # of a request
@@ -56,23 +60,23 @@ class Dashboard:
     def __init__(self, host: StudyHost, games: Host) -> None:
         self.host, self.games = host, games
 
-    def _is_host(self, request: Any) -> bool:
+    def _is_host(self, request: Request) -> bool:
         return self.games.is_host(request.path_params["token"])
 
-    async def page(self, request: Any) -> Any:
+    async def page(self, request: Request) -> Response:
         """Show the page."""
         if not self._is_host(request):
             return _response(UNKNOWN, "text/plain", 404)
         return _response(read_shipped("study/page/host.html"), "text/html")
 
-    async def data(self, request: Any) -> Any:
+    async def data(self, request: Request) -> Response:
         """Send the data that the page shows."""
         if not self._is_host(request):
             return _response(UNKNOWN, "text/plain", 404)
         facts = overview(self.host) | {"sessions": f"/h/{self.games.token}"}
         return _response(json.dumps(facts), "application/json")
 
-    async def act(self, request: Any) -> Any:
+    async def act(self, request: Request) -> Response:
         """End the participation of one person, or admit more participants."""
         body = await request.body()
         fields = {name: values[0] for name, values in parse_qs(body[:MAX_BYTES].decode("utf-8", "replace")).items()}
@@ -90,7 +94,7 @@ class Dashboard:
             return _response(f"{what} needs {allowed}", "text/plain", 400)
         return _response(json.dumps(overview(self.host)), "application/json")
 
-    async def export(self, request: Any) -> Any:
+    async def export(self, request: Request) -> Response:
         """Send the tables, the codebook and the records as a ZIP file."""
         if not self._is_host(request):
             return _response(UNKNOWN, "text/plain", 404)
@@ -112,7 +116,7 @@ def _zipped(folder: Path, options: ExportOptions) -> bytes:
     return packed.getvalue()
 
 
-def _response(content: str | bytes, kind: str, status: int = 200) -> Any:
+def _response(content: str | bytes, kind: str, status: int = 200) -> Response:
     from starlette.responses import Response
 
     return Response(content, status, media_type=kind)

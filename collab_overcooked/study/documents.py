@@ -29,7 +29,7 @@ def check_studies(sources: Sequence[str], options: NoOptions) -> DocumentFinding
     return DocumentFinding("\n".join(lines), values)
 
 
-def to_fill_in(value: Any, path: str = "") -> list[str]:
+def to_fill_in(value: object, path: str = "") -> list[str]:
     """Return the fields of a study file that still hold a placeholder, for example ``finish.done.code``."""
     if isinstance(value, str):
         return [path] if TO_FILL_IN in value else []

@@ -84,12 +84,12 @@ class FormItem:
             raise ValueError(fill(texts["number"], low=low, high=high))
         return int(value)
 
-    def screens(self, answer: Any) -> bool:
+    def screens(self, answer: object) -> bool:
         """Return True if the answer excludes the participant."""
         values = answer if isinstance(answer, list) else [answer]
         return bool(self.accept) and not any(str(value) in self.accept for value in values)
 
-    def fails(self, answer: Any) -> bool:
+    def fails(self, answer: object) -> bool:
         """Return True if the answer fails the attention check."""
         values = answer if isinstance(answer, list) else [answer]
         return bool(self.expect) and sorted(map(str, values)) != sorted(self.expect)
@@ -115,7 +115,7 @@ class FormItem:
             return range(self.span[0], self.span[1] + 1)
         return self.options if self.kind in ("choice", "many") else tuple(map(str, range(1, self.points + 1)))
 
-    def code(self, answer: Any) -> int | None:
+    def code(self, answer: object) -> int | None:
         """Return an answer as a number: itself, or the place of the chosen option, from 1; None for other answers."""
         if self.kind == "choice" and answer in self.options:
             return self.options.index(answer) + 1
@@ -336,7 +336,7 @@ def check_show_if(doc: Document, forms: Mapping[str, Questionnaire], *path: Any)
                 raise doc.refuse(f"be {allowed}", *path, name)
 
 
-def check_name(doc: Document, name: Any, *path: Any) -> str:
+def check_name(doc: Document, name: object, *path: Any) -> str:
     """Return a name of letters, digits and underscores, which is valid in files, columns and addresses."""
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
         raise doc.error(f"{name!r:.60} must be a name of at most 40 letters, digits and underscores", *path)

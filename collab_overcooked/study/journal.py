@@ -68,7 +68,7 @@ check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mappi
 """Checks a line of ``PEOPLE``, the identity of a participant."""
 
 
-def check_answer(value: Any) -> None:
+def check_answer(value: object) -> None:
     """Check an answer, see ``forms.FormItem.read``."""
     check: Form = list_of(schema.text) if isinstance(value, list) else schema.text
     (integer(-schema.MAX_NUMBER) if type(value) is int else optional(check))(value)

@@ -293,7 +293,7 @@ class _Reader:
         if kinds == ["form"]:
             return Block(form=doc.choice(list(forms), *path, "form"), show_if=show_if)
 
-        def check_condition(doc: Document, name: Any, *place: Any) -> None:
+        def check_condition(doc: Document, name: object, *place: Any) -> None:
             doc.choice(list(conditions), *place)
 
         play = doc.names(check_condition, *path, "play")
@@ -373,7 +373,7 @@ def _described(kind: Any) -> str:
     return plain.get(kind, "a value of another kind")
 
 
-def _is_of(value: Any, kind: type) -> bool:
+def _is_of(value: object, kind: type) -> bool:
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     return type(value) is kind or (kind is float and type(value) is int)

@@ -10,7 +10,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from collab_overcooked.io.files import read_shipped
@@ -25,6 +25,10 @@ from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import MAX_LOSSES, Participant
 from collab_overcooked.study.media import media_type
 from collab_overcooked.study.texts import fill
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
 
 MAX_BYTES = 64_000  # of a questionnaire
 MAX_FIELDS = 500
@@ -79,7 +83,7 @@ class StudyPages:
         name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
         self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
 
-    async def entry(self, request: Any) -> Any:
+    async def entry(self, request: Request) -> Response:
         """Show the consent page; nothing is stored yet."""
         kept = self._kept(request.query_params)
         known = self._known(request, kept)
@@ -90,7 +94,7 @@ class StudyPages:
             return self._message(refusal, 403)
         return _page(pages.consent_page(self.study, kept))
 
-    async def consent(self, request: Any) -> Any:
+    async def consent(self, request: Request) -> Response:
         """Add a participant, or count a refusal."""
         fields = await _fields(request)
         if fields is None:
@@ -124,7 +128,7 @@ class StudyPages:
         )
         return response
 
-    async def copy(self, request: Any) -> Any:
+    async def copy(self, request: Request) -> Response:
         """Send the consent text to keep."""
         return _page(pages.consent_copy(self.study))
 
@@ -132,7 +136,7 @@ class StudyPages:
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
         return {name: one_line(parameters[name])[:MAX_PARAMETER] for name in names if parameters.get(name)}
 
-    def _known(self, request: Any, kept: Mapping[str, str]) -> Participant | None:
+    def _known(self, request: Request, kept: Mapping[str, str]) -> Participant | None:
         name = self.study.panel_id
         person = self.journal.by_token(request.cookies.get(self._cookie, ""))
         is_same = person is not None and name and kept.get(name, person.kept.get(name)) == person.kept.get(name)
@@ -149,13 +153,13 @@ class StudyPages:
         refusal = self.host.refusal()
         return self.study.texts[refusal] if refusal else ""
 
-    def _person(self, request: Any) -> Participant | None:
+    def _person(self, request: Request) -> Participant | None:
         person = self.journal.by_token(request.path_params["token"])
         if person is not None and not person.end:
             self.host.note_activity(person)
         return person
 
-    async def show(self, request: Any) -> Any:
+    async def show(self, request: Request) -> Response:
         """Show the page of a participant's current step."""
         person = self._person(request)
         return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
@@ -205,7 +209,7 @@ class StudyPages:
         assert person.opened is not None
         return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
-    async def take(self, request: Any) -> Any:
+    async def take(self, request: Request) -> Response:
         """Accept a submitted page; duplicates and submissions of earlier steps have no effect."""
         person = self._person(request)
         if person is None:
@@ -243,7 +247,7 @@ class StudyPages:
         elif self.study.failed_checks is not None and person.failed_checks >= self.study.failed_checks:
             self.host.end(person, "inattentive")
 
-    async def news(self, request: Any) -> Any:
+    async def news(self, request: Request) -> Response:
         """Send the status of the waiting room."""
         person = self._person(request)
         if person is None:
@@ -251,14 +255,14 @@ class StudyPages:
         news = self.host.news(person)
         return _json({"go": news.go, "text": news.text})
 
-    async def play(self, request: Any) -> Any:
+    async def play(self, request: Request) -> Response:
         """Redirect a participant to the game."""
         person = self._person(request)
         if person is None:
             return self._message(self.study.texts["unknown"], 404)
         return _redirect(self.host.news(person).go or f"/study/{person.token}")
 
-    async def leave(self, request: Any) -> Any:
+    async def leave(self, request: Request) -> Response:
         """Ask whether a participant wants to leave; a form that says so ends taking part."""
         person = self._person(request)
         if person is None:
@@ -268,7 +272,7 @@ class StudyPages:
         self.host.stop(person, "left")
         return _redirect(f"/study/{person.token}")
 
-    async def delete(self, request: Any) -> Any:
+    async def delete(self, request: Request) -> Response:
         """Ask whether a participant who is through wants all answers deleted; a form that says so deletes them."""
         person = self._person(request)
         if person is None:
@@ -281,7 +285,7 @@ class StudyPages:
         end = replace(self.study.ends[person.end], text=self.study.texts["deleted"])
         return _page(pages.end_page(self.study, end, person.kept))
 
-    async def file(self, request: Any) -> Any:
+    async def file(self, request: Request) -> Response:
         """Send a static file of the pages."""
         from starlette.responses import Response
 
@@ -290,7 +294,7 @@ class StudyPages:
             return self._message(self.study.texts["error"], 404)
         return Response(read_shipped(f"study/page/{name}"), media_type=FILES[name])
 
-    async def media(self, request: Any) -> Any:
+    async def media(self, request: Request) -> Response:
         """Send an image or a video that the study names."""
         from starlette.responses import FileResponse
 
@@ -299,7 +303,7 @@ class StudyPages:
             return self._message(self.study.texts["error"], 404)
         return FileResponse(file, media_type=media_type(file))
 
-    def _message(self, text: str, status: int) -> Any:
+    def _message(self, text: str, status: int) -> Response:
         return _page(pages.message_page(self.study, text), status)
 
 
@@ -325,7 +329,7 @@ class NetworkRates:
         self._make = lambda: Rate(lambda: host.now(), a_second, burst)
         self._rates = OrderedDict[str, Rate]()
 
-    def allow(self, request: Any) -> bool:
+    def allow(self, request: Request) -> bool:
         """Count a request; returns whether it is allowed."""
         network = _network_of(request.client.host if request.client else "")
         rate = self._rates.pop(network, None) or self._make()
@@ -335,7 +339,7 @@ class NetworkRates:
         return rate.allows()
 
 
-async def _fields(request: Any) -> FieldValues | None:
+async def _fields(request: Request) -> FieldValues | None:
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -363,19 +367,19 @@ def _network_of(address: str) -> str:
     return str(ipaddress.ip_network((half, 64), strict=False))
 
 
-def _page(text: str, status: int = 200) -> Any:
+def _page(text: str, status: int = 200) -> Response:
     from starlette.responses import HTMLResponse
 
     return HTMLResponse(text, status, REFERRER)
 
 
-def _json(value: Any, status: int = 200) -> Any:
+def _json(value: object, status: int = 200) -> Response:
     from starlette.responses import Response
 
     return Response(json.dumps(value), status, media_type="application/json")
 
 
-def _redirect(address: str) -> Any:
+def _redirect(address: str) -> Response:
     from starlette.responses import RedirectResponse
 
     return RedirectResponse(address, 303)

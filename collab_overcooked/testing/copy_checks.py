@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.testing.playing import MAX_STEPS, choose, lockstep, masks_of, result_difference, walk_in
+from collab_overcooked.testing.playing import (
+    MAX_STEPS,
+    choose,
+    has_snapshots,
+    lockstep,
+    masks_of,
+    result_difference,
+    walk_in,
+)
 from collab_overcooked.testing.report import Skip, Subject, expect
 
 
@@ -37,7 +45,7 @@ def check_fresh(subject: Subject) -> str:
     return "changing returned dictionaries and arrays changes nothing in the environment or in other results"
 
 
-def _arrays(value: Any) -> Iterator[np.ndarray]:
+def _arrays(value: object) -> Iterator[np.ndarray]:
     if isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, dict):
@@ -53,7 +61,7 @@ def _expect_apart(by_agent: Any, where: str) -> None:
             expect(not shared, f"{agent} and {other} share memory in {where}")
 
 
-def spoil(value: Any) -> None:
+def spoil(value: object) -> None:
     """Overwrite all mutable parts of a result."""
     if isinstance(value, tuple):
         for part in value:
@@ -95,7 +103,7 @@ def check_deepcopy(subject: Subject) -> str:
 def check_clone(subject: Subject) -> str:
     """Check that restore_state restores a clone exactly, after an episode's end and in another environment."""
     env, other = subject.make(), subject.make()
-    if not hasattr(env, "clone_state") or not hasattr(env, "restore_state"):
+    if not has_snapshots(env):
         raise Skip("the environment has no clone_state and restore_state")
     rng = np.random.default_rng(subject.seed)
     result = walk_in(env, rng, subject.seed, 7)

@@ -61,7 +61,7 @@ def _expect_in_space(space: Any, value: Any, where: str) -> None:
     expect(space.contains(value), f"{where} is outside its space {_shortened(space)}")
 
 
-def _shortened(value: Any) -> str:
+def _shortened(value: object) -> str:
     text = one_line(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.api import Out, State, clone
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.lexicon import plain
@@ -88,7 +88,7 @@ def check_end_is_final(subject: Subject) -> str:
     return f"after the ends of {ended} episodes, steps paid nothing and changed no array"
 
 
-def _expect_end(game: CompiledGame, state: Any, out: Any, rng: np.random.Generator, where: str) -> None:
+def _expect_end(game: CompiledGame, state: State, out: Out, rng: np.random.Generator, where: str) -> None:
     for _ in range(20):
         before, actions = clone(state, 0), rng.integers(0, game.n_actions, (1, game.n_agents), np.int32)
         game.step(state, actions, out)
@@ -116,7 +116,7 @@ def check_knowledge(subject: Subject) -> str:
     return f"{count} states with something else in place of what a seat may not know gave it the same"
 
 
-def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: Any, seat: int, agent: str) -> None:
+def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: State, seat: int, agent: str) -> None:
     if type(game).sample_belief is not CompiledGame.sample_belief:
         return
     try:
@@ -129,7 +129,7 @@ def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: Any, seat: 
 
 
 def _alternatives(
-    game: CompiledGame, scene: dict[str, Any], state: Any, seat: int, rng: np.random.Generator
+    game: CompiledGame, scene: dict[str, Any], state: State, seat: int, rng: np.random.Generator
 ) -> Iterator[Any]:
     """Yield states that differ in what a seat may not know: as parts are drawn by their forms, and as it believes."""
     parts, left = group(game.scene_parts()), REDRAWN if game.hidden_keys(seat) else 1
@@ -150,7 +150,7 @@ def _alternatives(
     yield guessed
 
 
-def _given(game: Any, state: Any, seat: int) -> dict[str, Any]:
+def _given(game: Any, state: State, seat: int) -> dict[str, Any]:
     """Return all that a seat gets of a state, by what it is, and what its searches start from."""
     _, out = game.alloc(1)
     game.observe(state, out)

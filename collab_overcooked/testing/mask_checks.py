@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import Snapshot, TextGame
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.testing.playing import choose, episode, masks_of, random_legal
+from collab_overcooked.testing.playing import choose, episode, has_snapshots, masks_of, random_legal
 from collab_overcooked.testing.report import Skip, Subject, expect
 
 
@@ -43,7 +43,7 @@ class Rewind:
 
     def __init__(self, env: Any) -> None:
         self.env = env
-        self.by_snapshot = hasattr(env, "clone_state") and hasattr(env, "restore_state")
+        self.by_snapshot = has_snapshots(env)
         self.saved = env.clone_state() if self.by_snapshot else copy.deepcopy(env)
 
     def __call__(self) -> Any:

@@ -17,6 +17,11 @@ PARTS = ("observations", "rewards", "terminations", "truncations", "infos")
 MAX_STEPS = 1000  # steps after which an episode counts as endless
 
 
+def has_snapshots(env: Any) -> bool:
+    """Return whether an environment has snapshots, see ``ParallelEnv``; those of other packages may have none."""
+    return hasattr(env, "clone_state") and hasattr(env, "restore_state")
+
+
 def mask_of(observation: Any, info: Any) -> np.ndarray | None:
     """Return an agent's action mask from its observation or its info, None if there is none."""
     for place in (observation, info):

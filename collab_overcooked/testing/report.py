@@ -100,6 +100,6 @@ class Subject:
             raise Skip(f"the environment does not accept the option {name}")
 
 
-def one_line(value: Any) -> str:
+def one_line(value: object) -> str:
     """Return a text with runs of whitespace replaced by single spaces."""
     return " ".join(str(value).split())

@@ -21,6 +21,7 @@ from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RecordError
@@ -292,7 +293,7 @@ def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping
 
 
 def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | None:
-    trained: Mapping[str, Any] = getattr(player, "trained_on", {})
+    trained = player.trained_on if isinstance(player, NetworkPolicy) else {}
     try:
         simulator = Simulator(game, game.alloc(1)[0], 0)
         player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents, simulator), 0)

@@ -111,7 +111,7 @@ def _repaired(text: str) -> Any:
         return None
 
 
-def _plain_objects(value: Any, how: str) -> list[tuple[dict[str, Any], str]]:
+def _plain_objects(value: object, how: str) -> list[tuple[dict[str, Any], str]]:
     try:
         return [
             (redact_values(harmless_values(part)), how)
@@ -179,7 +179,7 @@ def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str
     return Answer(number, answer.how)
 
 
-def _option_of(value: Any, texts: Sequence[str], labels: Sequence[str]) -> int | None:
+def _option_of(value: object, texts: Sequence[str], labels: Sequence[str]) -> int | None:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
     plain = _plain(str(value))
@@ -232,7 +232,7 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> Answe
     return Answer({name: parts.get(name, "") for name in names}, LINE if answer is None else answer.how)
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, list):
         return "; ".join(filter(None, (_value_text(part) for part in value if not isinstance(part, list))))
     return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""

@@ -114,6 +114,10 @@ class Usage:
         """Time spent waiting for replies."""
         return sum(self.latencies)
 
+    def spent(self) -> dict[str, float]:
+        """Return what counts towards the limits of a ``Budget``, by their names."""
+        return {"calls": self.calls, "tokens": self.tokens, "seconds": self.seconds, "dollars": self.dollars or 0}
+
     def add(self, reply: Reply, price: Price | None) -> None:
         """Count one exchange."""
         self.calls += 1
@@ -165,7 +169,7 @@ class UsageMeter:
     def check(self) -> None:
         """Raise an error if a limit is reached."""
         for name, limit in self.budget.to_dict().items():
-            spent = sum(getattr(usage, name) or 0 for usage in self.seats.values())
+            spent = sum(usage.spent()[name] for usage in self.seats.values())
             if spent >= limit:
                 self.exhausted = name
                 raise Exhausted(name)

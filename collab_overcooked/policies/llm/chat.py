@@ -13,6 +13,8 @@ from collab_overcooked.policies.llm.dialects import (
     MalformedAnswer,
     StreamedAnswer,
     check_not_streamed,
+    json_of,
+    object_at,
     sanitize,
     thoughts_apart,
     token_count,
@@ -43,7 +45,7 @@ class ChatTransport(Transport):
     def send(self, request: Request, dialect: Dialect) -> Any:
         return self._client.chat.completions.create(**chat_arguments(request, dialect))
 
-    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+    def parse(self, answer: object, request: Request, seconds: float) -> Reply:
         return parse_completion(answer, request, seconds)
 
     def close(self) -> None:
@@ -101,50 +103,54 @@ def chat_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
     return arguments
 
 
-def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
+def parse_completion(answer: object, request: Request, seconds: float) -> Reply:
     """Return the reply in a chat completion."""
-    choice = _choice_of(answer)
-    calls = _calls_of(choice.message) if request.tools else []
-    text = sanitize(calls_text(calls) if calls else _text_of(choice.message))[-MAX_ANSWER:]
-    refusal = getattr(choice.message, "refusal", None) or ""
-    refused = bool(refusal) or choice.finish_reason == "content_filter"
-    usage = getattr(answer, "usage", None)
-    apart = thoughts_apart(usage)
-    return Reply(
-        text="" if refused else text,
-        finish="refused" if refused else "length" if choice.finish_reason == "length" else "stop",
-        prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
-        completion_tokens=token_count(usage, "completion_tokens", len(text)) + apart,
-        seconds=seconds,
-        detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
-        reasoning=sanitize(_thoughts_of(choice.message))[-MAX_ANSWER:],
-        cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)
-        or token_count(usage, "prompt_cache_hit_tokens", 0),
-        reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0) or apart,
-    )
-
-
-def _choice_of(answer: Any) -> Any:
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)
         raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
-    choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
+    values = json_of(answer)
+    choice, usage = _choice_of(values), object_at(values, "usage")
+    message = choice["message"]
+    asked = _calls_of(message)
+    calls = asked if request.tools else []
+    text = sanitize(calls_text(calls) if calls else _text_of(message))[-MAX_ANSWER:]
+    refusal, finish = message.get("refusal") or "", choice.get("finish_reason")
+    refused = bool(refusal) or finish == "content_filter"
+    thoughts = (thought for name in ("reasoning_content", "reasoning") if isinstance(thought := message.get(name), str))
+    apart = thoughts_apart(usage)
+    return Reply(
+        text="" if refused else text,
+        finish="refused" if refused else "length" if finish == "length" else "stop",
+        prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
+        completion_tokens=token_count(usage, "completion_tokens", len(text)) + apart,
+        seconds=seconds,
+        detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and asked else ""),
+        reasoning=sanitize(next(thoughts, ""))[-MAX_ANSWER:],
+        cached_tokens=token_count(object_at(usage, "prompt_tokens_details"), "cached_tokens", 0)
+        or token_count(usage, "prompt_cache_hit_tokens", 0),
+        reasoning_tokens=token_count(object_at(usage, "completion_tokens_details"), "reasoning_tokens", 0) or apart,
+    )
+
+
+def _choice_of(answer: dict[str, Any]) -> dict[str, Any]:
+    choices, error = answer.get("choices"), answer.get("error")
     if error and not choices:
         message = error.get("message", error) if isinstance(error, dict) else error
         raise ValueError(f"an error instead of an answer: {message}")
-    if hasattr(choices[0] if isinstance(choices, list) and choices else None, "delta"):
-        raise StreamedAnswer("an answer in chunks")
     if not choices:
         raise MalformedAnswer("an answer without choices")
     if not isinstance(choices, list):
         raise MalformedAnswer(f"choices must be a list, not {type(choices).__name__}")
-    if not hasattr(getattr(choices[0], "message", None), "content"):
+    choice = choices[0] if isinstance(choices[0], dict) else {}
+    if "delta" in choice:
+        raise StreamedAnswer("an answer in chunks")
+    if "content" not in object_at(choice, "message"):
         raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
-    return choices[0]
+    return choice
 
 
-def _text_of(message: Any) -> str:
-    content = message.content
+def _text_of(message: dict[str, Any]) -> str:
+    content = message["content"]
     if isinstance(content, list) and all(isinstance(part, dict) for part in content):
         content = [part.get("text") for part in content if part.get("type") == "text"]
         content = "".join(content) if all(isinstance(text, str) for text in content) else content
@@ -153,11 +159,7 @@ def _text_of(message: Any) -> str:
     return content or ""
 
 
-def _calls_of(message: Any) -> list[tuple[str, str]]:
-    functions = [getattr(call, "function", None) for call in getattr(message, "tool_calls", None) or ()]
-    return [(str(function.name), str(function.arguments)) for function in functions if function is not None]
-
-
-def _thoughts_of(message: Any) -> str:
-    texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in texts if isinstance(text, str)), "")
+def _calls_of(message: dict[str, Any]) -> list[tuple[str, str]]:
+    calls = message.get("tool_calls")
+    functions = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    return [(str(one.get("name")), str(one.get("arguments"))) for one in functions if isinstance(one, dict)]

@@ -118,8 +118,8 @@ class Client:
         if self.total.dollars is not None and price is None:
             raise Spent(f"budget-total: dollars needs a price of {request.model!r}")
         with self._lock:
-            for name, limit in vars(self.total).items():
-                if limit is not None and (getattr(self.usage, name) or 0) >= limit:
+            for name, limit in self.total.to_dict().items():
+                if self.usage.spent()[name] >= limit:
                     raise Spent(
                         f"budget-total: {name} of this run are used up ({limit:g}); the same command with a larger "
                         "--budget-total goes on"

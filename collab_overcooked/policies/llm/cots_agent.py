@@ -127,7 +127,7 @@ def read_plans(text: str, briefing: Briefing, n: int) -> Answer:
     return Answer([replace(drafts[0], left_out=(*drafts[0].left_out, *unread)), *drafts[1:]], how)
 
 
-def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
+def read_steps(value: object, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
     """Return the steps of a plan, and the parts that match no sub-plan of their agent."""
     rows = value if isinstance(value, list) else [line for line in str(value).splitlines() if line.strip()]
     plan, left_out = [], []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from json import JSONDecodeError
 from typing import Any
@@ -88,9 +88,25 @@ class Dialect:
         return messages
 
 
-def thoughts_apart(usage: Any, prompt_name: str = "prompt_tokens", name: str = "completion_tokens") -> int:
+def json_of(answer: object) -> dict[str, Any]:
+    """Return an answer of a client, a model of pydantic, as JSON values; empty if it is no object."""
+    from pydantic import BaseModel  # comes with the clients
+
+    values = answer.model_dump(warnings=False) if isinstance(answer, BaseModel) else answer
+    return values if isinstance(values, dict) else {}
+
+
+def object_at(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return an object in an answer; empty if it is missing or none."""
+    value = values.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def thoughts_apart(
+    usage: Mapping[str, Any], prompt_name: str = "prompt_tokens", name: str = "completion_tokens"
+) -> int:
     """Return the tokens of the total that are in neither of the two counts: reasoning, which is billed as well."""
-    total, prompt, completion = (getattr(usage, field, None) for field in ("total_tokens", prompt_name, name))
+    total, prompt, completion = (usage.get(field) for field in ("total_tokens", prompt_name, name))
     if not (isinstance(total, int) and isinstance(prompt, int) and isinstance(completion, int)):
         return 0
     return min(max(0, total - prompt - completion), MAX_TOKENS)
@@ -129,9 +145,9 @@ def is_about_system_role(complaint: str) -> bool:
     )
 
 
-def token_count(usage: Any, name: str, characters: int) -> int:
+def token_count(usage: Mapping[str, Any], name: str, characters: int) -> int:
     """Return a token count; without a valid one, estimate four characters per token."""
-    value = getattr(usage, name, None)
+    value = usage.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
         return value
     return -(-characters // 4)

@@ -70,7 +70,7 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the request, without default values of later fields; pictures by their digests."""
-        values = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.name != "position"}
+        values = {field_.name: vars(self)[field_.name] for field_ in fields(self) if field_.name != "position"}
         values["reach"] = None if self.reach is None else self.reach.to_dict()
         values["pictures"] = [picture.digest for picture in self.pictures]
         return {name: value for name, value in values.items() if value or name not in _LATER}

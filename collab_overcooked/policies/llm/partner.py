@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.listed import in_order
 from collab_overcooked.policies.llm.answers import Answer, fields_schema, read_fields, read_plan, read_say
@@ -131,7 +130,7 @@ class PartnerAgent:
 
     def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Return messages with names instead of seats, and with plan and requests separated."""
-        chat, names = [], seat_names(self.game)
+        chat, names = [], self.game.display_names
         for message in messages:
             plan, requests = self.game.parse_plan(message.plan, message.agent or 0)
             name = VOICE if message.agent is None else names[message.agent]

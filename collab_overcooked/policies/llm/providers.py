@@ -68,5 +68,5 @@ class ProvidersTransport(Transport):
             arguments["aws_bedrock_runtime_endpoint"] = self._fixed["api_base"]
         return self._litellm.completion(**{**arguments, **self._fixed, **arguments.pop("extra_body", {})})
 
-    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+    def parse(self, answer: object, request: Request, seconds: float) -> Reply:
         return parse_completion(answer, request, seconds)

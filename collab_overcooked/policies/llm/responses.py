@@ -10,6 +10,8 @@ from collab_overcooked.policies.llm.dialects import (
     Dialect,
     MalformedAnswer,
     check_not_streamed,
+    json_of,
+    object_at,
     sanitize,
     thoughts_apart,
     token_count,
@@ -24,7 +26,7 @@ class ResponsesTransport(ChatTransport):
     def send(self, request: Request, dialect: Dialect) -> Any:
         return self._client.responses.create(**response_arguments(request, dialect))
 
-    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+    def parse(self, answer: object, request: Request, seconds: float) -> Reply:
         return parse_response(answer, request, seconds)
 
 
@@ -51,29 +53,30 @@ def response_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
     return arguments | ({"extra_body": body} if body else {})
 
 
-def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
+def parse_response(answer: object, request: Request, seconds: float) -> Reply:
     """Return the reply in a response."""
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)
         raise ValueError(f"no response but a text: {' '.join(answer[:MAX_ANSWER].split())}")
-    if error := getattr(answer, "error", None):
-        raise ValueError(f"an error instead of an answer: {getattr(error, 'message', error)}")
-    if not isinstance(getattr(answer, "output", None), list):
+    values = json_of(answer)
+    if error := values.get("error"):
+        message = error.get("message", error) if isinstance(error, dict) else error
+        raise ValueError(f"an error instead of an answer: {message}")
+    if not isinstance(values.get("output"), list):
         raise MalformedAnswer("an answer without a list of output items")
-    by_type: dict[str, list[Any]] = {}
-    for item in answer.output:
-        by_type.setdefault(str(getattr(item, "type", "")), []).append(item)
-        for part in getattr(item, "content", None) or ():
-            by_type.setdefault(str(getattr(part, "type", "")), []).append(part)
-    calls = [(str(call.name), str(call.arguments)) for call in by_type.get("function_call", ())]
-    spoken = "".join(str(part.text) for part in by_type.get("output_text", ()))
-    refusal = "".join(str(part.refusal) for part in by_type.get("refusal", ()))
-    cut = getattr(getattr(answer, "incomplete_details", None), "reason", "") or ""
+    by_type: dict[str, list[dict[str, Any]]] = {}
+    for item in _objects(values, "output"):
+        for part in (item, *_objects(item, "content")):
+            by_type.setdefault(str(part.get("type", "")), []).append(part)
+    calls = [(str(call.get("name")), str(call.get("arguments"))) for call in by_type.get("function_call", ())]
+    spoken = "".join(str(part.get("text", "")) for part in by_type.get("output_text", ()))
+    refusal = "".join(str(part.get("refusal", "")) for part in by_type.get("refusal", ()))
+    cut = object_at(values, "incomplete_details").get("reason")
     refused = bool(refusal) or cut == "content_filter"
     text = sanitize(calls_text(calls) if calls else spoken)[-MAX_ANSWER:]
-    usage = getattr(answer, "usage", None)
+    usage = object_at(values, "usage")
     apart = thoughts_apart(usage, "input_tokens", "output_tokens")
-    thoughts = [part.text for item in by_type.get("reasoning", ()) for part in getattr(item, "summary", None) or ()]
+    thoughts = [part.get("text", "") for item in by_type.get("reasoning", ()) for part in _objects(item, "summary")]
     return Reply(
         text="" if refused else text,
         finish="refused" if refused else "length" if cut == "max_output_tokens" else "stop",
@@ -82,6 +85,11 @@ def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
         seconds=seconds,
         detail=sanitize(refusal)[:500],
         reasoning=sanitize("\n".join(map(str, thoughts)))[-MAX_ANSWER:],
-        cached_tokens=token_count(getattr(usage, "input_tokens_details", None), "cached_tokens", 0),
-        reasoning_tokens=token_count(getattr(usage, "output_tokens_details", None), "reasoning_tokens", 0) or apart,
+        cached_tokens=token_count(object_at(usage, "input_tokens_details"), "cached_tokens", 0),
+        reasoning_tokens=token_count(object_at(usage, "output_tokens_details"), "reasoning_tokens", 0) or apart,
     )
+
+
+def _objects(values: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    listed = values.get(name)
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []

@@ -233,14 +233,14 @@ class AgentSettings:
 def describe_settings() -> list[tuple[str, str, str]]:
     """Return name, defaults and meaning of all settings."""
     defaults = AgentSettings("")
-    plain = [(name, _default(getattr(defaults, name, None)), meaning) for name, meaning in _PLAIN.items()]
+    plain = [(name, _default(vars(defaults).get(name)), meaning) for name, meaning in _PLAIN.items()]
     return plain + [
         (name, ", ".join(f"{kind} {_shown(value)}" for kind, value in switch.defaults.items()), switch.summary)
         for name, switch in SWITCHES.items()
     ]
 
 
-def _default(value: Any) -> str:
+def _default(value: object) -> str:
     return "0" if type(value) is int and not value else str(value or "none")
 
 
@@ -312,20 +312,20 @@ def _with_preset(values: Mapping[str, Any]) -> dict[str, Any]:
 _FIELDS = {"top_p": "top_p", "effort": "reasoning_effort"}  # names in the body of a request
 
 
-def _mapping(name: str, value: Any) -> dict[str, Any]:
+def _mapping(name: str, value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise OptionError(name, f"policy 'llm': {name} must be a mapping in a YAML file, not {value!r}")
     return value
 
 
-def _price(value: Any) -> Price:
+def _price(value: object) -> Price:
     prices = parse_prices(str(value))
     if list(prices) != [""]:
         raise OptionError("price", f"policy 'llm': price must read 2.5/10, not {value!r}")
     return prices[""]
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> Any:
     if name not in _PLAIN:
         raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
     if name in _TEXTS:

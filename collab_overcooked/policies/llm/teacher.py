@@ -12,7 +12,6 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.lexicon import translator_of
-from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.answers import PROSE, Answer, Unreadable, fields_schema, read_fields, shorten
@@ -47,7 +46,7 @@ class LanguageTeacher:
 
     def teach_individual(self, lesson: Lesson) -> Sequence[str]:
         """Return feedback for each seat; empty without a usable answer."""
-        names = seat_names(lesson.game)
+        names = lesson.game.display_names
         try:
             feedback = self._ask(lesson, individual=True)
         except UnusableReply:
@@ -60,7 +59,7 @@ class LanguageTeacher:
 
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
         game, record = lesson.game, lesson.record
-        names, json = seat_names(game), self.settings.json
+        names, json = game.display_names, self.settings.json
         self._usage = UsageMeter(prices=self.client.prices)
         info = EnvInfo(game.id, game, record.task, record.specs)
         prompts = Prompts(game.id, self.settings.prompts)
@@ -83,7 +82,7 @@ def _lesson(text: str) -> Answer:
 
 
 def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
-    names, episodes = seat_names(lesson.game), []
+    names, episodes = lesson.game.display_names, []
     past: list[tuple[Record, tuple[str, ...]]] = [*lesson.earlier, (lesson.record, ())]
     for record, feedback in past:
         by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
@@ -97,7 +96,7 @@ def _history(game: Any, record: Record) -> list[str]:
     if entry:
         say = translator_of(game)
         return [say(line) for line in registry.load_entry(entry)(game, record)]
-    names, lines = seat_names(game), []
+    names, lines = game.display_names, []
     for t, step in enumerate(record.steps, start=1):
         actions = [f"{names[seat]} {action}" for seat, action in enumerate(step.action_texts)]
         refusals = [f"refused to {names[error.agent]}: {error.message}" for error in step.errors]
@@ -111,7 +110,7 @@ def _results(game: Any, record: Record) -> list[str]:
     return [say(f"{name.replace('_', ' ')}: {_rounded(value)}") for name, value in plain.items()]
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: object) -> Any:
     if isinstance(value, list):
         return ", ".join(str(_rounded(item)) for item in value)
     return round(value, DIGITS) if isinstance(value, float) else value

@@ -168,7 +168,7 @@ class Transport(ABC):
         """
 
     @abstractmethod
-    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+    def parse(self, answer: object, request: Request, seconds: float) -> Reply:
         """Return the reply in an answer.
 
         Raises:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.parameters import check_settings
 from collab_overcooked.policies.search.plan_tree import Node, PlanTree
 from collab_overcooked.policies.search.subplans import (
     Finding,
@@ -57,14 +57,10 @@ class PlanSettings:
     update: int = 1  # 0 to skip rating: a new plan is searched whenever a seat is free or has a new finding
 
     def __post_init__(self) -> None:
-        for name, known in (("profile", tuple(PROFILES)), ("mode", MODES), ("fallback", ("", *FALLBACKS))):
-            if getattr(self, name) not in known:
-                raise ValueError(near_matches(f"{name} of policy cots", getattr(self, name), [k for k in known if k]))
-        limits = {"n": (1, 16), "w": (0, 100), "depth": (1, 16), "stop": (0, 1), "keep": (0, 5)}
-        limits |= {name: (0, 1) for name in ("charge", "reward", "update")}
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"policy 'cots': {name} must be from {low} to {high}, not {getattr(self, name)}")
+        ranges = {"n": (1, 16), "w": (0, 100), "depth": (1, 16), "stop": (0, 1), "keep": (0, 5)}
+        ranges |= {name: (0, 1) for name in ("charge", "reward", "update")}
+        choices = {"profile": tuple(PROFILES), "mode": MODES, "fallback": ("", *FALLBACKS)}
+        check_settings("cots", self, ranges, choices)
 
     def full(self) -> PlanSettings:
         """Return the settings with the profile's values as defaults."""
@@ -388,7 +384,7 @@ class Deliberation:
             critiques=critiques,
         )
 
-    def _count(self, answer: Any, characters: int = 0) -> Any:
+    def _count(self, answer: object, characters: int = 0) -> Any:
         self._update.calls += 1
         self._update.characters += len(answer) if isinstance(answer, str) else characters
         return answer

@@ -7,17 +7,26 @@ kept. Simulations run side by side in one batch, so that a time step of all of t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.envs.api import shaped_rewards
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.parameters import read_options
+from collab_overcooked.policies.parameters import check_settings, read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 Array = np.ndarray
+RANGES = {
+    "simulations": (1, math.inf),
+    "depth": (1, math.inf),
+    "batch": (1, math.inf),
+    "exploration": (0, math.inf),
+    "discount": (0, 1),
+    "cheat": (0, 1),
+}
 CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
 
 
@@ -38,15 +47,7 @@ class MctsSettings:
     cheat: int = 0  # 1 to simulate from the true state in games that hide a part of it
 
     def __post_init__(self) -> None:
-        for name, low in (("simulations", 1), ("depth", 1), ("batch", 1), ("exploration", 0), ("discount", 0)):
-            if getattr(self, name) < low:
-                raise ValueError(f"policy 'mcts': {name} must be at least {low}, not {getattr(self, name)}")
-        for name, high in (("discount", 1), ("cheat", 1)):
-            if not 0 <= getattr(self, name) <= high:
-                raise ValueError(f"policy 'mcts': {name} must be from 0 to {high}, not {getattr(self, name)}")
-        for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                raise ValueError(near_matches(f"{name} of policy mcts", getattr(self, name), known))
+        check_settings("mcts", self, RANGES, CHOICES)
 
 
 class SearchNode:
@@ -142,8 +143,8 @@ class TreeSearch:
 
     def _payoff(self, fork: Fork) -> Array:
         rewards = fork.rewards.astype(np.float64)
-        if hasattr(fork.out, "shaped"):
-            rewards += fork.out.shaped
+        if (shaped := shaped_rewards(fork.out)) is not None:
+            rewards += shaped
         if self.settings.payoff == "team":
             rewards[:] = rewards.mean(axis=1, keepdims=True)
         return rewards

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from collab_overcooked.envs.api import FullGame, clone, rows
+from collab_overcooked.envs.api import FullGame, Out, State, clone, rows
 from collab_overcooked.envs.batch import read_actions
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.rng import Rng
@@ -23,7 +23,7 @@ Array = np.ndarray
 class PartiallyObserved(Protocol):
     """A game whose state holds more than a seat may know: cards of others, orders that are fixed but still to come."""
 
-    def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace everything that a seat does not know by a sample of its belief, in every environment of a batch."""
 
 
@@ -50,9 +50,10 @@ class Fork:
         out: As given; ``observations`` are valid after ``step`` and ``observe``, not after ``take`` and ``advance``.
     """
 
-    def __init__(self, game: FullGame, state: Any, out: Any, base: Fork | None = None) -> None:
+    def __init__(self, game: FullGame, state: State, out: Out, base: Fork | None = None) -> None:
         self.game: Any = game  # those of this package are full games, see ``envs.api.FullGame``
-        self.state, self.out = state, out
+        self.state: Any = state
+        self.out: Any = out
         self._base = base or self
         self._step: Callable[[], None] | None = None  # bound when first used
         self._advance: Callable[[int], None] | None = None  # for the first rows; only the base has it
@@ -98,9 +99,6 @@ class Fork:
         """Advance like ``step`` without updating observations and masks; faster if a game supports it."""
         base = self._base
         if base._advance is None:
-            if not hasattr(self.game, "bind_rows"):
-                self.step(actions)
-                return
             base._advance = self.game.bind_rows(base.state, base._actions, base.out)
         read_actions(actions, self._actions, self.game.n_actions)
         base._advance(len(self))
@@ -150,7 +148,7 @@ class Simulator:
         seat: Seat whose belief the copies are sampled from.
     """
 
-    def __init__(self, game: FullGame, state: Any, seat: int) -> None:
+    def __init__(self, game: FullGame, state: State, seat: int) -> None:
         self.game: Any = game
         self.seat, self._live = seat, state
         self._known: Any = game.known_to(seat) if isinstance(game, UnequallyKnown) else game
@@ -187,7 +185,7 @@ class Simulator:
         fork.observe()
         return fork
 
-    def _forget(self, state: Any, seed: int, cheat: bool) -> None:
+    def _forget(self, state: State, seed: int, cheat: bool) -> None:
         sequence = np.random.SeedSequence(seed)
         seeds = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
         state.rng[:, [Rng.LOW, Rng.HIGH]] = seeds.reshape(-1, 2)

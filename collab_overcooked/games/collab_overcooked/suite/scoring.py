@@ -189,6 +189,10 @@ class CollabRecord(Record, kw_only=True):
     due: Text = ""
     due_number: Positive | None = None
 
+    @property
+    def part(self) -> int | None:
+        return self.due_number
+
 
 @dataclass
 class Played:

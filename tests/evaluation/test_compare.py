@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cli_runner import CliRunner
 from covers import first
+from msgspec import structs
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
@@ -264,7 +265,7 @@ def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> Non
         return boards.Leaderboard("game", "Game", setting, lines, (), None, (), (), ())
 
     def verdict(*games: boards.Leaderboard) -> str:
-        return boards.Comparison(plans.ComparisonPlan(("game",), ("a",)), games, None, 0).verdict()
+        return boards.Comparison(plans.ComparisonPlan(("rush",), ("random",)), games, None, 0).verdict()
 
     games = board(planner=2.0, greedy=2.0, random=0.0), board(planner=3.0, greedy=1.0)
     assert verdict(*games) == "planner leads in 2 of 2 games; greedy leads in 1 of 2 games."
@@ -284,13 +285,13 @@ def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
 
 
 def test_a_comparison_that_was_stopped_can_be_read(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
-    more = replace(
+    more = structs.replace(
         comparison_plan,
         entries=(*comparison_plan.entries, plans.Entry("rush", "easy, kitchen", ("x", "x"), "rush/absent")),
     )
     assert boards.read_comparison(more, played).missing == 1
     with pytest.raises(ValueError, match="holds no records"):
-        boards.read_comparison(replace(comparison_plan, entries=more.entries[-1:]), played)
+        boards.read_comparison(structs.replace(comparison_plan, entries=more.entries[-1:]), played)
 
 
 def test_charts_show_where_policies_differ(comparison: boards.Comparison) -> None:

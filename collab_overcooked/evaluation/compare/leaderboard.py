@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs, to_builtins
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
@@ -239,7 +241,7 @@ class Leaderboard:
                 for one in self.references
             ],
             "crossplay": None if self.matrix is None else self.matrix.as_dict(),
-            "absent": [asdict(skip) for skip in self.skipped],
+            "absent": to_builtins(self.skipped),
         }
 
 
@@ -301,7 +303,7 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
-        values = asdict(self.plan)
+        values = to_builtins(self.plan)
         config = {
             name: values[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")
         }
@@ -394,7 +396,7 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
 
 
 def _brief(plan: ComparisonPlan) -> ComparisonPlan:
-    return replace(plan, episodes=1)
+    return structs.replace(plan, episodes=1)
 
 
 def _played(plan: MatchPlan) -> dict[tuple[str, str], Variant]:

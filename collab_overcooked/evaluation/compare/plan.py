@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct, field, json, structs
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.io import schema
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.options import list_of_names
-from collab_overcooked.io.schema import parse_json
+from collab_overcooked.io.schema import SchemaError
+from collab_overcooked.io.structs import Name, Positive, Text, decode, encode
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
@@ -33,15 +34,18 @@ RULES = ("1", "2", "random", "nothing", "never-idle", "never-repeat", "alphabeti
 SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")  # without key and file
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Team in a setting, with a separate run folder."""
 
-    game: str  # Name of the suite
-    setting: str  # Name of the setting
-    team: tuple[str, str]  # The policy of the first seat and that of all others
-    folder: str  # Below that of the comparison
+    game: Name  # Name of the suite
+    setting: Name  # Name of the setting
+    team: tuple[Name, Name]  # The policy of the first seat and that of all others
+    folder: Name  # Below that of the comparison
     paired: bool = False  # Whether it is part of the cross-play
+
+    def __post_init__(self) -> None:
+        if Path(self.folder).is_absolute() or ".." in Path(self.folder).parts or "\0" in self.folder:
+            raise ValueError(f"folder must be a folder below that of the comparison, not {quote_value(self.folder)}")
 
     @property
     def assignments(self) -> list[str]:
@@ -50,33 +54,36 @@ class Entry:
         return [f"all={others}"] if first == others else [f"agent_0={first}", f"all={others}"]
 
 
-@dataclass(frozen=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """Policy that is not on a leaderboard."""
 
-    game: str  # Name of the suite
-    setting: str  # Name of the setting
-    policy: str  # Its text
-    reason: str  # Sentence that says why
+    game: Name  # Name of the suite
+    setting: Name  # Name of the setting
+    policy: Name  # Its text
+    reason: Text  # Sentence that says why
 
 
-@dataclass(frozen=True)
-class ComparisonPlan:
+class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
     """All that a comparison consists of."""
 
-    games: tuple[str, ...]  # Names of the suites
-    policies: tuple[str, ...]  # Texts
-    budget: str = "small"  # One of ``benchmark.BUDGETS``
-    episodes: int | None = None  # Instead of what the budget says; None for that
-    seed: int = 0  # Of all plans
+    games: tuple[Name, ...]  # Names of the suites
+    policies: tuple[Name, ...]  # Texts
+    budget: Name = "small"  # One of ``benchmark.BUDGETS``
+    episodes: Positive | None = None  # Instead of what the budget says; None for that
+    seed: Annotated[int, Meta(ge=0)] = 0  # Of all plans
     crossplay: bool = True  # Whether every policy plays with every other
     limits: Limits = field(default_factory=Limits)  # Bounds of conversations and corrections
     # Options of the environment by suite, instead of the defaults
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    only: tuple[str, ...] = ()  # Names of the settings of the leaderboards; empty for all of the budget
+    only: tuple[Name, ...] = ()  # Names of the settings of the leaderboards; empty for all of the budget
     entries: tuple[Entry, ...] = ()  # What is played
     skipped: tuple[Skipped, ...] = ()  # What is not, and why
-    version: str = __version__  # Of the package
+    version: Name = __version__  # Of the package
+
+    def __post_init__(self) -> None:
+        if self.budget not in BUDGETS:
+            raise ValueError(near_matches("budget", self.budget, BUDGETS))
+        _check_names(self.policies, self.games, self.options)
 
     def benchmark(self, game: str) -> Benchmark:
         """Return what is compared in a game, with the settings and the number of episodes that were asked for."""
@@ -114,65 +121,16 @@ class ComparisonPlan:
 
     def write(self, out: Path) -> None:
         """Write the plan into the folder of the comparison."""
-        text = json.dumps(asdict(self), indent=1, allow_nan=False)
-        _PLAN(parse_json(text))
-        write_atomic(out / PLAN, text.encode() + b"\n")
+        write_atomic(out / PLAN, json.format(encode(self), indent=1) + b"\n")
 
 
 def read_plan(out: Path) -> ComparisonPlan:
     """Read the plan of a comparison."""
     path = out / PLAN
-    text = read_text(path, error=RecordError)
     try:
-        values = parse_json(text)
-        _PLAN(values)
-        entries = tuple(Entry(**{**entry, "team": tuple(entry["team"])}) for entry in values.pop("entries"))
-        skipped = tuple(Skipped(**item) for item in values.pop("skipped"))
-        lists: dict[str, Any] = {name: tuple(values.pop(name)) for name in ("games", "policies")}
-        lists["only"] = tuple(values.pop("only", ()))
-        limits = Limits(**values.pop("limits"))
-        _check_names(lists["policies"], lists["games"], values["options"])
-        return ComparisonPlan(**values, **lists, limits=limits, entries=entries, skipped=skipped)
-    except (ValueError, TypeError) as error:  # TypeError: fields that are none of a plan
+        return decode(read_text(path, error=RecordError), ComparisonPlan)
+    except SchemaError as error:
         raise RecordError(f"{path}: is no plan of a comparison: {error}") from None
-
-
-def _check_folder(value: Any) -> None:
-    schema.name(value)
-    if Path(value).is_absolute() or ".." in Path(value).parts or "\0" in value:
-        raise schema.refuse(value, "a folder below that of the comparison")
-
-
-def _check_game(value: Any) -> None:
-    schema.one_of(compared_suites())(value)
-
-
-_ENTRY = {"game": _check_game, "setting": schema.name}
-_PLAN = schema.object_of(
-    {
-        "games": schema.list_of(_check_game),
-        "policies": schema.list_of(schema.name),
-        "budget": schema.one_of(BUDGETS),
-        "episodes": schema.optional(schema.integer(1)),
-        "seed": schema.integer(high=None),
-        "crossplay": schema.boolean,
-        "only": schema.list_of(schema.name),
-        "options": schema.mapping_of(schema.mapping_of(schema.unchecked)),
-        "limits": schema.object_of({"max_messages": schema.integer(1), "max_corrections": schema.integer()}),
-        "entries": schema.list_of(
-            schema.object_of(
-                {
-                    **_ENTRY,
-                    "team": schema.tuple_of([schema.name, schema.name]),
-                    "folder": _check_folder,
-                    "paired": schema.boolean,
-                }
-            )
-        ),
-        "skipped": schema.list_of(schema.object_of({**_ENTRY, "policy": schema.name, "reason": schema.text})),
-        "version": schema.name,
-    }
-)
 
 
 def compared_suites() -> list[str]:
@@ -220,9 +178,6 @@ def make_plan(
     """
     chosen = tuple(registry.first_suites()) if games is None else list_of_names(games)
     specs = default_policies() if policies is None else list_of_names(policies)
-    _check_names(specs, chosen, options or {})
-    if budget not in BUDGETS:
-        raise ValueError(near_matches("budget", budget, BUDGETS))
     names = tuple(list_of_names(only))
     plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {}, names)
     known = {setting.name: None for game in chosen for setting in registry.load_suite(game).benchmark(budget).settings}
@@ -246,7 +201,7 @@ def make_plan(
             reasons = _reasons(plan, game, benchmark.pairs, players)
             partners = [spec for spec, reason in reasons.items() if reason is None and not is_blind(spec)]
             entries += _pairs(game, benchmark, partners)
-    return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
+    return structs.replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 
 def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping[str, Any]) -> None:

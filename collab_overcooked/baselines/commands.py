@@ -35,6 +35,7 @@ def train(
     out: Path | None,
     command: str,
     say: Say,
+    *,
     services: Sequence[str] = (),
     seeds: Sequence[int] = (),
     workers: str | None = None,

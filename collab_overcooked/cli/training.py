@@ -71,8 +71,18 @@ def train(
     overrides |= read_settings(hyper)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
-    runs = (further.log or (), further.seeds or (), further.workers)
-    run(algorithm, config, overrides, read_settings(settings), out, command, say, *runs)
+    run(
+        algorithm,
+        config,
+        overrides,
+        read_settings(settings),
+        out,
+        command,
+        say,
+        services=further.log or (),
+        seeds=further.seeds or (),
+        workers=further.workers,
+    )
 
 
 def plot(

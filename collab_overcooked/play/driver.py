@@ -77,6 +77,7 @@ class EpisodeDriver:
         watchers: Sequence[Person],
         settings: PlaySettings,
         log: Log,
+        *,
         now: Callable[[], float] = time.monotonic,
         goal: Goal | None = None,
     ) -> None:

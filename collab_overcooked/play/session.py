@@ -261,9 +261,8 @@ class Session:
             fresh=round_.number == 0,
             accounts=lambda: accounts_of(self.env, team),
         )
-        self.driver = EpisodeDriver(
-            self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, round_.goal
-        )
+        clients = (self.seats, self.voice, self.watchers)
+        self.driver = EpisodeDriver(self.env, team, *clients, settings, self._log, now=self._now, goal=round_.goal)
         try:
             record = await self.driver.play(run, self._begin)
             record = await asyncio.to_thread(lambda: record.replace(metrics=game_metrics(match.env_id).measure(record)))

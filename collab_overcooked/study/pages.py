@@ -84,6 +84,7 @@ def form_page(
     steps: int,
     values: FieldValues,
     complaints: Mapping[str, str],
+    *,
     left: int | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
     notice: str = "",

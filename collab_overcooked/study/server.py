@@ -182,7 +182,8 @@ class StudyPages:
             values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
             left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
             notice = fill(study.texts["retry"], left=form.retry - person.retries + 1) if person.retries else ""
-            return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels, notice)
+            place = (target, person.step, steps)
+            return pages.form_page(study, form, *place, values, complaints, left=left, labels=labels, notice=notice)
         block = study.blocks[step.block]
         if block.page is not None:
             return pages.text_page(study, block, target, person.step, steps, self._seconds_left(person, step))

@@ -101,7 +101,7 @@ class LanguagePolicy:
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
         shared = self.shared
-        session = ModelSession(self.settings, self.client, shared.usage, prompts, seat, info, seed, shared.turn)
+        session = ModelSession(self.settings, self.client, shared.usage, prompts, seat, info, seed, turn=shared.turn)
         self._seat, self._kind, self._session = seat, kind, session
         self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
         self._thinks, self._sees = bool(values.get("analysis")), str(values.get("see", TEXT))

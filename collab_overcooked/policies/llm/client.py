@@ -160,9 +160,9 @@ class Client:
         return TRANSPORTS[reach.api or CHAT](
             url,
             key,
-            retries,
-            self.rate,
-            self._stopped,
+            patience=retries,
+            per_minute=self.rate,
+            stopped=self._stopped,
             headers=headers,
             notify=lambda message: self.notify(message),
         )

@@ -44,6 +44,7 @@ class ModelSession:
         seat: int,
         info: EnvInfo,
         seed: int,
+        *,
         turn: threading.Lock | None = None,
     ) -> None:
         self.settings, self.client, self.usage, self.prompts = settings, client, usage, prompts

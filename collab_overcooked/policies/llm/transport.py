@@ -122,6 +122,7 @@ class Transport(ABC):
         self,
         base_url: str | None = None,
         key_variable: str = KEY_VARIABLE,
+        *,
         patience: RetryPolicy | None = None,
         per_minute: float | None = None,
         stopped: threading.Event | None = None,

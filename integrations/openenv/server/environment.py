@@ -48,6 +48,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         self,
         seed: int | None = None,
         episode_id: str | None = None,
+        *,
         suite: str = SUITE,
         team: str = TEAM,
         match: int = 0,

@@ -253,7 +253,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["evaluate", "collab-overcooked", *TEAM, "--tasks", "boiled_egg", "--out", "FILE"], "file.txt: File exists"),
         (
             ["evaluate", "collab-overcooked", *TEAM, "--tasks", "boiled_egg", "--out", "RUN"],
-            "another configuration: groups[0].env_kwargs.task was 'boiled_corn', now 'boiled_egg'",
+            "another configuration: matches[0].env_kwargs.task was 'boiled_corn', now 'boiled_egg'",
         ),
         (["score", "absent.jsonl"], "absent.jsonl: cannot be read: No such file"),
         (["score", "OUT"], "OUT"),

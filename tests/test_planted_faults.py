@@ -25,7 +25,7 @@ def example(name):
 
 beacon, relay = example("beacon"), example("relay")
 Bay, DIVER = beacon.Bay, 1
-SEARCHED = ("end_is_final", "scenes", "knowledge")
+SEARCHED = ("ends", "end_is_final", "texts", "batch", "resets", "global_state", "events", "scenes", "knowledge")
 
 
 class PaysAfterTheEnd(beacon.Beacon):
@@ -118,6 +118,64 @@ class BelievesAgainstKnowledge(beacon.Beacon):
         state.bay[:, Bay.DIVER] = rng.integers(0, beacon.CELLS, len(state.bay))
 
 
+class BelievesNothing(beacon.Beacon):
+    def sample_belief(self, state, seat, rng):
+        pass
+
+
+class EndsTwice(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.terminated[:] = out.truncated
+
+
+class SaysDelivered(relay.Relay):
+    """Whatever is put down is called delivered."""
+
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        codes = out.events[..., relay.EventField.CODE]
+        codes[codes == relay.Event.PUT] = relay.Event.DELIVERED
+
+
+class PaysInSilence(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.rewards[state.room[:, relay.Room.T] == 5] += 1
+
+
+class DropsWhenRefused(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        refused = out.events[..., relay.EventField.REASON] == relay.Reason.F_HANDS_FULL
+        state.couriers[..., relay.Courier.HELD][refused] = 0
+        self.observe(state, out)
+
+
+class LeavesOutTheRoom(relay.Relay):
+    global_state = ("couriers",)
+
+
+class KeepsTheShelf(relay.Relay):
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        shelf = state.room[:, relay.Room.SHELF].copy()
+        super().reset(state, out, which, options, max_cycles)
+        if not options:
+            state.room[which, relay.Room.SHELF] = shelf[which]
+
+
+class NamesTwoAlike(relay.Relay):
+    texts = ("wait", "left", "right", "take", "take", "put")
+
+
+class SharesItsDraws(relay.Relay):
+    """Orders of all environments come from the generator of the first one."""
+
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        state.rng[:] = state.rng[:1]
+
+
 WRECK = r"of agent_1 depends on what it may not know \(wreck\)"
 
 
@@ -140,6 +198,19 @@ WRECK = r"of agent_1 depends on what it may not know \(wreck\)"
         (DeclaresNoBelief, "knowledge", "agent_1 has no belief .*: the scene part wreck is hidden from seat 1"),
         (LeavesOutWithoutBelief, "knowledge", "agent_1 has no belief of wreck: declare known_to= and belief="),
         (BelievesTheTruth, "knowledge", f"the belief {WRECK}"),
+        (BelievesNothing, "knowledge", f"the belief {WRECK}"),
+        (EndsTwice, "ends", "agent_0, agent_1 is terminated and truncated at once"),
+        (
+            SaysDelivered,
+            "events",
+            r"events .*delivered.* pay \[[01].0, [01].0\] .* and \[[01].0, [01].0\] at .*: one of them",
+        ),
+        (PaysInSilence, "events", "one of them says something else than what happened"),
+        (DropsWhenRefused, "events", r"agent_\d is refused \['take (red|blue)'\] with reason 2, but acts"),
+        (LeavesOutTheRoom, "global_state", r"state\(\) leaves out shelf, orders, served: add the array"),
+        (KeepsTheShelf, "resets", r"a reset with seed 100\d after \d+ steps keeps something .*: .* room\[SHELF\]"),
+        (NamesTwoAlike, "texts", "agent_0 has 2 actions with the text 'take'"),
+        (SharesItsDraws, "batch", "in the single environment"),
         (BelievesAgainstKnowledge, "knowledge", r"beliefs of agent_\d contradict what it knows.*'diver'"),
     ],
 )
@@ -152,6 +223,62 @@ def test_a_planted_fault_is_found(monkeypatch, game, check, sentence):
     with pytest.raises(ConformanceError, match=sentence) as caught:
         check_game("Planted-v0", checks=SEARCHED)
     assert check in [result.check for result in caught.value.report.having("failed")]
+
+
+def helper(x):
+    return x
+
+
+@relay.kernel
+def misspelt(tables, state, out):
+    """Mutates: state."""
+    for b in range(state.room.shape[0]):
+        state.room[b, relay.Room.SERVD] = 1
+
+
+@relay.kernel
+def replaced(tables, state, out):
+    """Mutates: state."""
+    state.room = 1
+
+
+@relay.kernel
+def undecorated(tables, state, out):
+    """Mutates: state."""
+    state.room[0, 0] = helper(1)
+
+
+@relay.kernel
+def two_types(tables, state, out):
+    """Mutates: state."""
+    x = 1
+    if state.room[0, 0] > 3:
+        x = (1, 2)
+    state.room[0, 0] = x
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sentence"),
+    [
+        (
+            misspelt,
+            r"misspelt does not compile, test_planted_faults.py:\d+, `state.room\[b, relay.Room.SERVD\] = 1`: .*SERVD",
+        ),
+        (replaced, r"a kernel does not compile: .*\.room = .*; write arrays by index"),
+        (undecorated, r"undecorated does not compile, .*'helper'.*; decorate functions that kernels call with @kernel"),
+        (two_types, r"two_types does not compile, .*'x.*; give a variable one type"),
+    ],
+)
+def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel, sentence):
+    module = types.ModuleType("planted")
+    kernels = (*relay.Relay.observe_kernels, kernel)
+    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "observe_kernels": kernels})
+    monkeypatch.setitem(sys.modules, "planted", module)
+    record = registry.GameRecord("Planted-v0", "planted:game", "A broken game.")
+    monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
+    with pytest.raises(ConformanceError, match=sentence) as caught:
+        check_game("Planted-v0")
+    assert [result.check for result in caught.value.report.results] == ["kernels"]
 
 
 class Cards(beacon.Beacon):

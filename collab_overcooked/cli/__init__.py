@@ -31,6 +31,7 @@ PANELS = {
         "generate": "documents:generate_app",
         "describe": "inspect:describe",
         "list": "inspect:list_names",
+        "new-game": "new_game:new_game",
         "warm": "warm:warm",
     },
 }

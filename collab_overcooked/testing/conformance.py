@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.io import checks as messages
 from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures, kernel_versions
+from collab_overcooked.testing.compile_check import check_kernels
 from collab_overcooked.testing.copy_checks import check_clone, check_deepcopy, check_fresh, check_pickle
 from collab_overcooked.testing.episode_checks import (
     check_after_end,
@@ -32,6 +33,7 @@ from collab_overcooked.testing.pettingzoo_checks import (
     check_seeds,
 )
 from collab_overcooked.testing.report import ConformanceError, Rejected, Report, Result, Skip, Subject, one_line
+from collab_overcooked.testing.state_checks import check_events, check_global_state, check_resets
 
 
 def check_game(
@@ -53,7 +55,8 @@ def check_game(
             agent's action was refused. By default ``info["rejected"]`` is used; without either, masks are not compared
             with the environment's behaviour.
         raise_on_failure: Raise if a check fails.
-        checks: Names of the checks to run, see ``CHECKS``; all if None.
+        checks: Names of the checks to run, see ``CHECKS``; all if None. Whatever is chosen, a game whose kernels do not
+            compile fails ``kernels`` alone.
         seed: First seed of the checks.
         episodes: Number of random episodes per check.
         **kwargs: Options of the environment.
@@ -70,7 +73,7 @@ def check_game(
         if name not in CHECKS:
             raise ValueError(messages.near_matches("check", name, CHECKS))
     subject = _subject(target, kwargs, is_rejected, seed, episodes)
-    report = Report(subject.name, tuple(_run(name, CHECKS[name], subject) for name in chosen))
+    report = Report(subject.name, tuple(_results(chosen, subject)))
     if raise_on_failure and not report.ok:
         raise ConformanceError(report)
     return report
@@ -105,6 +108,16 @@ def _as_aec(make: Callable[..., Any], **kwargs: Any) -> Any:
     return parallel_to_aec(make(**kwargs))
 
 
+def _results(chosen: Sequence[str], subject: Subject) -> Iterator[Result]:
+    if subject.game is not None:
+        first = _run(KERNELS, CHECKS[KERNELS], subject)
+        if first.status == "failed":  # every other check would fail by the same error
+            yield first
+            return
+    for name in chosen:
+        yield _run(name, CHECKS[name], subject)
+
+
 def _run(name: str, check: Callable[[Subject], str], subject: Subject) -> Result:
     try:
         return Result(name, "passed", check(subject))
@@ -116,7 +129,9 @@ def _run(name: str, check: Callable[[Subject], str], subject: Subject) -> Result
         return Result(name, "failed", f"raised {type(error).__name__}: {one_line(error)}")
 
 
+KERNELS = "kernels"
 CHECKS: dict[str, Callable[[Subject], str]] = {
+    KERNELS: check_kernels,
     "parallel_api": check_parallel_api,
     "aec_api": check_aec_api,
     "seeds": check_seeds,
@@ -139,6 +154,9 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "deepcopy": check_deepcopy,
     "clone": check_clone,
     "observe": check_observe,
+    "resets": check_resets,
+    "global_state": check_global_state,
+    "events": check_events,
     "scenes": check_scenes,
     "knowledge": check_knowledge,
     "batch": check_batch,

@@ -121,6 +121,8 @@ def _expect_same_end(env: Any, result: tuple[Any, ...], where: str) -> None:
     for name, flags in zip(PARTS[2:4], result[2:4], strict=True):
         for agent, value in flags.items():
             expect(isinstance(value, (bool, np.bool_)), f"{where} {name} of {agent} is {value!r}, not a bool")
+    both = [agent for agent in result[2] if result[2][agent] and result[3][agent]]
+    expect(not both, f"{where} {', '.join(both)} is terminated and truncated at once; only one of them bootstraps")
     over = {agent: bool(result[2][agent] or result[3][agent]) for agent in result[2]}
     ended = [agent for agent, is_over in over.items() if is_over]
     going = [agent for agent, is_over in over.items() if not is_over]

@@ -21,14 +21,16 @@ REDRAWN = 4  # states by state and seat
 TRIES = 20  # of drawing what is hidden so that the game accepts the scene
 
 
-def _need_scenes(subject: Subject) -> CompiledGame:
+def need_scenes(subject: Subject) -> CompiledGame:
+    """Return the plain game, or skip the check if it declares no scenes."""
     game = plain(subject.need_game())
     if not isinstance(game, CompiledGame):
         raise Skip("the game declares no scenes")
     return game
 
 
-def _states(subject: Subject, game: CompiledGame, count: int) -> Iterator[tuple[Any, str]]:
+def visited_states(subject: Subject, game: CompiledGame, count: int) -> Iterator[tuple[Any, str]]:
+    """Yield states of ``count`` random episodes, each a batch of one, and where they were visited."""
     players, rng = BatchEnv(game, count), np.random.default_rng(subject.seed)
     players.reset(subject.seed)
     for step in range(STEPS[-1] + 1):
@@ -45,7 +47,8 @@ def place_of(game: CompiledGame, name: str, index: np.ndarray) -> str:
     return f"{name}[{', '.join(named)}]"
 
 
-def _expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: str, but: tuple[str, ...] = ()) -> None:
+def expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: str, but: tuple[str, ...] = ()) -> None:
+    """Fail with the first entry in which two states differ, save for some arrays."""
     for name, one, two in zip(first._fields, first, second, strict=True):
         if name not in but and not np.array_equal(one, two):
             at = np.argwhere(one[0] != two[0])[0]
@@ -55,14 +58,14 @@ def _expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: 
 
 def check_scenes(subject: Subject) -> str:
     """Check that a state which is written as a scene and read again has the same arrays and the same scene."""
-    game, count = _need_scenes(subject), 0
-    for state, where in _states(subject, game, 2 * subject.episodes):
+    game, count = need_scenes(subject), 0
+    for state, where in visited_states(subject, game, 2 * subject.episodes):
         scene = game.scene(state, 0)
         try:
             restored = game.state_of(scene)
         except ValueError as error:
             raise AssertionError(f"a scene is refused by its own game, {game.id}, at {where}: {error}") from None
-        _expect_same_arrays(game, state, restored, f"a scene does not restore its state at {where}", game.unsaved)
+        expect_same_arrays(game, state, restored, f"a scene does not restore its state at {where}", game.unsaved)
         mismatch = difference(scene, game.scene(restored, 0), "scene")
         expect(mismatch is None, f"a scene is not read as it was written at {where}: {mismatch}")
         count += 1
@@ -71,7 +74,7 @@ def check_scenes(subject: Subject) -> str:
 
 def check_end_is_final(subject: Subject) -> str:
     """Check that steps of the game after an episode's end pay nothing and change nothing in the state."""
-    game, ended = _need_scenes(subject), 0
+    game, ended = need_scenes(subject), 0
     for limit in (20, None):
         players, rng = BatchEnv(game, 4, max_cycles=limit), np.random.default_rng(subject.seed)
         players.reset(subject.seed)
@@ -94,15 +97,15 @@ def _expect_end(game: CompiledGame, state: State, out: Out, rng: np.random.Gener
         game.step(state, actions, out)
         paid = out.rewards[0].tolist()
         expect(not any(paid), f"a step after the end pays {paid}, {where}")
-        _expect_same_arrays(game, before, state, f"a step after the end changes the state, {where}")
+        expect_same_arrays(game, before, state, f"a step after the end changes the state, {where}")
         expect(out.terminated[0] or out.truncated[0], f"a step after the end revives the episode, {where}")
 
 
 def check_knowledge(subject: Subject) -> str:
     """Check that what is hidden from a seat changes nothing that it gets, and that searches believe something of it."""
-    game, subject_game, count = _need_scenes(subject), subject.need_game(), 0
+    game, subject_game, count = need_scenes(subject), subject.need_game(), 0
     rng = np.random.default_rng(subject.seed)
-    for state, where in _states(subject, game, 1):
+    for state, where in visited_states(subject, game, 1):
         scene = game.scene(state, 0)
         true = game.state_of(scene)
         for seat, agent in enumerate(game.display_names):

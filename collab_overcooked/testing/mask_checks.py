@@ -183,6 +183,7 @@ def check_texts(subject: Subject) -> str:
     for agent in env.agents:
         texts = game.action_texts(env.arrays[0], 0, env.seat(agent))
         for text in filter(None, texts):
+            expect(texts.count(text) == 1, f"{agent} has {texts.count(text)} actions with the text {text!r}")
             for spelling in (text, text.upper(), text.lower()):
                 expect(
                     texts[env.parse(spelling, agent)] == text, f"{spelling!r} of {agent} is parsed as another action"

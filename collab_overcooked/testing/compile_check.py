@@ -1,0 +1,58 @@
+"""Conformance check that kernels compile, with what an author can do where they do not."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.testing.report import Skip, Subject
+
+_COLOURS = re.compile(r"\x1b\[\d*m")
+_PLACE = re.compile(r'File "[^"]*?([^/\\"]+)", line (\d+):\n(.*?)\n *\^', re.DOTALL)
+ADVICE = {
+    r"Unknown attribute '\w+' of type IntEnum": "use a member of the enumeration",
+    r"Unknown attribute '\w+' of type ArraysAddress": "name an array that State, Tables or Out declares",
+    r"Untyped global name": "decorate functions that kernels call with @kernel; constants are numbers or enumerations",
+    r"Cannot unify": "give a variable one type throughout: numbers and tuples cannot share a name",
+    r"No definition for lowering": "write arrays by index, state.room[b, Room.SERVED] = 1, not state.room = ...",
+    r"function setitem": "write numbers by index, state.room[b, Room.SERVED] = 1; copy arrays by a loop",
+    r"cannot be stored|Use of unsupported|opcode": "leave out try, with, comprehensions, lambdas and f-strings",
+}
+"""What to do, by what numba says."""
+OTHERWISE = "kernels handle numbers, tuples of arrays, arrays by index, loops, and functions decorated with @kernel"
+
+
+def check_kernels(subject: Subject) -> str:
+    """Check that all kernels of resets, steps and observations compile."""
+    game = plain(subject.need_game())
+    if not isinstance(game, CompiledGame):
+        raise Skip("the game has no kernels")
+    try:
+        state, out = game.alloc(1)
+        game.reset(state, out, np.ones(1, np.bool_))
+        game.step(state, out.masks.argmax(2).astype(np.int32), out)
+    except Exception as error:
+        if sentence := explain(error):
+            raise AssertionError(sentence) from None
+        raise
+    kernels = (*game.reset_kernels, *game.step_kernels, *game.observe_kernels)
+    return f"{', '.join(kernel.__name__ for kernel in kernels)} compile"
+
+
+def explain(error: Exception) -> str:
+    """Return where and why a kernel does not compile and what to do; empty for errors that compilers do not raise."""
+    text = _COLOURS.sub("", str(error))
+    if not type(error).__module__.startswith("numba.") and "No definition for lowering" not in text:
+        return ""
+    problem = text.partition("(step: nopython frontend)")[2].strip().partition("\n")[0] or text.partition("\n")[0]
+    advice = next((advice for pattern, advice in ADVICE.items() if re.search(pattern, text)), OTHERWISE)
+    place = _PLACE.search(text)
+    if place is None:
+        return f"a kernel does not compile: {problem}; {advice}"
+    file, line, source = place.groups()
+    lines = source.splitlines()
+    kernel = next((re.findall(r"def (\w+)", one)[0] for one in lines if "def " in one), "a kernel")
+    return f"{kernel} does not compile, {file}:{line}, `{lines[-1].strip()}`: {problem}; {advice}"

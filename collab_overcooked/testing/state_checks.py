@@ -1,0 +1,123 @@
+"""Conformance checks of a compiled game's state: what resets clear, what the global state holds, what events say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import State, clone
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.testing.knowledge_checks import expect_same_arrays, need_scenes, visited_states
+from collab_overcooked.testing.playing import random_legal
+from collab_overcooked.testing.report import Skip, Subject, expect
+
+TRIES = 10  # of drawing a part of a scene so that the game accepts it
+
+
+def check_resets(subject: Subject) -> str:
+    """Check that a reset with a seed leaves the same state, array by array, whatever was played before."""
+    game, count = need_scenes(subject), 4
+    seeds = [subject.seed + 1000 + k for k in range(count)]
+    fresh, used = BatchEnv(game, count), BatchEnv(game, count)
+    rng = np.random.default_rng(subject.seed)
+    used.reset(subject.seed)
+    for steps in (1, 7, 60):
+        for _ in range(steps):
+            used.step(random_legal(used, rng))
+            used.reset(which=used.over)
+        used.reset(seeds)
+        fresh.reset(seeds)
+        for i in range(count):
+            complaint = f"a reset with seed {seeds[i]} after {steps} steps keeps something of the episode before"
+            expect_same_arrays(game, fresh.clone(i).state, used.clone(i).state, complaint)
+    return "resets leave the state of a new environment with the same seed, array by array"
+
+
+def check_global_state(subject: Subject) -> str:
+    """Check that the global state differs between states whose scenes differ in one part, for every part."""
+    game, rng = need_scenes(subject), np.random.default_rng(subject.seed)
+    differs: dict[str, bool] = {}
+    for state, _ in visited_states(subject, game, 1):
+        before, scene = game.state_vectors(state)[0], game.scene(state, 0)
+        for key, other in _changed(game, scene, rng, [key for key in scene if not differs.get(key)]):
+            differs[key] = differs.get(key, False) or not np.array_equal(before, game.state_vectors(other)[0])
+    left_out = ", ".join(key for key, is_shown in differs.items() if not is_shown)
+    expect(not left_out, f"state() leaves out {left_out}: add the array that holds it to global_state")
+    if not differs:
+        raise Skip("no part of a scene could be changed alone")
+    return f"state() differs with each of {', '.join(differs)}"
+
+
+def _changed(
+    game: CompiledGame, scene: dict[str, Any], rng: np.random.Generator, keys: list[str]
+) -> Iterator[tuple[str, State]]:
+    """Yield states whose scene differs in one part; draws of the future are no part of the state that counts."""
+    for key, part in game.scene_parts().items():
+        for _ in range(TRIES if key in keys and key not in ("chance", "limit") and part.draw else 0):
+            assert part.draw is not None
+            value = part.draw(rng)
+            if value == scene[key]:
+                continue
+            try:
+                other = game.state_of(scene | {key: value})
+            except ValueError:
+                continue  # parts need not fit together
+            if game.scene(other, 0)[key] == value:
+                yield key, other
+                break
+
+
+def check_events(subject: Subject) -> str:
+    """Check that events say what happened: refusals change nothing, and equal events of a step pay the same."""
+    game = plain(subject.need_game())
+    if not isinstance(game, CompiledGame):
+        raise Skip("the game has no kernels")
+    players, rng = BatchEnv(game, 16), np.random.default_rng(subject.seed)
+    players.reset(subject.seed)
+    paid: dict[bytes, tuple[tuple[float, ...], str]] = {}
+    refused = 0
+    for step in range(60 * subject.episodes):
+        where = f"step {step} of seed {subject.seed}"
+        if step % 10 == 0:
+            refused += _expect_refusals_change_nothing(game, players, rng, where)
+        players.step(random_legal(players, rng))
+        for i in np.flatnonzero(~players.over):
+            events, rewards = players.out.events[i], tuple(players.out.rewards[i].tolist())
+            earlier, there = paid.setdefault(events.tobytes(), (rewards, where))
+            expect(
+                earlier == rewards,
+                f"events {game.events(players.out, int(i))} pay {list(rewards)} at {where} and {list(earlier)} at "
+                f"{there}: one of them says something else than what happened",
+            )
+        players.reset(which=players.over)
+    return f"{len(paid)} different events pay what they say, and {refused} refused actions changed nothing"
+
+
+def _expect_refusals_change_nothing(game: CompiledGame, players: BatchEnv, rng: np.random.Generator, where: str) -> int:
+    count = 0
+    for i in range(len(players.out.masks)):
+        snapshot = players.clone(i)
+        for seat in range(game.n_agents):
+            idle, forbidden = game.idle_action(seat), np.flatnonzero(snapshot.out.masks[0, seat] == 0)
+            if not len(forbidden) or not snapshot.out.masks[0, seat, idle]:
+                continue
+            action = int(rng.choice(forbidden))
+            outcomes = []
+            for taken in (idle, action):
+                state, out = clone(snapshot.state, 0), clone(snapshot.out, 0)
+                actions = snapshot.out.masks.argmax(2).astype(np.int32)
+                actions[0, seat] = taken
+                game.step(state, actions, out)
+                outcomes.append((out, int(game.rejections(state, out)[0, seat])))
+            (waited, _), (tried, reason) = outcomes
+            if reason:
+                same = np.array_equal(waited.observations, tried.observations)
+                text = game.action_texts(snapshot.state, 0, seat)[action : action + 1]
+                what = f"agent_{seat} is refused {text} with reason {reason}, but acts"
+                expect(same, f"{what}: observations are others than after waiting, at {where}")
+                count += 1
+    return count

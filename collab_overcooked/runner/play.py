@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from collab_overcooked.core.record import Record
+from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ROWS, plays_in_batches
@@ -213,8 +214,8 @@ def play(
             if further := run.results.keys() - set(plan.keys):
                 task, episode = min(map(key_of, (run.results[key] for key in further)))
                 raise ValueError(
-                    f"{path}: holds {len(further)} episodes beyond those of this run, such as {episode} of {task}; "
-                    "repeat the command with as many, or choose another folder"
+                    f"{path}: holds {plural(len(further), 'episode')} beyond those of this run, such as episode "
+                    f"{episode} of {task}; ask for as many, or choose another folder"
                 )
             missing = [match for match in plan.matches if any(key not in run.results for key in match.keys)]
             kinds = plan.suite, frozenset(spec for team in plan.teams() for spec in team)

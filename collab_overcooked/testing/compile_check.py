@@ -33,13 +33,14 @@ def check_kernels(subject: Subject) -> str:
     try:
         state, out = game.alloc(1)
         game.reset(state, out, np.ones(1, np.bool_))
-        game.step(state, out.masks.argmax(2).astype(np.int32), out)
+        actions = out.masks.argmax(2).astype(np.int32)
+        game.step(state, actions, out)
     except Exception as error:
         if sentence := explain(error):
             raise AssertionError(sentence) from None
         raise
-    kernels = (*game.reset_kernels, *game.step_kernels, *game.observe_kernels)
-    return f"{', '.join(kernel.__name__ for kernel in kernels)} compile"
+    calls = (*game.step_calls(state, actions, out), *game.observe_calls(state, out))
+    return f"resets, {', '.join(kernel.__name__ for kernel, _ in calls)} compile"
 
 
 def explain(error: Exception) -> str:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import collab_overcooked
+
 ROOT = Path(__file__).resolve().parent.parent
 EPISODE = """
 import json, collab_overcooked
@@ -26,6 +28,8 @@ print(json.dumps([collab_overcooked.__file__, steps, env.render().shape[2]]))
 """
 SHIPPED = (
     "py.typed",
+    "cli/new_game.txt",
+    "study/page/study_form.html",
     "layouts/overcooked/cramped_room.yaml",
     "layouts/collab_overcooked/paper.yaml",
     "policies/weights/cramped_room.npz",
@@ -73,7 +77,16 @@ def test_the_sdist_carries_what_its_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    kept = ("README.md", "LICENSE", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "tests/conftest.py", "parity/run.py")
+    kept = (
+        "README.md",
+        "LICENSE",
+        "SECURITY.md",
+        "CITATION.cff",
+        "CONTRIBUTING.md",
+        "Makefile",
+        "tests/conftest.py",
+        "parity/run.py",
+    )
     assert names.issuperset(kept)
 
 
@@ -93,3 +106,7 @@ def test_it_installs_into_a_clean_environment_and_plays(built, tmp_path, kind):
     path, steps, channels = json.loads(played)
     assert (steps, channels) == (20, 3)
     assert Path(path).is_relative_to(tmp_path)
+
+
+def test_the_citation_names_the_version():
+    assert f"\nversion: {collab_overcooked.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")

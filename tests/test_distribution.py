@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import collab_overcooked
-
 ROOT = Path(__file__).resolve().parent.parent
 EPISODE = """
 import json, collab_overcooked
@@ -106,7 +104,3 @@ def test_it_installs_into_a_clean_environment_and_plays(built, tmp_path, kind):
     path, steps, channels = json.loads(played)
     assert (steps, channels) == (20, 3)
     assert Path(path).is_relative_to(tmp_path)
-
-
-def test_the_citation_names_the_version():
-    assert f"\nversion: {collab_overcooked.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")

@@ -310,6 +310,10 @@ def test_the_api_page_has_every_public_name() -> None:
     assert len(described) == len(entries) <= 32 and all(map(inspect.getdoc, described.values()))
 
 
+def test_the_citation_names_the_version():
+    assert f"\nversion: {collab_overcooked.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+
+
 @pytest.mark.parametrize("path", PAGES, ids=page_id)
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -175,7 +175,7 @@ class Adam:
         self.gradient.zero_()
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the moments."""
+        """Return the running means of gradients and of their squares."""
         return {"steps": self._steps, "mean": self._mean, "square": self._square}
 
     def load_state_dict(self, parts: Mapping[str, Any]) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from cli_runner import CliRunner
 
 from collab_overcooked import registry

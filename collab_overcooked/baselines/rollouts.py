@@ -12,7 +12,7 @@ import torch
 from collab_overcooked.baselines.partners import TrainingPartner, families_of
 from collab_overcooked.baselines.ppo import PPO, RolloutBuffer
 from collab_overcooked.baselines.seating import SeatAssignment
-from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.baselines.settings import CRITICS, TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.critic_state import CriticState
@@ -90,7 +90,8 @@ class Rollouts:
         self._histories = {settings.history, *(partner.file.history for partner in partners)}
         rows = settings.environments * game.n_agents
         self.states = [np.zeros((rows, partner.file.network.memory), np.float32) for partner in partners]
-        self._critic_state = CriticState(game) if settings.critic == "central" else None
+        kind = CRITICS[settings.critic]
+        self._critic_state = CriticState(game, kind) if kind else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
         self.layouts = np.zeros((settings.rollout, settings.environments), np.int32)

@@ -21,7 +21,7 @@ CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
 DEVICES = ("auto", "cpu", "cuda")
 WEIGHTS = ("shared", "own")
-CRITICS = ("local", "central")
+CRITICS = {"local": None, "central": "global", "concat": "concat"}  # kind of ``CriticState``
 GRU = "gru:"  # before the size of a memory
 
 
@@ -70,7 +70,8 @@ class TrainingSettings:
     # over from sequence to sequence and reset where an episode starts
     sequence: int = 16
     # What the value is of: ``"local"``, features shared with the policy; ``"central"``, the global state of the
-    # environment (``state()``) in a network of its own, as in MAPPO. Policy files are the same
+    # environment (``state()``) in a network of its own, as in MAPPO; ``"concat"``, the observations of all seats in
+    # such a network. Policy files are the same
     critic: str = "local"
     weights: str = "shared"  # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat
     # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not

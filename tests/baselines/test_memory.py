@@ -64,7 +64,7 @@ def replayed_difference(training: Training) -> float:
     return largest
 
 
-@pytest.mark.parametrize("critic", ["local", "central"])
+@pytest.mark.parametrize("critic", ["local", "central", "concat"])
 def test_the_learner_recomputes_what_the_rollout_computed(critic):
     training = collected(COOKING.with_values({"critic": critic}))
     buffer = training.learners[0].rollout

@@ -64,7 +64,7 @@ class RolloutBuffer:
     def __init__(self, settings: TrainingSettings, game: Game, network: ActorCritic, rows: int) -> None:
         self.settings, self.network, steps = settings, network, settings.rollout
         dtype = game.single_observation_space.dtype
-        dtype = dtype if np.issubdtype(dtype, np.integer) else np.float32
+        dtype = dtype if np.issubdtype(dtype, np.integer) else np.dtype(np.float32)
         self.observations = np.zeros((steps, rows, *network.input_shape), dtype)
         self.masks = np.zeros((steps, rows, game.n_actions), np.bool_)
         self.starts, self.choices = np.zeros((2, steps, rows), np.bool_)
@@ -79,9 +79,9 @@ class RolloutBuffer:
         device, central = self.network.scale.device, self.central[t]
         if self.network.central_size:
             central = central.repeat(self.values.shape[1] // len(central), 0)
-        arrays = (self.observations[t], self.states[t], self.starts[t], self.choices[t], central)
-        masks = torch.from_numpy(self.masks[t]).to(device) if self.settings.masks else None
-        return Inputs(*(torch.from_numpy(array).to(device) for array in arrays), masks)
+        arrays = (self.observations[t], self.states[t], self.starts[t], self.choices[t], central, self.masks[t])
+        inputs = Inputs(*(torch.from_numpy(array).to(device) for array in arrays))
+        return inputs if self.settings.masks else inputs._replace(masks=None)
 
     def finish(self, last_values: Array, last_starts: Array) -> None:
         """Compute generalised advantages and returns, given values and episode starts (B,) after the last step."""
@@ -102,7 +102,7 @@ class RolloutBuffer:
         """
         if not self.network.reads_columns:
             return None
-        used: Array = self.observations.reshape(self.values.size, -1).any(0)
+        used = np.asarray(self.observations.reshape(self.values.size, -1).any(0))
         return None if 2 * used.sum() > used.size else np.flatnonzero(used)
 
     def minibatches(self, generator: torch.Generator) -> Iterator[Minibatch]:

@@ -108,7 +108,7 @@ class TrainingSettings:
     evaluation_games: int = 20  # Games of an evaluation
     kept_policies: int = 0  # Policies that are kept on the way, at equal distances from the untrained to the last one
     mode: str = "sample"  # How the exported policy plays by default, ``"sample"`` or ``"greedy"``
-    # Where networks and rollouts are: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA where torch finds a GPU.
+    # Where networks are and learn: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA where torch finds a GPU.
     # Environments are always stepped on the CPU
     device: str = "auto"
     threads: int = 1  # Threads of torch on the CPU; more than one slows down networks of the default size

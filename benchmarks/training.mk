@@ -45,13 +45,15 @@ train-all: $(SEEDED) train-gated_delivery train-proxies
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
 
-# Learning curves of the baselines in one file, drawn with intervals over the seeds.
-CURVES := ippo mappo ppo_rnn vdn
-CURVE_STEPS ?= 4e5
+# Learning curves of both trainers in one file and of the built-in one with a central critic and with memory, drawn with intervals over the seeds.
+CURVES := ippo vdn
+CURVE_STEPS ?= 400000
 CURVE_SEEDS ?= 0 1 2
 .PHONY: curves
 curves: $(STAMP)
-	for method in $(CURVES); do for seed in $(CURVE_SEEDS); do OMP_NUM_THREADS=1 $(BIN)/python baselines/$$method.py --env Overcooked-v0 --set layout=cramped_room obs=features --steps $(CURVE_STEPS) --seed $$seed --out runs/curves/$$method-$$seed || exit 1; done; done
+	for method in $(CURVES); do for seed in $(CURVE_SEEDS); do OMP_NUM_THREADS=1 $(BIN)/python docs/trainers/$$method.py --env Overcooked-v0 --set layout=cramped_room obs=features --steps $(CURVE_STEPS) --seed $$seed --out runs/curves/$$method-$$seed || exit 1; done; done
+	$(TRAIN) ppo --config cramped_room --steps $(CURVE_STEPS) --hyper critic=central --seeds $(CURVE_SEEDS) --out runs/curves/mappo
+	$(TRAIN) ppo --config cramped_room --steps $(CURVE_STEPS) --hyper memory=gru:64 sequence=10 --seeds $(CURVE_SEEDS) --out runs/curves/ppo_rnn
 	$(BIN)/collab-overcooked plot runs/curves --out runs/curves/curves.svg
 
 # Egos trained to play with partners never met, and their scores beside those of a pool; stopped ones go on, BRIEFLY="--steps 600"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "collab_overcooked"
-PLACES = (PACKAGE, "baselines", "benchmarks", "docs", "tests", "lint", "parity")
+PLACES = (PACKAGE, "benchmarks", "docs", "tests", "lint", "parity")
 SCRIPTS = ("benchmarks/peers/", "docs/trainers/", "docs/notebooks/", "tests/trainers/")  # read from top to bottom
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from collab_overcooked.baselines.memory import Inputs, Memory
-from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.baselines.settings import CRITICS, TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.action_history import history_size
@@ -48,7 +48,8 @@ class ActorCritic(nn.Module):
             scale = np.concatenate([np.broadcast_to(scale, shape).reshape(-1), np.ones(past, np.float32)])
             shape = (prod(shape) + past,)
         self.input_shape: tuple[int, ...] = shape
-        self.central_size: int = CriticState(game).space.shape[0] if settings.critic == "central" else 0
+        kind = CRITICS[settings.critic]
+        self.central_size: int = CriticState(game, kind).space.shape[0] if kind else 0
         self.scale: torch.Tensor
         self.register_buffer("scale", torch.tensor(scale))
         convolutions, trunk = settings.convolutions, settings.trunk

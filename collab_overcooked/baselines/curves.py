@@ -23,7 +23,7 @@ from collab_overcooked.reporting.templates import render
 
 PREFIX = "return/"  # of the log's keys with returns beside one family
 ALL = "all partners"
-RETURNS = "returns.csv"  # log of the baselines in one file
+RETURNS = "returns.csv"  # log of the trainers in one file
 RETURN = "return"
 POINTS = 60  # of an aggregated curve
 SEED_FOLDER = re.compile(r"seed[_-](?P<seed>\d+)$")

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from collab_overcooked.baselines.actor_critic import ActorCritic
@@ -38,14 +39,14 @@ class EntropyBonus:
         self.networks, self.weight = networks, weight
 
     @torch.inference_mode()
-    def __call__(self, rollout: RolloutBuffer) -> torch.Tensor:
+    def __call__(self, rollout: RolloutBuffer) -> np.ndarray:
         """Return the bonuses of the actions in a filled rollout, float32 (T, B)."""
-        bonus = torch.zeros_like(rollout.rewards)
+        bonus = np.zeros_like(rollout.rewards)
         for t, actions in enumerate(rollout.actions):
             inputs = rollout.inputs(t)
             log_probs = torch.stack([network(inputs)[0] for network in self.networks])
-            taken = log_probs.exp().mean(0).gather(-1, actions[:, None]).squeeze(-1)
-            bonus[t] = -self.weight * taken.clamp(min=LOWEST).log()
+            taken = np.take_along_axis(log_probs.exp().mean(0).cpu().numpy(), actions[:, None], 1).squeeze(-1)
+            bonus[t] = -self.weight * np.log(np.maximum(taken, LOWEST))
         return bonus
 
 

@@ -12,7 +12,7 @@ import torch
 from collab_overcooked.baselines.partners import TrainingPartner, families_of
 from collab_overcooked.baselines.ppo import PPO, RolloutBuffer
 from collab_overcooked.baselines.seating import SeatAssignment
-from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.baselines.settings import CRITICS, TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.critic_state import CriticState
@@ -73,7 +73,7 @@ class Rollouts:
     # States that episodes start from instead of the game's own, as a batch; None for the game's own
     starts_from: Any = None
     # Pays learners in addition: returns float32 (T, B) for a filled rollout; reported returns are without it
-    bonus: Callable[[RolloutBuffer], torch.Tensor] | None = None
+    bonus: Callable[[RolloutBuffer], Array] | None = None
 
     def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[TrainingPartner] = ()) -> None:
         self.settings = settings
@@ -90,7 +90,8 @@ class Rollouts:
         self._histories = {settings.history, *(partner.file.history for partner in partners)}
         rows = settings.environments * game.n_agents
         self.states = [np.zeros((rows, partner.file.network.memory), np.float32) for partner in partners]
-        self._critic_state = CriticState(game) if settings.critic == "central" else None
+        kind = CRITICS[settings.critic]
+        self._critic_state = CriticState(game, kind) if kind else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
         self.layouts = np.zeros((settings.rollout, settings.environments), np.int32)
@@ -135,7 +136,7 @@ class Rollouts:
             values = learner.values(inputs[rows], starts[rows], central[environments])
             if self.bonus is not None:
                 learner.rollout.rewards += self.bonus(learner.rollout)
-            learner.rollout.finish(values, torch.from_numpy(starts[rows]).to(values.device))
+            learner.rollout.finish(values, starts[rows])
 
     def _step(self, learners: Sequence[PPO], t: int, shaping: float) -> None:
         batch, out = self.batch, self.batch.out
@@ -165,7 +166,7 @@ class Rollouts:
         if out.truncated.any():
             self._bootstrap_truncated(learners, rewards, out.truncated & ~out.terminated)
         for learner, rows in zip(learners, self.seating.learners, strict=True):
-            learner.rollout.rewards[t] = torch.from_numpy(rewards[rows])
+            learner.rollout.rewards[t] = rewards[rows]
         self.starts = over
         if over.any():
             self._restart(over)
@@ -201,7 +202,7 @@ class Rollouts:
                 chosen = numbers[rows][columns]
                 starts = np.zeros(len(chosen), np.bool_)
                 values = learner.values(inputs[chosen], starts, central[chosen // self.batch.n_agents], columns)
-                rewards[chosen] += self.settings.gamma * values.cpu().numpy()
+                rewards[chosen] += self.settings.gamma * values
 
     def _restart(self, over: Array) -> None:
         finished = over & self.counted

@@ -21,7 +21,7 @@ CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
 DEVICES = ("auto", "cpu", "cuda")
 WEIGHTS = ("shared", "own")
-CRITICS = ("local", "central")
+CRITICS = {"local": None, "central": "global", "concat": "concat"}  # kind of ``CriticState``
 GRU = "gru:"  # before the size of a memory
 
 
@@ -70,7 +70,8 @@ class TrainingSettings:
     # over from sequence to sequence and reset where an episode starts
     sequence: int = 16
     # What the value is of: ``"local"``, features shared with the policy; ``"central"``, the global state of the
-    # environment (``state()``) in a network of its own, as in MAPPO. Policy files are the same
+    # environment (``state()``) in a network of its own, as in MAPPO; ``"concat"``, the observations of all seats in
+    # such a network. Policy files are the same
     critic: str = "local"
     weights: str = "shared"  # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat
     # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not
@@ -107,7 +108,7 @@ class TrainingSettings:
     evaluation_games: int = 20  # Games of an evaluation
     kept_policies: int = 0  # Policies that are kept on the way, at equal distances from the untrained to the last one
     mode: str = "sample"  # How the exported policy plays by default, ``"sample"`` or ``"greedy"``
-    # Where networks and rollouts are: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA where torch finds a GPU.
+    # Where networks are and learn: ``"cpu"``, ``"cuda"``, or ``"auto"`` for CUDA where torch finds a GPU.
     # Environments are always stepped on the CPU
     device: str = "auto"
     threads: int = 1  # Threads of torch on the CPU; more than one slows down networks of the default size

@@ -37,7 +37,7 @@ def collected(settings: TrainingSettings = COOKING) -> Training:
 def relearned_difference(training: Training) -> float:
     """Return the largest difference of log probabilities and values between the learner and the rollout."""
     (learner,) = training.learners
-    differences, values = [], learner.rollout.values.clone()
+    differences, values = [], learner.rollout.values.copy()
     learner.rollout.returns[...] = values  # in the order of a minibatch
     for batch in learner.rollout.minibatches(torch.Generator()):
         log_probs, values, _ = learner.network(batch.inputs)
@@ -50,7 +50,7 @@ def replayed_difference(training: Training) -> float:
     """Return the largest difference of log probabilities between the exported network, row by row, and the rollout."""
     rollout, network = training.learners[0].rollout, training.export()[0].network
     names = ("observations", "states", "starts", "masks", "actions", "log_probs")
-    observations, states, starts, masks, actions, log_probs = (getattr(rollout, name).numpy() for name in names)
+    observations, states, starts, masks, actions, log_probs = (getattr(rollout, name) for name in names)
     largest, state = 0.0, states[:1, 0]
     for row, t in np.ndindex(actions.shape[1], len(actions)):
         state = states[:1, row] if t == 0 else state
@@ -64,11 +64,11 @@ def replayed_difference(training: Training) -> float:
     return largest
 
 
-@pytest.mark.parametrize("critic", ["local", "central"])
+@pytest.mark.parametrize("critic", ["local", "central", "concat"])
 def test_the_learner_recomputes_what_the_rollout_computed(critic):
     training = collected(COOKING.with_values({"critic": critic}))
     buffer = training.learners[0].rollout
-    starts = buffer.starts.view(2, 10, -1)[:, 1:]
+    starts = buffer.starts.reshape(2, 10, -1)[:, 1:]
     assert starts.any() and not starts.all(), "no episode starts inside a sequence"
     assert buffer.choices.any() and not buffer.choices.all(), "no seat is without a choice"
     assert buffer.states[0].any(), "the rollout does not begin in the middle of an episode"
@@ -80,9 +80,9 @@ def test_a_central_critic_reads_the_state_and_not_the_observation(tmp_path):
     """Its value is the same for all seats, follows the state, and is no part of the policy file."""
     training = collected(COOKING.with_values({"critic": "central", "memory": ""}))
     buffer = training.learners[0].rollout
-    values = buffer.values.view(*buffer.central.shape[:2], -1)
+    values = buffer.values.reshape(*buffer.central.shape[:2], -1)
     # equal but for the order of sums, which a matrix product may choose by row
-    assert torch.allclose(values[..., 0], values[..., 1], rtol=0, atol=1e-5) and values.std() > 0.01
+    assert np.allclose(values[..., 0], values[..., 1], rtol=0, atol=1e-5) and values.std() > 0.01
     local = Training(COOKING.with_values({"memory": ""})).export()[0].network
     shapes = [weight.shape for _, weight, _ in training.export()[0].network.layers]
     assert shapes == [weight.shape for _, weight, _ in local.layers]

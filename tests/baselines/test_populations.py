@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from cli_runner import CliRunner
 
 from collab_overcooked import registry
@@ -153,7 +152,7 @@ def test_the_bonus_is_minus_the_log_of_the_mean_probability(masks):
     bonus = EntropyBonus([training.learners[0].network for training in (one, other)], 0.25)(rollout)
     probabilities = []
     for training in (one, other):
-        logits = training.export()[0].network.logits(rollout.observations.numpy().reshape(-1, 96)).reshape(20, 32, -1)
+        logits = training.export()[0].network.logits(rollout.observations.reshape(-1, 96)).reshape(20, 32, -1)
         logits = np.where(rollout.masks, logits, REFUSED) if masks else logits
         powers = np.exp(logits - logits.max(-1, keepdims=True))
         probabilities.append(powers / powers.sum(-1, keepdims=True))
@@ -164,7 +163,7 @@ def test_the_bonus_is_minus_the_log_of_the_mean_probability(masks):
 
 def test_the_bonus_is_paid_to_learners_and_not_reported():
     plain, paid = (Training(RING) for _ in range(2))
-    paid.rollouts.bonus = lambda rollout: torch.full_like(rollout.rewards, 3.0)
+    paid.rollouts.bonus = lambda rollout: np.full_like(rollout.rewards, 3.0)
     entries = [training.update() for training in (plain, paid)]
     rewards = [training.learners[0].rollout.rewards for training in (plain, paid)]
     assert np.allclose(rewards[1] - rewards[0], 3.0)

@@ -68,16 +68,16 @@ def test_numbers_that_are_zero_in_a_whole_rollout_change_no_gradient():
     training.rollouts.collect(training.learners, 1.0)
     network, rollout = training.learners[0].network, training.learners[0].rollout
     used, gradients, judged = rollout.used_columns(), [], []
-    assert len(used) < rollout.observations[0, 0].numel() / 2
-    observations = rollout.observations.numpy().reshape(640, -1)
+    assert len(used) < rollout.observations[0, 0].size / 2
+    observations = rollout.observations.reshape(640, -1)
     assert set(used.tolist()) == set(np.argwhere(observations.any(0)).ravel().tolist())
     for every in (False, True):
-        rollout.reads_columns = not every
+        network.reads_columns = not every
         inputs, actions, *_ = next(rollout.minibatches(torch.Generator()))
         assert (inputs.columns is None) == every
         log_probs, values, _ = network(inputs)
         log_probs = log_probs.gather(-1, actions[:, None]).squeeze(-1)
-        network.zero_grad()
+        training.learners[0].optimizer.gradient.zero_()
         (values.sum() + log_probs.sum()).backward()
         judged.append(torch.cat([values, log_probs]))
         gradients.append([weight.grad.clone() for weight in network.parameters()])
@@ -182,7 +182,7 @@ def test_masked_learners_never_take_a_refused_action():
     training = Training(COOKING)
     training.rollouts.collect(training.learners, 0.0)
     rollout = training.learners[0].rollout
-    assert rollout.masks.gather(-1, rollout.actions[..., None]).all() and not rollout.masks.all()
+    assert np.take_along_axis(rollout.masks, rollout.actions[..., None], -1).all() and not rollout.masks.all()
 
 
 def test_it_stops_at_the_target_return(tmp_path):

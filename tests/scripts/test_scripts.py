@@ -48,6 +48,8 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "docs/examples/relay.py": "tests/test_docs_fresh.py",
     "docs/examples/train_text.py": "tests/scripts/test_train_text.py",
     "docs/facts.py": "tests/test_docs_fresh.py",
+    "docs/trainers/ippo.py": "tests/baselines/test_single_file.py",
+    "docs/trainers/vdn.py": "tests/baselines/test_single_file.py",
 }
 IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  # measured runs, by hand
 TRAINERS = ("agilerl_ippo", "optuna_sweep", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
@@ -127,7 +129,7 @@ def test_make_target_is_complete(target: str):
     """What a target would run is printed by make; its programs and files exist."""
     printed = run("make", "--dry-run", "--always-make", "RECORDINGS=recordings", target)
     assert printed.strip()
-    folders = "baselines|benchmarks|tests|docs|parity|collab_overcooked"
+    folders = "benchmarks|tests|docs|parity|collab_overcooked"
     for path in re.findall(rf"(?<![\w./-])((?:{folders})/[\w./-]+)", printed):
         if "*" not in path and not path.endswith("-"):
             assert (ROOT / path).exists(), f"{target}: {path}"

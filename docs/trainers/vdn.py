@@ -1,6 +1,6 @@
 """VDN in one file: the team's value is the sum of its agents' values (Sunehag et al. 2018), with shared weights.
 
-    python baselines/vdn.py --env ID --set NAME=VALUE --seed 0 --out runs/vdn-0
+    python docs/trainers/vdn.py --env ID --set NAME=VALUE --seed 0 --out runs/vdn-0
 
 Double Q-learning from a replay buffer, with a target network. Writes ``returns.csv`` (steps, mean return of the
 episodes that ended since the last row, their number, seconds) and ``policy.npz``, which any command seats as

@@ -42,7 +42,7 @@ class Minibatch(NamedTuple):
 
 
 class RolloutBuffer:
-    """T steps of B rows, as arrays that every rollout overwrites: 1 µs a write, where tensors take 6 µs.
+    """T steps of B rows, as arrays that every rollout overwrites: a write takes 1 us, to a tensor 6 us.
 
     Args:
         settings: Gives T, E and the discounts.

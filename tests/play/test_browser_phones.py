@@ -62,7 +62,7 @@ def test_nothing_covers_the_board(browser, game: str, size: tuple[int, int]) -> 
         page = feed.page
         asked = question("act", 9, None) | {"inbox": [], "waits": []}
         feed.send(state("playing", True, True), *([asked] if GAMES[game][2] == "turns" else []))
-        feed.send({"type": "frame", "timestep": 2, "limit": 40, "said": [MESSAGE]})
+        feed.send({"type": "frame", "timestep": 2, "limit": 40, "picture": {"put": {}}, "said": [MESSAGE]})
         (stage,), (board,), buttons, around = boxes(
             page, "#stage", "#board", "button", "#orders .card, #hud .card, #side section, header > *"
         )
@@ -115,7 +115,7 @@ def test_all_orders_of_rush_are_in_view(browser, size: tuple[int, int]) -> None:
         if size[0] < size[1]:
             assert len({round(box[0]) for box in orders}) == 2, "two columns"
         assert "worker 1 of 2" in page.locator("#panel").inner_text()
-        texts = page.locator("#board text").all_text_contents()
+        texts = page.locator("#board > g > g").all_text_contents()
         assert not [text for text in texts if text.isdigit()], "no number without what it counts"
 
 
@@ -124,9 +124,10 @@ def test_news_of_the_talk_cover_nothing(browser, size: tuple[int, int]) -> None:
     with phone(browser, *size) as context:
         feed = feed_of(context, "CollabOvercooked")
         page = feed.page
-        feed.send(state("playing", True, True))
+        asked = question("act", 30, None) | {"inbox": []}
+        feed.send(state("playing", True, True), asked)
         before = boxes(page, "#stage")
-        feed.send({"type": "frame", "timestep": 2, "limit": 40, "said": [MESSAGE]})
+        feed.send({"type": "frame", "timestep": 2, "limit": 40, "picture": {"put": {}}, "said": [MESSAGE]})
         page.locator("#unread").wait_for()
         parts = [box for group in boxes(page, "header > *") for box in group]
         assert not [pair for pair in combinations(parts, 2) if overlap(*pair)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -124,9 +124,12 @@ class SeatView:
         return self.action_texts
 
     @property
-    def requestable(self) -> Sequence[str]:
-        """Texts of the actions that plans of the seat can ask teammates for; empty where plans ask for nothing."""
-        return ()
+    def requests(self) -> Mapping[str, str]:
+        """Entry of a plan that asks for each action that a teammate could begin now, as far as the seat knows.
+
+        Keys are texts of actions. Empty in games whose plans ask for nothing.
+        """
+        return {}
 
     @property
     def supplies(self) -> Sequence[str]:

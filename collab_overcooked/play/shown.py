@@ -73,6 +73,7 @@ def question_of(
     payments = {labels[texts[action]] for action in seen.view.payments}
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
+    requests = {} if settings.menu == "none" else seen.view.requests
     menus = {
         "legal": without_duplicates([label for label in legal if label not in payments], first),
         "vocabulary": vocabulary,
@@ -85,7 +86,7 @@ def question_of(
         "timestep": seen.timestep,
         "actions": menus[settings.menu],
         "legal": legal if settings.menu != "none" else [],
-        "askable": likeliest_first(seen.view.requestable, (), hints) if settings.menu != "none" else [],
+        "requests": {text: requests[text] for text in likeliest_first(list(requests), (), hints)},
         "walks": [label for label in legal if label in walks],
         "waits": [label for label in waits if label in legal],
         "blocked": _blocked(seen, named) if settings.menu != "none" else {},

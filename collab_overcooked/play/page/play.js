@@ -19,6 +19,7 @@ const send = (message) => { if (socket?.readyState === 1) socket.send(JSON.strin
 const nameOf = (seat) => (seat === null ? words.a_voice : me?.names[seat] ?? "");
 const sendWindow = (lost) => send({ type: "window", width: innerWidth, lost });  // the server keeps its size class and counts losses of focus
 const turns = () => me?.clock === "turns";
+const touched = () => matchMedia("(pointer: coarse)").matches;  // no keyboard
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
   element.textContent = text;
@@ -36,14 +37,14 @@ const remember = (key, value) => { try { localStorage.setItem(key, JSON.stringif
 const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"), orders: $("orders"), phrase, flash });
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
-  const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
+  const low = touched() && matchMedia("(orientation: landscape) and (max-height: 32rem)").matches;
   const height = beside ? innerHeight - Math.min(top, 0.4 * innerHeight) - (low ? 10 : 60) : low ? innerHeight - top - 6 : Math.min(innerHeight * 0.6, me?.keys.length ? innerHeight - top - $("pad").offsetHeight - 30 : Infinity);
-  return { width: $("kitchen").clientWidth - 14, height: Math.max(170, height) };
+  return { width: $("frame").clientWidth - 1, height: Math.max(170, height), low };
 };
 const talk = new Talk({ picture, say: (name, values) => say(name, values), nameOf, own: () => me?.seat });
 picture.ordered = () => sound("order");
 picture.time = () => (turns() || !frame ? "" : say(frame.limit ? "seconds_left" : "seconds_gone", { n: Math.ceil(Math.abs((frame.limit ?? 0) - frame.timestep) * me.tick) }));
-const redraw = () => { if (picture.size) picture.resize(); };
+const redraw = () => { if (picture.size) { picture.resize(); if (me) markCells(); } };
 addEventListener("resize", redraw);
 // Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the time.
 const above = new ResizeObserver(() => { if (picture.size && picture.room().height < picture.height - 2) redraw(); });
@@ -207,7 +208,6 @@ function welcome() {
   show("say-row", me.talks);
   show("talk", me.talks || me.role === "watcher");
   show("leave", me.role !== "watcher");
-  show("asking", me.requests);
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
   $("planning").open = me.menu !== "legal";
   makePad();
@@ -218,7 +218,7 @@ function showStart() {
   const own = game(me.game), long = me.limit && (turns() ? fill(own?.limit ?? words.steps_long, { n: me.limit }) : say("seconds_long", { n: Math.round(me.limit * me.tick) }));
   $("start-goal").textContent = own?.goal ?? "";
   $("start-aim").textContent = phrase(me.aim);
-  const facts = [$("who").textContent, long, ...(own?.how ?? []), me.role !== "seat" ? "" : me.keys.length ? keysText() : say(me.menu === "none" ? "press_write" : "press_button")];
+  const facts = [$("who").textContent, long, ...(own?.how ?? []), me.role !== "seat" ? "" : me.keys.length ? (touched() ? say("press_pad", { act: words.signs.act }) : keysText()) : say(me.menu === "none" ? "press_write" : "press_button")];
   $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
   show("read-rules", Boolean(me.manual));
 }
@@ -324,6 +324,17 @@ $("chat").onsubmit = (event) => {
 // ------------------------------------------------------------------------------------------- a turn
 
 let draftOf = -1;
+// A plan stands on the page as people read it; what is written otherwise goes to the game as it is.
+const entries = new Map();
+function inWords(entry) {
+  const text = phrase(entry);
+  if (!entries.has(text)) entries.set(text, entry);
+  return entries.get(text) === entry ? text : entry;
+}
+const entriesOf = (plan) => plan.split(";").map((part) => part.trim()).filter(Boolean).map((part) => entries.get(part) ?? part);
+// What teammates can be asked for now, where somebody reads it.
+const requests = () => (me.talks ? question?.requests ?? {} : {});
+const teammate = () => (me.names.length === 2 ? nameOf(1 - me.seat) : words.teammates);
 const draft = () => `${address}:${question.turn}`;
 function showQuestion() {
   $("planning").after($("refused"));  // which may stand at an action of the question before
@@ -343,6 +354,7 @@ function showQuestion() {
   $("say").value = saved.say ?? "";
   $("filter").value = "";
   const acts = kind !== "voice" || question.actions.length > 0;  // a voice may order where the game takes orders
+  for (const entry of [...question.actions, ...question.legal, ...Object.values(requests())]) inWords(entry);
   show("menu", question.actions.length > 0);
   $("menu").disabled = kind === "reply";
   show("planning", acts);
@@ -370,19 +382,17 @@ function showPlan() {
 }
 function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; if (!on) closePick(); document.body.classList.toggle("picking", on && clickable()); }
 const clickable = () => Boolean(question) && question.kind === "act" && question.legal.length > 0;
-const isAsking = () => $("asking").getAttribute("aria-pressed") === "true";
 function showActions() {
   const wanted = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const asking = isAsking(), offered = asking ? question.askable : question.actions;
-  const legal = new Set(asking ? offered : question.legal);
+  const waits = question.waits?.[1] ? question.waits : [];
+  const offered = [...question.actions.filter((text) => !waits.includes(text) && text !== question.idle), ...Object.values(requests())];
+  const legal = new Set([...question.legal, ...Object.values(requests())]);
   const found = offered.filter((text) => wanted.every((word) => `${text} ${phrase(text)}`.toLowerCase().includes(word)));
   show("filter-row", offered.length > 12);
-  $("asking").textContent = words[asking ? "asking_back" : "asking"];
-  const waits = asking || !question.waits?.[1] ? [] : question.waits;
   $("wait-for").max = waits.length;
   show("wait-row", waits.length > 0);
-  $("actions").replaceChildren(...found.filter((text) => !waits.includes(text) && (asking || text !== question.idle)).slice(0, MOST_ACTIONS).map((text, i) => {
-    const item = make("li", ""), button = actionButton(text);
+  $("actions").replaceChildren(...found.slice(0, MOST_ACTIONS).map((text, i) => {
+    const item = make("li", ""), asked = askedIn(text), button = actionButton(text, asked ? say("ask", { name: teammate(), action: phrase(asked) }) : phrase(text));
     if (i < 9) button.prepend(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
     if (!legal.has(text)) button.setAttribute("aria-disabled", "true");
     item.append(button);
@@ -391,25 +401,27 @@ function showActions() {
   $("more-actions").textContent = say("more_actions", { n: found.length - MOST_ACTIONS });
   show("more-actions", found.length > MOST_ACTIONS);
 }
-function actionButton(text) {
-  const button = make("button", phrase(text), { type: "button" });
-  button.dataset.action = text;
+const askedIn = (entry) => Object.keys(requests()).find((action) => requests()[action] === entry);
+function actionButton(entry, text) {
+  const button = make("button", text, { type: "button" });
+  button.dataset.action = entry;
   return button;
 }
-function choose(text) {
-  const entry = isAsking() ? `request('${text}')` : text;
-  const alone = !$("planning").open && !isAsking();
-  $("plan").value = [$("plan").value.trim().replace(/;$/, ""), entry].filter(Boolean).join("; ");
+function choose(entry) {
+  const alone = !$("planning").open && (question.kind === "act" || Object.values(requests()).includes(entry));
+  $("plan").value = [$("plan").value.trim().replace(/;$/, ""), inWords(entry)].filter(Boolean).join("; ");
   keepDraft();
-  if (alone && question.kind === "act") { answer($("plan").value); return; }
+  if (alone) { answer($("plan").value); return; }
   $("planning").open = true;
   showPlan();
 }
 function answer(plan, words_ = $("say").value, last = false) {
   if (!question || $("send").disabled) return;
-  const { kind, turn } = question;
+  const { kind, turn } = question, steps = entriesOf(plan);
+  const asked = Object.entries(requests()).filter(([, entry]) => steps.includes(entry)).map(([action]) => phrase(action));
+  const text = words_.trim() || (asked.length ? say("please", { actions: asked.join("; ") }) : "");  // nobody hears a plan without a message
   show("refused", false);
-  send(kind === "act" ? { type: "act", turn, plan: plan.trim(), say: words_.trim() } : { type: "reply", turn, plan: plan.trim(), say: words_.trim(), last });
+  send({ type: kind === "act" ? "act" : "reply", turn, plan: steps.join("; "), say: text, ...(kind === "act" ? {} : { last }) });
   unlock(false);
   $("status").textContent = words.sent;
 }
@@ -417,7 +429,6 @@ const keepDraft = () => question && sessionStorage.setItem(draft(), JSON.stringi
 $("answer").oninput = () => { keepDraft(); showPlan(); };
 $("answer").onsubmit = (event) => { event.preventDefault(); answer($("plan").value); };
 $("filter").oninput = showActions;
-$("asking").onclick = () => { $("asking").setAttribute("aria-pressed", !isAsking()); $("filter").value = ""; showActions(); showPlan(); };
 $("planning").ontoggle = () => { if (!$("planning").open) { $("plan").value = ""; if (question) keepDraft(); } showPlan(); };
 $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("actions").querySelector("button")?.click(); } };
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
@@ -433,7 +444,7 @@ $("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0
 $("done").onclick = () => answer($("plan").value, $("say").value, true);
 addEventListener("keydown", (event) => {  // number keys, but not while somebody writes
   if (!question || $("turn").hidden || writing() || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.key === "Escape") closePick();
+  if (event.key === "Escape" && !$("pick").hidden) { closePick(); $("stage").focus({ preventScroll: true }); }
   if (!/^[1-9]$/.test(event.key)) return;
   const from = $("pick").hidden ? $("actions") : $("pick");
   from.querySelectorAll("button")[Number(event.key) - 1]?.click();
@@ -442,7 +453,12 @@ addEventListener("keydown", (event) => {  // number keys, but not while somebody
 // ------------------------------------------------------------------------------------------- clicks on the picture
 
 const named = (action, target) => new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
-const actionsAt = (cell) => (cell && clickable() ? question.legal.filter((action) => (cell.t ?? []).some((target) => named(action, target))) : []);
+const isAt = (cell) => (action) => (cell?.t ?? []).some((target) => named(action, target));
+// What a seat can do at a place, or else what it can ask a teammate to do there.
+function actionsAt(cell) {
+  const own = clickable() ? question.legal.filter(isAt(cell)) : [];
+  return own.length ? own : Object.values(requests()).filter(isAt(cell));
+}
 function markCells() { picture.mark((cell) => actionsAt(cell).length > 0 || (turns() && Boolean(route(cell)?.length))); }
 
 // The keys that walk to a cell; a station is used from beside it.
@@ -478,7 +494,7 @@ function walk() {
 function goOn() {
   const cell = going && picture.cellAt(going.x, going.y);
   going = null;
-  const actions = actionsAt(cell).filter((action) => !question.walks.includes(action));
+  const actions = question.legal.filter(isAt(cell)).filter((action) => !question.walks.includes(action));
   if (question.error || question.inbox?.length || !actions.length) return;
   if (actions.length === 1) choose(actions[0]);
   else { const box = $("board").getBoundingClientRect(); openPick(cell, actions, box.left + (cell.x + 0.5) * picture.tile, box.top + (cell.y + 0.5) * picture.tile); }
@@ -491,39 +507,59 @@ function placeAt(id, x, y) {
 }
 // Why nothing can be done at a place: reasons of the game for what would be done there, or who can do it instead.
 function refuse(cell, x, y) {
-  const targets = cell?.t ?? [], at = (action) => targets.some((target) => named(action, target));
-  const reasons = [...new Set(Object.entries(question?.blocked ?? {}).filter(([action]) => at(action)).map(([, reason]) => reason))];
-  const partner = me.names.length === 2 && question?.askable.some(at) ? nameOf(1 - me.seat) : "";
-  $("why").textContent = !question || $("send").disabled ? $("status").textContent : partner ? say("ask_partner", { name: partner }) : reasons.slice(0, 2).join(" ") || words.nothing_here;
+  const at = isAt(cell), reasons = [...new Set(Object.entries(question?.blocked ?? {}).filter(([action]) => at(action)).map(([, reason]) => reason))];
+  $("why").textContent = !question || $("send").disabled ? $("status").textContent : reasons.slice(0, 2).join(" ") || words.nothing_here;
   show("why", true);
   placeAt("why", x, y);
 }
 function openPick(cell, actions, x, y) {
-  $("pick").replaceChildren(...actions.slice(0, 20).map(actionButton));
+  const asks = askedIn(actions[0]) ? [make("p", say("ask", { name: teammate(), action: "" }))] : [];
+  $("pick").replaceChildren(...asks, ...actions.slice(0, MOST_ACTIONS).map((entry) => actionButton(entry, phrase(askedIn(entry) ?? entry))));
   show("pick", true);
-  placeAt("pick", x, y);
+  const box = $("frame").getBoundingClientRect(), below = y - box.top < box.height / 2;  // the place itself stays in view
+  placeAt("pick", x, below ? y + picture.tile / 2 : y - picture.tile / 2 - $("pick").offsetHeight);
   $("pick").setAttribute("aria-label", phrase(cell.n ?? cell.l?.[0] ?? cell.t[0]));
   $("pick").querySelector("button").focus({ preventScroll: true });
 }
-$("stage").onclick = (event) => {
+$("stage").onclick = ({ clientX, clientY }) => tap(picture.at(clientX, clientY), clientX, clientY);
+function tap(cell, x, y) {
   closePick();
-  const cell = picture.at(event.clientX, event.clientY), actions = actionsAt(cell);
+  const actions = actionsAt(cell);
   if (!turns() && me?.role === "seat" && cell) {
     goal = { x: cell.x, y: cell.y };
-    if (!route(cell)) { $("why").textContent = words.no_way; show("why", true); placeAt("why", event.clientX, event.clientY); }
+    if (!route(cell)) { $("why").textContent = words.no_way; show("why", true); placeAt("why", x, y); }
     walk();
     return;
   }
-  if (me?.role !== "seat" || !cell || (question && !clickable())) return;
-  if (!question || $("send").disabled) { refuse(cell, event.clientX, event.clientY); return; }
+  if (me?.role !== "seat" || !cell || (question && !clickable() && !actions.length)) return;
+  if (!question || $("send").disabled) { refuse(cell, x, y); return; }
   if (!actions.length) {
     const path = route(cell);
-    if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); else refuse(cell, event.clientX, event.clientY);
+    if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); else refuse(cell, x, y);
     return;
   }
   going = actions.every((action) => question.walks.includes(action)) ? { x: cell.x, y: cell.y } : null;
-  if (actions.length === 1 && !$("planning").open) choose(actions[0]);
-  else openPick(cell, actions, event.clientX, event.clientY);
+  if (actions.length === 1 && !$("planning").open && question.legal.includes(actions[0])) choose(actions[0]);
+  else openPick(cell, actions, x, y);
+}
+// Arrow keys go through the places of the board where something can be done, and Enter is a tap.
+let pointed = null;
+$("stage").onkeydown = (event) => {
+  const facing = event.key.startsWith("Arrow") && KEYS[event.key], press = event.key === "Enter" || event.key === " ";
+  if (!turns() || !(facing || press)) return;
+  event.preventDefault();
+  const cells = [...picture.cells].filter(([, group]) => group.classList.contains("can")).map(([key]) => picture.values.get(key));
+  const from = picture.values.get(pointed) ?? picture.values.get(`a:${me.seat}`) ?? { x: 0, y: 0 };
+  if (press) {
+    const box = $("board").getBoundingClientRect();
+    if (picture.values.has(pointed)) tap(from, box.left + (from.x + 0.5) * picture.tile, box.top + (from.y + 0.5) * picture.tile);
+    return;
+  }
+  const [dx, dy] = STEPS[facing], ahead = ({ x, y }) => (x - from.x) * dx + (y - from.y) * dy, off = ({ x, y }) => Math.abs((x - from.x) * dy + (y - from.y) * dx);
+  const [next] = cells.filter((cell) => ahead(cell) > 0).sort((a, b) => ahead(a) + 2 * off(a) - ahead(b) - 2 * off(b));
+  if (next) pointed = `c:${next.x},${next.y}`;
+  for (const [key, group] of picture.cells) group.classList.toggle("pointed", key === pointed);
+  picture.cells.get(pointed)?.scrollIntoView({ block: "nearest", inline: "nearest" });
 };
 $("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };
 for (const button of document.querySelectorAll("[data-zoom]")) button.onclick = () => { picture.zoom = Math.min(4, Math.max(0.5, picture.zoom * Number(button.dataset.zoom))); redraw(); };

@@ -130,7 +130,7 @@ export class Picture {
     const foot = Math.max(0, ...ends.map((end) => end - height));  // for names below the last row
     this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
-    const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
+    const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named && !room.low ? LEAST.named : LEAST.tile;  // a low screen shows all of it with fewer names
     this.tile = (this.whole || fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
     this.stage.classList.toggle("wide", this.tile > fit * 1.01);
     this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
@@ -423,7 +423,8 @@ function plate(words, x, y, size, t) {
 }
 function progress([done, whole, words], size, t) {
   const height = (size + 4) / t, y = 1 - height - 0.03, share = Math.min(1, Math.max(0, done / Math.max(1, whole)));
-  const label = widthOf(words, size) < t - 8 ? words : words.split(" ")[0];
+  const shorter = [words, words.replace(/ of \d+/, ""), words.replace(/^(\d+) of (\d+).*/, "$1/$2")];  // 2 of 3 free: 2 free, 2/3
+  const label = shorter.find((each) => widthOf(each, size) < t - 6) ?? words.split(" ")[0];
   return `<rect x="0.04" y="${y}" width="0.92" height="${height}" rx="${3 / t}" fill="#fffdf6" stroke="${INK}" stroke-width="${1 / t}"/>`
     + `<rect x="0.055" y="${y + 1 / t}" width="${0.89 * share}" height="${height - 2 / t}" rx="${2 / t}" fill="#f3b24f"/>${text(label, 0.5, y + height / 2 + 0.35 * size / t, size / t)}`;
 }

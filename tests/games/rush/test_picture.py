@@ -139,8 +139,8 @@ def test_the_text_picture():
     game.play("0 Soup | 1 Soup", "2 Soup | 0 Salad", "3 Toast | -")
     assert draw_ansi(sheet(game.game.scenario, game.scene)).splitlines() == [
         "test, episode 1 of 2; turn 2 of 4  finished 1 ruined 1 [####......]",
-        "0 agent_0 worker 1",
-        "1 agent_1 worker 1",
+        "0 agent_0 worker 2 of 2",
+        "1 agent_1 worker 2 of 2",
         "Soup; CARROT 2 GREEN 1 cooked 1/2",
         "Toast  ruined; bread 1 cheese 1 red 2 cooked 1/1",
         "Salad  finished; LETTUCE 1 cooked 0/0",

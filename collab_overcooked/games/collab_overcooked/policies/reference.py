@@ -16,6 +16,7 @@ from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, cookbook, refuse_primitive_seats
+from collab_overcooked.games.collab_overcooked.text.text import REQUEST_ENTRY
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.parameters import read_number, read_probability
@@ -180,7 +181,10 @@ class ReferencePolicy:
     def _requests(self, seen: Seen) -> list[str]:
         texts = self._game.action_texts(self._state)
         return [
-            f"request('{texts[action]}')" for part in self._parts if part.seat != seen.seat for action in part.actions
+            REQUEST_ENTRY.format(texts[action])
+            for part in self._parts
+            if part.seat != seen.seat
+            for action in part.actions
         ]
 
     def _announced(self, seen: Seen) -> list[str]:
@@ -253,7 +257,7 @@ class NoisyReferencePolicy(ReferencePolicy):
     def _requests(self, seen: Seen) -> list[str]:
         texts = self._game.action_texts(self._state)
         return [
-            f"request('{self._mistaken(texts[action], part.seat)}')"
+            REQUEST_ENTRY.format(self._mistaken(texts[action], part.seat))
             for part in self._parts
             if part.seat != seen.seat
             for action in part.actions

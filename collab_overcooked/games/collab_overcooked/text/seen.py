@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+
+from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.collab_overcooked.engine.constants import Row, Verb
+from collab_overcooked.games.collab_overcooked.engine.constants import Reason, Row, Verb
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
-from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, spaced
-from collab_overcooked.kernels.macro_actions import PRIMITIVE
+from collab_overcooked.games.collab_overcooked.text.text import PLANS, REQUEST_ENTRY, judge, recipe_text, spaced
+from collab_overcooked.kernels.macro_actions import IDLE, PRIMITIVE
 
 SUPPLY = re.compile(r"pickup\((.+),(?:ingredient|dish)_dispenser\)")
 
@@ -48,13 +51,24 @@ class CookView(SeatView):
         return [self._say(text) for text in self._game.vocabulary(self._seat)]
 
     @cached_property
-    def requestable(self) -> Sequence[str]:
-        if self._game.levels[self._seat] == PRIMITIVE:
-            return ()
-        others = (seat for seat in range(self._game.n_agents) if seat != self._seat)
-        texts = dict.fromkeys(text for seat in others for text in self._game.vocabulary(seat))
-        alone = set(self._game.vocabulary(self._seat))
-        return [self._say(text) for text in sorted(texts, key=alone.__contains__)]  # last what the seat can do itself
+    def requests(self) -> Mapping[str, str]:
+        game, seat = self._game, self._seat
+        if game.levels[seat] == PRIMITIVE:
+            return {}
+        state = clone(self._state, 0)
+        game.sample_belief(state, seat, np.random.default_rng(0))  # hidden counters decide nothing
+        state.macro_state[:, :, list(IDLE)] = list(IDLE.values())  # a busy teammate finishes first
+        names = game.compiled.names.catalogue
+        accepted = [
+            names[action]
+            for other in range(game.n_agents)
+            if other != seat
+            for action in map(names.index, game.vocabulary(other))
+            if judge(game.compiled.tables, state, 0, other, action) == Reason.OK
+        ]
+        alone = set(game.vocabulary(seat))
+        texts = map(self._say, sorted(dict.fromkeys(accepted), key=alone.__contains__))  # its own abilities last
+        return {text: REQUEST_ENTRY.format(text) for text in texts}
 
     @cached_property
     def supplies(self) -> Sequence[str]:

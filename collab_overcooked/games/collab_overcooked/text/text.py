@@ -40,6 +40,7 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
 REQUEST = re.compile(r"(?:\d+\.)?\s*request\s*\(", re.IGNORECASE)  # how a part of a plan begins that asks a teammate
+REQUEST_ENTRY = "request('{}')"
 NOTHING_MARK = "NOTHING"
 SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
 

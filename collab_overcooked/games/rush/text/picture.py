@@ -37,7 +37,6 @@ from collab_overcooked.render.model import (
 GOODS_IN_LINE = 3  # goods per row of an area's stock
 CAPTION = 0.45  # tiles below an area, for the name of its station
 SHOWN_SPACES = 5  # limit of action spaces, or workers, drawn one by one; more are only counted
-SHOWN_FLAMES = 8  # limit of cooking times drawn one by one; more are only counted
 PANEL = 31  # minimum width, in font sizes; it grows with the longest recipe
 SPRITES = {"pantry": "ingredients"}  # of areas that have another name
 
@@ -96,7 +95,7 @@ def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> li
         icon = good_icon(good, area["kind"] == "spicebag", not count, " ")
         place = round(left + 1 + k % GOODS_IN_LINE, 2), round(top + k // GOODS_IN_LINE, 2)
         cells.append(
-            (place, BoardCell("counter", items=(icon,), labels=(f"{good} {count}", str(count)), targets=(name,)))
+            (place, BoardCell("counter", items=(icon,), labels=(f"{good} {count}", f"×{count}"), targets=(name,)))
         )
     return cells
 
@@ -131,7 +130,7 @@ def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
         FAINT if worker < done or scene["over"] else WORKING if worker == done else PAPER for worker in range(workers)
     ]
     dots = tuple(Dot(colour) for colour in colours) if workers <= SHOWN_SPACES else ()
-    status = f"worker {done}" if acting else "done in this turn"
+    status = f"worker {done + 1} of {workers}" if acting else "done in this turn"
     line = TextLine((Text(name, seat_colour(seat), bold=True), *dots, Text(status, GREY)))
     return Card((line,), Cook(seat, letter), size=1.7, kind="agent")
 
@@ -160,14 +159,12 @@ def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:
         if collected and goods:
             spans.append(Mark("ready"))
     cooked, needed = order["cooked"], recipe.cook_time
-    spans += [Icon("baked", faded=k >= cooked) for k in range(needed if needed <= SHOWN_FLAMES else 0)]
     status = f"cooked {cooked}/{needed}"
-    return [*spans, Text(status, BAD if cooked > needed else GREY)]
+    return [*spans, Icon("baked", faded=cooked < needed), Text(status, BAD if cooked > needed else GREY)]
 
 
 def _recipe_width(recipe: Recipe) -> float:
-    flames = recipe.cook_time if recipe.cook_time <= SHOWN_FLAMES else 0
-    return 3.8 * (len(recipe.ingredients) + len(recipe.spices)) + 2.6 * flames + 11
+    return 3.8 * (len(recipe.ingredients) + len(recipe.spices)) + 14
 
 
 def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:

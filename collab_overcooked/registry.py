@@ -243,15 +243,17 @@ def make_vec(
         env_id: One of ``registered``.
         num_envs: Number of environments E.
         kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector environments with the
-            agents flattened into the environment axis (E * A rows). Case is ignored.
+            agents flattened into the environment axis (E * A rows), ``"torchrl"`` for a TorchRL environment of batch
+            size [E] with the group ``agents``. Case is ignored.
         vectorization_mode: As in ``gymnasium.make_vec``, which implies the kind ``"gymnasium"``:
             ``"vector_entry_point"`` for the batch of that kind, ``"sync"`` and ``"async"`` for Gymnasium's own vector
             environments of single ones with central control, which are slower. Rows are agents with the first,
             environments with the others; ``metadata["rows"]`` says which.
-        **kwargs: Options of the environment, ``num_threads``, ``max_cycles`` and ``state``; for Gymnasium and SB3
-            ``render_mode``, for Gymnasium ``autoreset_mode``. With ``partners``, a list of policy specs or functions
-            that return policies, each environment has one row, the learner's, and the other seats are theirs; seat
-            and partners are drawn for every episode (see ``evaluation.partner_batch.PartnerBatch``).
+        **kwargs: Options of the environment, ``num_threads``, ``max_cycles`` and ``state``; for all kinds but native
+            ``render_mode``, for Gymnasium ``autoreset_mode``, for TorchRL ``device``, and there ``state`` adds an entry
+            of this name. With ``partners``, a list of policy specs or functions that return policies, each environment
+            has one row, the learner's, and the other seats are theirs; seat and partners are drawn for every episode
+            (see ``evaluation.partner_batch.PartnerBatch``).
 
     Raises:
         ValueError: For an unknown id, kind, mode, option or option value.

@@ -1,4 +1,4 @@
-"""Kinds of batches for ``make_vec``: native arrays, Gymnasium's and SB3's vector environments."""
+"""Kinds of batches for ``make_vec``: native arrays, and environments of Gymnasium, SB3 and TorchRL."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ OPTIONS = {
     "native": ("num_threads", "max_cycles", "state", "partners"),
     "gymnasium": ("num_threads", "max_cycles", "state", "partners", "autoreset_mode", "render_mode"),
     "sb3": ("num_threads", "max_cycles", "state", "partners", "render_mode"),
+    "torchrl": ("num_threads", "max_cycles", "state", "partners", "device", "render_mode"),
     "sync": ("max_cycles", "render_mode"),
     "async": ("max_cycles", "render_mode"),
 }
 """Options of each kind besides those of the game; the last two are Gymnasium's own vector environments."""
-KINDS = ("native", "gymnasium", "sb3")
+KINDS = ("native", "gymnasium", "sb3", "torchrl")
 PARTNERS = "collab_overcooked.evaluation.partner_batch"  # above this layer, loaded when used
 
 
@@ -36,7 +37,7 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
     if vectorization_mode is None:
         return chosen
     mode = _parse_mode(vectorization_mode)
-    if chosen == "sb3":
+    if chosen in ("sb3", "torchrl"):
         raise ValueError(f"vectorization_mode is for the kind 'gymnasium', not {kind!r}")
     return "gymnasium" if mode == "vector_entry_point" else mode
 
@@ -60,7 +61,7 @@ def make_wrapped(gym_id: str, num_envs: int, mode: str, options: Mapping[str, An
 
 def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any]) -> Any:
     """Create a batch of a kind returned by ``parse_kind``."""
-    shell = {name: value for name, value in options.items() if name in ("autoreset_mode", "render_mode")}
+    shell = {name: value for name, value in options.items() if name in ("autoreset_mode", "device", "render_mode")}
     of_batch: dict[str, Any] = {name: value for name, value in options.items() if name not in shell}
     maker: Any = BatchEnv
     if of_batch.get("partners") is None:
@@ -70,6 +71,8 @@ def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any])
     batch = maker(game, num_envs, **of_batch)
     if kind == "native":
         return batch
+    if kind == "torchrl":
+        return _torchrl_class()(batch, states="state" in options, **shell)
     return VectorEnv(batch, **shell) if kind == "gymnasium" else _sb3_class()(batch, **shell)
 
 
@@ -81,3 +84,11 @@ def _sb3_class() -> Any:
             "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
         ) from error
     return SB3VecEnv
+
+
+def _torchrl_class() -> Any:
+    try:
+        from collab_overcooked.envs.torchrl import TorchRLEnv
+    except ImportError as error:
+        raise ImportError("this needs TorchRL; install it with: pip install torchrl") from error
+    return TorchRLEnv

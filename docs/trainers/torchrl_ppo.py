@@ -1,11 +1,11 @@
 # /// script
 # requires-python = ">=3.11"
-# dependencies = ["collab-overcooked", "torchrl>=0.14", "torch"]
+# dependencies = ["collab-overcooked", "torchrl>=0.11", "torch"]
 # ///
-"""TorchRL's PettingZooWrapper: masked PPO with one network for all agents.
+"""TorchRL on the native batch: masked PPO with one network for all agents.
 
-TorchRL groups agents by the part of their name before the number, so ``agent_0`` and ``agent_1`` become the group
-``agent``; it takes the mask out of the info and puts it into the tensordict.
+Agents are stacked in the group ``agents``; all agents of an environment share ``done`` and ``terminated``, which the
+losses need in the shape of the rewards.
 """
 
 import sys
@@ -14,12 +14,13 @@ from typing import Any
 import torch
 from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
-from torchrl.envs import PettingZooWrapper
 from torchrl.modules import MaskedCategorical, MultiAgentMLP, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import collab_overcooked
+
+ENVS = 8
 
 
 class Widen(torch.nn.Module):
@@ -37,10 +38,10 @@ class Widen(torch.nn.Module):
 def train(env_id: str, timesteps: int, **options: Any) -> int:
     """Train with PPO and return the steps taken."""
     torch.manual_seed(0)
-    env = PettingZooWrapper(collab_overcooked.make(env_id, **options), done_on_any=True)
-    agents = len(env.group_map["agent"])
-    observations = env.observation_spec["agent", "observation"].shape[-1]
-    actions = env.full_action_spec_unbatched["agent", "action"].space.n
+    env = collab_overcooked.make_vec(env_id, ENVS, kind="torchrl", **options)
+    agents = len(env.group_map["agents"])
+    observations = env.observation_spec["agents", "observation"].shape[-1]
+    actions = env.full_action_spec["agents", "action"].space.n
 
     def network(outputs: int) -> torch.nn.Module:
         layers = MultiAgentMLP(
@@ -48,37 +49,40 @@ def train(env_id: str, timesteps: int, **options: Any) -> int:
         )
         return Widen(layers)
 
-    keys = {"observation": ("agent", "observation"), "mask": ("agent", "action_mask"), "logits": ("agent", "logits")}
+    keys = {"observation": ("agents", "observation"), "mask": ("agents", "action_mask"), "logits": ("agents", "logits")}
     actor = ProbabilisticActor(
         TensorDictModule(network(actions), in_keys=[keys["observation"]], out_keys=[keys["logits"]]),
         spec=env.full_action_spec_unbatched,
         in_keys={"logits": keys["logits"], "mask": keys["mask"]},
-        out_keys=[("agent", "action")],
+        out_keys=[("agents", "action")],
         distribution_class=MaskedCategorical,
         return_log_prob=True,
-        log_prob_key=("agent", "action_log_prob"),
+        log_prob_key=("agents", "action_log_prob"),
     )
-    critic = ValueOperator(network(1), in_keys=[keys["observation"]], out_keys=[("agent", "state_value")])
+    critic = ValueOperator(network(1), in_keys=[keys["observation"]], out_keys=[("agents", "state_value")])
     loss = ClipPPOLoss(actor, critic, normalize_advantage=True)
     loss.set_keys(
-        action=("agent", "action"),
-        sample_log_prob=("agent", "action_log_prob"),
-        value=("agent", "state_value"),
-        reward=("agent", "reward"),
-        done=("agent", "done"),
-        terminated=("agent", "terminated"),
+        action=("agents", "action"),
+        sample_log_prob=("agents", "action_log_prob"),
+        value=("agents", "state_value"),
+        reward=("agents", "reward"),
+        done=("agents", "done"),
+        terminated=("agents", "terminated"),
     )
     advantage = GAE(gamma=0.99, lmbda=0.95, value_network=critic)
     advantage.set_keys(
-        value=("agent", "state_value"),
-        reward=("agent", "reward"),
-        done=("agent", "done"),
-        terminated=("agent", "terminated"),
+        value=("agents", "state_value"),
+        reward=("agents", "reward"),
+        done=("agents", "done"),
+        terminated=("agents", "terminated"),
     )
     optimiser = torch.optim.Adam(loss.parameters(), lr=3e-4)
     taken = 0
     collector = Collector(env, actor, frames_per_batch=128, total_frames=timesteps)
     for batch in collector:
+        shape = batch["next", "agents", "reward"].shape
+        for end in ("done", "terminated"):
+            batch["next", "agents", end] = batch["next", end].unsqueeze(-2).expand(shape)
         advantage(batch)
         for _ in range(2):
             terms = loss(batch)

@@ -52,7 +52,14 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "docs/trainers/vdn.py": "tests/baselines/test_single_file.py",
 }
 IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  # measured runs, by hand
-TRAINERS = ("agilerl_ippo", "optuna_sweep", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
+TRAINERS = (  # make test-trainers
+    "agilerl_ippo",
+    "benchmarl_mappo",
+    "optuna_sweep",
+    "rllib_ppo",
+    "tianshou_dqn",
+    "torchrl_ppo",
+)
 LONG = (
     "baselines",
     "memory-results",

@@ -45,6 +45,7 @@ needs_pettingzoo_registry = pytest.mark.skipif(
             lambda: collab_overcooked.make_vec(IDS[0], kind="sb3", vectorization_mode="sync"),
             "vectorization_mode is for",
         ),
+        (lambda: collab_overcooked.make_vec(IDS[0], kind="torchrl", vectorization_mode="sync"), "kind 'gymnasium'"),
         (lambda: collab_overcooked.make_vec(IDS[0], vectorization_mode="synch"), "did you mean sync"),
         (lambda: collab_overcooked.make_vec(IDS[0], vectorization_mode="sync", num_envs=0), "num_envs must be"),
         (lambda: collab_overcooked.make_vec(IDS[0], num_envs=0), "num_envs must be an integer from 1"),
@@ -60,6 +61,13 @@ needs_pettingzoo_registry = pytest.mark.skipif(
 def test_misspelt_names_get_near_matches(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_missing_torchrl_is_named_with_its_installation(monkeypatch):
+    monkeypatch.delitem(sys.modules, "collab_overcooked.envs.torchrl", raising=False)
+    monkeypatch.setitem(sys.modules, "torchrl.data", None)
+    with pytest.raises(ImportError, match="pip install torchrl"):
+        collab_overcooked.make_vec("Overcooked-v0", 2, "torchrl", layout="cramped_room")
 
 
 def test_ids_may_carry_the_namespace():

@@ -15,7 +15,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.generate import make_house, make_task, measure_ways, place_agents
+from collab_overcooked.games.house.engine.generate import make_house, make_task, place_agents
 from collab_overcooked.games.house.engine.macro_actions import next_primitive
 from collab_overcooked.games.house.engine.observe import forget_all, judge, keep_seeing, observe_env, perceive
 from collab_overcooked.games.house.engine.rules import (
@@ -30,6 +30,7 @@ from collab_overcooked.games.house.engine.rules import (
     why_refused,
 )
 from collab_overcooked.games.house.engine.state import row_at
+from collab_overcooked.games.house.engine.ways import measure_ways
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
@@ -254,7 +255,7 @@ def reset_env(tables, state, rects, scratch, events, limit):
 
     Mutates: all but tables.
     """
-    make_house(tables, state, rects, scratch[0])
+    make_house(tables, state, rects, scratch)
     state.world[World.LIMIT] = tables.params[Param.LIMIT]
     state.world[World.MAX_STEPS] = limit
     make_task(tables, state, scratch[0])

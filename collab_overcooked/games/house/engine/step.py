@@ -144,15 +144,20 @@ def carry_out_put(tables, state, i, verb, arg, event):
 
 
 @kernel
-def tick(tables, state, ticks, events, is_first):
+def tick(tables, state, ticks, events, seen):
     """Advance to the end of the next primitive action, apply all that end, and update perception.
 
-    Mutates: all.
+    Args:
+        tables: Constants.
+        state: Mutated.
+        ticks: Ticks to advance.
+        events: Mutated.
+        seen: Tick of the last perception in this step, NOTHING before the first.
 
     Returns:
         Whether things, doors and rooms of agents may have changed; a step's first tick is taken for one that does.
     """
-    count, changed = state.agents.shape[0], is_first
+    count, changed = state.agents.shape[0], seen == NOTHING
     state.world[World.T] += ticks
     for i in range(count):
         state.agents[i, Agent.LEFT] -= ticks
@@ -163,15 +168,16 @@ def tick(tables, state, ticks, events, is_first):
             changed = changed or not (verb == Verb.WALK or verb == Verb.WALK_TO or verb == Verb.WAIT)
             carry_out(tables, state, i, events[i])
         changed = changed or room_of(state, i) != state.agents[i, Agent.ROOM]
+    if not changed:
+        return False
     for i in range(count):
-        if not changed:
-            keep_seeing(state, i, state.world[World.T] - ticks)
-            continue
+        if seen != NOTHING:
+            keep_seeing(state, i, seen, state.world[World.T] - ticks)
         looked = state.agents[i, Agent.LEFT] == 0 and state.agents[i, Agent.VERB] == Verb.LOOK
         perceive(tables, state, i, looked, events[i])
         if events[i, EventColumn.SAW] > 0:
             note_event(events[i], Event.SAW)
-    return changed
+    return True
 
 
 @kernel
@@ -229,9 +235,11 @@ def step_env(tables, state, actions, events):
         begin_action(tables, state, i, actions[i], events[i])
         running = state.macro_state[i, Macro.ACTION]
         events[i, EventColumn.ACTION] = running
-    going = True
+    going, changed, complete, seen = True, True, False, NOTHING
     while going:
-        over = is_complete(state) or state.world[World.T] >= state.world[World.LIMIT]
+        if changed:
+            complete = is_complete(state)
+        over = complete or state.world[World.T] >= state.world[World.LIMIT]
         stop = over or tables.params[Param.EVENT_STEPS] == 0
         for i in range(count):
             if state.agents[i, Agent.LEFT] <= 0 and is_running(state.macro_state[i]):
@@ -239,11 +247,13 @@ def step_env(tables, state, actions, events):
             stop = stop or not is_running(state.macro_state[i])
         going = not stop or state.world[World.T] == started
         if going:
-            is_first = state.world[World.T] == started
-            if tick(tables, state, next_tick(tables, state), events, is_first):
+            changed = tick(tables, state, next_tick(tables, state), events, seen)
+            if changed:
+                seen = state.world[World.T]
                 paid += score(state, events)
     end_waits(state, events)
     for i in range(count):
+        keep_seeing(state, i, seen, state.world[World.T])
         events[i, EventColumn.TICKS] = state.world[World.T] - started
     state.world[World.STEPS] += 1
     return paid

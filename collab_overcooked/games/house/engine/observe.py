@@ -77,7 +77,7 @@ def perceive(tables, state, i, looked, event):
 
 @kernel
 def keep_seeing(state, i, before, now):
-    """As long as nothing changes, agents see what they saw a while before. Mutates: state."""
+    """As long as nothing changes, agents see what they saw at their last look. Mutates: state."""
     for o in range(state.things.shape[0]):
         known = state.know_things[i, o]
         if known[Belief.TICK] == before and known[Belief.STATUS] != Known.GONE:

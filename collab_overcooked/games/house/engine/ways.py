@@ -60,7 +60,7 @@ def measure_ways(state, width, scratch):
     """The ways from every cell to all places, over floor and through doors; none to places that are not there.
 
     Rooms are rectangles of plain floor, so it suffices to find the ways from gates to places, by way of other gates,
-    and to spread them over the rooms: a tenth of the time of a search from each place.
+    and to spread them over the rooms. A search from each place took three times as long or more.
 
     Mutates: state.dist, scratch (2, C).
     """

@@ -324,7 +324,7 @@ class Kernel(CPUDispatcher):
     inner: Any
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for a caller that is a kernel itself; for one type of integer, whatever the caller passes."""
+        """Compile for a caller that is a kernel itself; for one type of integer and boolean, whatever it passes."""
         return self.inner.get_call_template(tuple(map(_widened, args)), kws)
 
     def get_overload(self, sig: Any) -> Any:
@@ -382,6 +382,8 @@ def _inner_context() -> Any:
 
 
 def _widened(kind: Any) -> Any:
+    if isinstance(kind, types.BooleanLiteral):
+        return types.boolean
     is_signed = isinstance(kind, types.IntegerLiteral | types.IntEnumMember) or getattr(kind, "signed", False)
     return types.int64 if is_signed else kind
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.games.house.engine.constants import Agent, Goal, Kind, Place, Rel, Thing, World
-from collab_overcooked.games.house.engine.generate import UNREACHED
+from collab_overcooked.games.house.engine.constants import Agent, Goal, Kind, Place, Rel, Room, Thing, World
+from collab_overcooked.games.house.engine.ways import UNREACHED
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.kernels.rng import seed_states
 
@@ -77,3 +77,38 @@ def test_every_place_can_be_reached_from_everywhere(game):
         used = np.flatnonzero(state.places[b, :, Place.KIND] != Kind.NONE)
         assert state.dist[b][np.ix_(floor, used)].max() < UNREACHED
         assert (state.cells[b, state.places[b, used, Place.CELL]] == state.places[b, used, Place.ROOM]).all()
+
+
+def ways_by_search(cells, width, start):
+    ways, reached = {start: 0}, [start]
+    for cell in reached:
+        for beside in (cell - width, cell + width, cell + 1, cell - 1):
+            if cells[beside] >= 0 and beside not in ways:
+                ways[beside] = ways[cell] + 1
+                reached.append(beside)
+    return ways
+
+
+@pytest.mark.parametrize("game", [Housework(rooms=8, agents=4), Transport(rooms=8), Transport(rooms=4)])
+@pytest.mark.parametrize("holes", [0, 40, 400])
+def test_ways_are_those_of_a_search(game, holes):
+    state, width = made(game, 12), game.compiled.sizes.width
+    rng, inner = np.random.default_rng(holes), np.ones(state.cells.shape[1], bool).reshape(-1, width)
+    inner[[0, -1]] = inner[:, [0, -1]] = False
+    for b in range(12):  # scenes may have floor outside of rooms' rectangles, and rooms that nothing connects
+        walls = np.flatnonzero((state.cells[b] < 0) & inner.ravel())
+        state.cells[b, rng.permutation(walls)[:holes]] = 0
+        if holes:
+            state.rooms[b, 0, Room.LEFT] = state.rooms[b, 0, Room.RIGHT]
+            walled = state.rooms[b, 1]
+            state.cells[b].reshape(-1, width)[walled[Room.TOP] : walled[Room.BOTTOM] + 1, walled[Room.LEFT] - 1] = -1
+            state.places[b, -1, Place.CELL] = rng.choice(np.flatnonzero(state.cells[b] >= 0))
+    game.measure_home(state)
+    for b in range(12):
+        expected = np.full_like(state.dist[b], UNREACHED)
+        for p, place in enumerate(state.places[b]):
+            ways = {} if place[Place.KIND] == Kind.NONE else ways_by_search(state.cells[b], width, place[Place.CELL])
+            expected[list(ways), p] = list(ways.values())
+            if place[Place.KIND] == Kind.NONE:
+                expected[:, p] = 0
+        np.testing.assert_array_equal(state.dist[b], expected)

@@ -1,4 +1,4 @@
-"""Homes drawn at random: rooms that fill a rectangle, doors between them, furniture, and the ways to all places."""
+"""Homes drawn at random: rooms that fill a rectangle, doors between them, furniture, and tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from collab_overcooked.games.house.engine.constants import (
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
-UNREACHED = 30000
 MIN_SIDE = 3  # cells of the shorter side of a room
 
 
@@ -105,14 +104,26 @@ def is_wanted_door(one, other, connecting, groups):
 
 
 @kernel
-def cut_doors(tables, state, scratch):
-    """Doors are drawn until all rooms are connected, then some more. Mutates: state, scratch."""
+def list_walls(cells, walls):
+    """Return the number of cells without floor, in order, where doors could be. Mutates: walls."""
+    count = 0
+    for cell in range(cells.shape[0]):
+        if cells[cell] == NOTHING:
+            walls[count] = cell
+            count += 1
+    return count
+
+
+@kernel
+def cut_doors(tables, state, scratch, walls):
+    """Doors are drawn until all rooms are connected, then some more. Mutates: state, scratch, walls."""
     cells, width, n_rooms, rng = state.cells, tables.params[Param.GRID_WIDTH], state.rooms.shape[0], state.rng
+    n_walls = list_walls(cells, walls)
     for r in range(n_rooms):
         scratch[r] = r  # the group of connected rooms that it belongs to
     for count in range(n_rooms - 1 + tables.params[Param.DOORS]):
         candidates, door, low, high = 0, NOTHING, 0, 0
-        for cell in range(cells.shape[0]):
+        for cell in walls[:n_walls]:
             for way in range(2):
                 one, other = door_sides(cells, cell, width, way)
                 if not is_wanted_door(one, other, count < n_rooms - 1, scratch):
@@ -167,49 +178,12 @@ def furnish(tables, state):
 
 
 @kernel
-def measure_ways(state, width, scratch):
-    """The ways from every cell to all places, over floor and through doors; none to places that are not there.
-
-    Mutates: state.dist, scratch (2, C).
-    """
-    cells, places, dist = state.cells, state.places, state.dist
-    dist[:, :] = UNREACHED
-    for p in range(places.shape[0]):
-        if places[p, Place.KIND] == Kind.NONE:
-            dist[:, p] = 0
-        else:
-            measure_way(cells, places[p, Place.CELL], width, p, dist, scratch[0], scratch[1])
-
-
-@kernel
-def measure_way(cells, start, width, p, dist, ways, queue):
-    """The ways to a place, nearest cells first; with selections instead of branches, which no processor can foresee.
-
-    Mutates: dist, ways, queue.
-    """
-    for cell in range(cells.shape[0]):
-        ways[cell] = NOTHING if cells[cell] == NOTHING else UNREACHED
-    ways[start], queue[0] = 0, start
-    head, tail = 0, 1
-    while head < tail:
-        cell = queue[head]
-        head += 1
-        dist[cell, p] = ways[cell]
-        for k in range(4):
-            beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
-            is_new = ways[beside] == UNREACHED
-            queue[tail] = beside
-            ways[beside] = ways[cell] + 1 if is_new else ways[beside]
-            tail += 1 if is_new else 0
-
-
-@kernel
 def make_house(tables, state, rects, scratch):
     """A home has rooms, doors and furniture. Mutates: state, rects, scratch."""
     width = tables.params[Param.GRID_WIDTH]
     split_rooms(rects, state.rooms.shape[0], width, state.cells.shape[0] // width, state.rng)
-    lay_rooms(tables, state, rects, scratch)
-    cut_doors(tables, state, scratch)
+    lay_rooms(tables, state, rects, scratch[0])
+    cut_doors(tables, state, scratch[0], scratch[1])
     furnish(tables, state)
 
 

@@ -76,9 +76,8 @@ def perceive(tables, state, i, looked, event):
 
 
 @kernel
-def keep_seeing(state, i, before):
-    """As long as nothing changes, agents see what they saw a tick before. Mutates: state."""
-    now = state.world[World.T]
+def keep_seeing(state, i, before, now):
+    """As long as nothing changes, agents see what they saw at their last look. Mutates: state."""
     for o in range(state.things.shape[0]):
         known = state.know_things[i, o]
         if known[Belief.TICK] == before and known[Belief.STATUS] != Known.GONE:
@@ -191,7 +190,9 @@ def judge(tables, state, i, action):
 @kernel
 def observe_env(tables, state, i, observation, mask):
     """Write an agent's observation and mask from its knowledge. Mutates: observation, mask."""
-    for action in range(mask.shape[0]):
+    can_only_continue = is_running(state.macro_state[i]) and tables.params[Param.PREEMPT] == 0
+    mask[:] = 0
+    for action in range(CONTINUE + 1 if can_only_continue else mask.shape[0]):
         mask[action] = judge(tables, state, i, action) == Reason.OK
     encode_known(tables, state, i, observation)
 

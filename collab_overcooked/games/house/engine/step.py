@@ -15,7 +15,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.generate import make_house, make_task, measure_ways, place_agents
+from collab_overcooked.games.house.engine.generate import make_house, make_task, place_agents
 from collab_overcooked.games.house.engine.macro_actions import next_primitive
 from collab_overcooked.games.house.engine.observe import forget_all, judge, keep_seeing, observe_env, perceive
 from collab_overcooked.games.house.engine.rules import (
@@ -30,6 +30,7 @@ from collab_overcooked.games.house.engine.rules import (
     why_refused,
 )
 from collab_overcooked.games.house.engine.state import row_at
+from collab_overcooked.games.house.engine.ways import measure_ways
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
@@ -143,15 +144,20 @@ def carry_out_put(tables, state, i, verb, arg, event):
 
 
 @kernel
-def tick(tables, state, ticks, events, is_first):
+def tick(tables, state, ticks, events, seen):
     """Advance to the end of the next primitive action, apply all that end, and update perception.
 
-    Mutates: all.
+    Args:
+        tables: Constants.
+        state: Mutated.
+        ticks: Ticks to advance.
+        events: Mutated.
+        seen: Tick of the last perception in this step, NOTHING before the first.
 
     Returns:
         Whether things, doors and rooms of agents may have changed; a step's first tick is taken for one that does.
     """
-    count, changed = state.agents.shape[0], is_first
+    count, changed = state.agents.shape[0], seen == NOTHING
     state.world[World.T] += ticks
     for i in range(count):
         state.agents[i, Agent.LEFT] -= ticks
@@ -162,15 +168,16 @@ def tick(tables, state, ticks, events, is_first):
             changed = changed or not (verb == Verb.WALK or verb == Verb.WALK_TO or verb == Verb.WAIT)
             carry_out(tables, state, i, events[i])
         changed = changed or room_of(state, i) != state.agents[i, Agent.ROOM]
+    if not changed:
+        return False
     for i in range(count):
-        if not changed:
-            keep_seeing(state, i, state.world[World.T] - ticks)
-            continue
+        if seen != NOTHING:
+            keep_seeing(state, i, seen, state.world[World.T] - ticks)
         looked = state.agents[i, Agent.LEFT] == 0 and state.agents[i, Agent.VERB] == Verb.LOOK
         perceive(tables, state, i, looked, events[i])
         if events[i, EventColumn.SAW] > 0:
             note_event(events[i], Event.SAW)
-    return changed
+    return True
 
 
 @kernel
@@ -228,9 +235,11 @@ def step_env(tables, state, actions, events):
         begin_action(tables, state, i, actions[i], events[i])
         running = state.macro_state[i, Macro.ACTION]
         events[i, EventColumn.ACTION] = running
-    going = True
+    going, changed, complete, seen = True, True, False, NOTHING
     while going:
-        over = is_complete(state) or state.world[World.T] >= state.world[World.LIMIT]
+        if changed:
+            complete = is_complete(state)
+        over = complete or state.world[World.T] >= state.world[World.LIMIT]
         stop = over or tables.params[Param.EVENT_STEPS] == 0
         for i in range(count):
             if state.agents[i, Agent.LEFT] <= 0 and is_running(state.macro_state[i]):
@@ -238,11 +247,13 @@ def step_env(tables, state, actions, events):
             stop = stop or not is_running(state.macro_state[i])
         going = not stop or state.world[World.T] == started
         if going:
-            is_first = state.world[World.T] == started
-            if tick(tables, state, next_tick(tables, state), events, is_first):
+            changed = tick(tables, state, next_tick(tables, state), events, seen)
+            if changed:
+                seen = state.world[World.T]
                 paid += score(state, events)
     end_waits(state, events)
     for i in range(count):
+        keep_seeing(state, i, seen, state.world[World.T])
         events[i, EventColumn.TICKS] = state.world[World.T] - started
     state.world[World.STEPS] += 1
     return paid
@@ -254,7 +265,7 @@ def reset_env(tables, state, rects, scratch, events, limit):
 
     Mutates: all but tables.
     """
-    make_house(tables, state, rects, scratch[0])
+    make_house(tables, state, rects, scratch)
     state.world[World.LIMIT] = tables.params[Param.LIMIT]
     state.world[World.MAX_STEPS] = limit
     make_task(tables, state, scratch[0])

@@ -53,6 +53,8 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         sizes: Lengths of their axes by letter; N, A, ``numbers``, ``columns`` of events and ``scratch`` have defaults.
         seat_view: Class of a seat's knowledge.
         unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
+        handed_on: Arrays that an episode hands on to the next one, by options that keep to an original.
+        events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
@@ -73,6 +75,8 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     observed_numbers: int
     global_state: tuple[str, ...]
     unsaved: tuple[str, ...] = ()
+    handed_on: tuple[str, ...] = ()
+    events_pay: bool = True
     step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[StateT], type[CompiledOutT]]

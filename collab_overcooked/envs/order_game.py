@@ -55,6 +55,7 @@ class OrderGame(CompiledGame):
         over_column: Of ``state.clock``: whether the episode is over.
     """
 
+    events_pay = False
     forced_column: int
     over_column: int
 

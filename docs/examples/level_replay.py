@@ -74,8 +74,8 @@ def train(settings: TrainingSettings, uniform: bool, folder: Path) -> Training:
     with TrainLogger(folder, settings.steps) as log:
         while not training.over:
             entry = training.update() | {"eval_return": None}
-            advantages = training.learners[0].rollout.advantages.view(*rollouts.layouts.shape, -1)  # by agent
-            replay.add(rollouts.layouts, advantages.mean(-1).numpy(force=True))
+            advantages = training.learners[0].rollout.advantages.reshape(*rollouts.layouts.shape, -1)  # by agent
+            replay.add(rollouts.layouts, advantages.mean(-1))
             weights = replay.weights()
             if not uniform:
                 rollouts.batch.set_layout_weights(weights)

@@ -1,13 +1,17 @@
-"""The file that ``new-game`` writes is a whole game: it passes the kit, plays, trains, and shows in the browser."""
+"""The file that ``new-game`` writes is a whole game: it passes the kit, is evaluated, trains, and people play it."""
 
 import importlib
+import re
 import sys
 
 import pytest
 from cli_runner import CliRunner
+from play.world import QUICK, matches, play
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
+from collab_overcooked.play.session import Session
+from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.testing import check_game
 
 
@@ -32,13 +36,40 @@ def test_it_passes_the_kit_and_is_short(written):
     assert len(written.read_text().splitlines()) <= 140
 
 
-def test_it_is_evaluated_described_and_played_by_people(written, tmp_path):
-    team = ("agent_0=random", "agent_1=mcts:simulations=2")
-    options = ("--workers", "1", "--no-report", "--set", "max_cycles=6", "--episodes", "1", "--out", tmp_path / "run")
-    done = run("evaluate", "lamproom", "--team", *team, *options)
-    assert done.exit_code == 0, done.stderr
-    assert "LampRoom-v0, max_cycles 6" in done.stdout
-    assert "Two walkers meet" in run("describe", "LampRoom-v0").stdout
+def test_the_commands_of_its_first_lines_run(written, tmp_path):
+    """With tiny budgets; what serves pages is only asked for its help, and people play in the test below."""
+    commands = re.findall(r"^    collab-overcooked (.*)$", written.read_text(), re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["play", "evaluate", "train"]
+    tiny = {
+        "play": ["--help"],
+        "evaluate": [
+            "--workers",
+            "1",
+            "--no-report",
+            "--set",
+            "max_cycles=6",
+            "--episodes",
+            "1",
+            "--out",
+            tmp_path / "e",
+        ],
+        "train": ["--steps", "64", "--hyper", "environments=4", "rollout=8", "batch_size=16", "--out", tmp_path / "t"],
+    }
+    for command in commands:
+        arguments = command.replace(f"--import {written}", "").split()
+        words = [word for k, word in enumerate(arguments) if "--steps" not in arguments[max(0, k - 1) : k + 1]]
+        done = run(*words, *tiny[words[0]])
+        assert done.exit_code == 0, done.output
+    assert (tmp_path / "t" / "policy.npz").exists()
+
+
+def test_people_play_it(written):
+    session = Session(
+        matches(["agent_0=person", "agent_1=random"], suite="lamproom", options={"max_cycles": 6}),
+        PlaySettings(**QUICK),
+    )
+    play(session)
+    assert [record.timesteps for record in session.records] == [6]
 
 
 def test_what_exists_is_not_overwritten(written):
@@ -48,12 +79,3 @@ def test_what_exists_is_not_overwritten(written):
     assert "other.py exists" in run("new-game", "Other", "--out", written.parent).stderr.replace("\n", "")
     assert "name must be CamelCase, such as LampRoom, not 'lamp'" in run("new-game", "lamp").stderr
     assert written.read_bytes() == before
-
-
-def test_it_trains(written, tmp_path):
-    train = importlib.import_module("collab_overcooked.baselines.training").train
-    settings = importlib.import_module("collab_overcooked.baselines.settings").TrainingSettings
-    small = settings(
-        env="LampRoom-v0", steps=64, environments=4, rollout=8, batch_size=16, epochs=1, trunk=(8,), heads=()
-    )
-    assert train(small, tmp_path / "trained", bar=False).steps >= 64

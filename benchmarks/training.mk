@@ -64,9 +64,9 @@ partner-results: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/partner_results.py $(POOL) $(BRIEFLY)
 
 # Policies with and without memory for equal steps, in the rooms with sight=room; stopped ones go on, BRIEFLY="--steps 8000" tries it.
-.PHONY: memory-results
-memory-results: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/memory_results.py $(BRIEFLY)
+.PHONY: network-results
+network-results: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/network_results.py $(BRIEFLY)
 
 # Baselines with memory in layouts of OvercookedV2, three seeds each, and every seed beside every other; stopped ones go on.
 # BRIEFLY="--steps 25600" tries it, BRIEFLY="--layout demo_cook_wide --method sp" runs a stage.

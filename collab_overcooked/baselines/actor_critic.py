@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from math import prod, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.action_history import history_size
 from collab_overcooked.policies.policy_file import Network, PolicyFile
+
+if TYPE_CHECKING:
+    from collab_overcooked.baselines.mat import TeamTransformer
 
 Array = np.ndarray
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -130,7 +133,12 @@ def _array(tensor: torch.Tensor) -> Array:
 
 
 def policy_file(
-    network: ActorCritic, settings: TrainingSettings, game: Game, algorithm: str, command: str, steps: int
+    network: ActorCritic | TeamTransformer,
+    settings: TrainingSettings,
+    game: Game,
+    algorithm: str,
+    command: str,
+    steps: int,
 ) -> PolicyFile:
     """Return a policy as it is now, without a score; see ``PolicyFile`` for what is kept with it."""
     meta = {

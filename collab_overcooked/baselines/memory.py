@@ -19,6 +19,8 @@ class Inputs(NamedTuple):
     masks: torch.Tensor | None = None  # Accepted actions, bool (S * B, A); None for all
     # Which numbers of the flat observation stand in ``observations``, (S * B, K), all others being 0; None for all
     columns: torch.Tensor | None = None
+    # Of each row, int64 (S * B,); what a network of whole teams reads of the seats before. None while they are chosen
+    actions: torch.Tensor | None = None
 
 
 class Memory(nn.Module):

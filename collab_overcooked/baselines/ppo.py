@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from collab_overcooked.baselines.actor_critic import ActorCritic
+from collab_overcooked.baselines.mat import TeamTransformer
 from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
@@ -51,6 +52,7 @@ class RolloutBuffer:
         rows: B, a multiple of E.
 
     Attributes:
+        team: Rows that belong together: those of a whole team for a network that chooses for it, else 1.
         observations: (T, B, ...).
         masks: Accepted actions, bool (T, B, A).
         starts: True where an episode starts, bool (T, B).
@@ -61,8 +63,11 @@ class RolloutBuffer:
         log_probs, values, rewards, advantages, returns: float32 (T, B).
     """
 
-    def __init__(self, settings: TrainingSettings, game: Game, network: ActorCritic, rows: int) -> None:
+    def __init__(
+        self, settings: TrainingSettings, game: Game, network: ActorCritic | TeamTransformer, rows: int
+    ) -> None:
         self.settings, self.network, steps = settings, network, settings.rollout
+        self.team = game.n_agents if settings.weights == "joint" else 1  # rows that are learned from together
         dtype = game.single_observation_space.dtype
         dtype = dtype if np.issubdtype(dtype, np.integer) else np.dtype(np.float32)
         self.observations = np.zeros((steps, rows, *network.input_shape), dtype)
@@ -109,7 +114,8 @@ class RolloutBuffer:
         """Yield ``batch_size`` steps at a time in each of ``epochs`` passes, sequences in random order."""
         (steps, rows), device = self.values.shape, self.network.scale.device
         sequence = self.settings.gradient_steps
-        sequences = torch.arange(steps * rows, device=device).view(-1, sequence, rows).transpose(1, 2).flatten(0, 1)
+        sequences = torch.arange(steps * rows, device=device).view(-1, sequence, rows // self.team, self.team)
+        sequences = sequences.transpose(1, 2).flatten(0, 1)
 
         def flat(array: Array) -> torch.Tensor:
             return torch.from_numpy(array).flatten(0, 1).to(device)
@@ -124,8 +130,8 @@ class RolloutBuffer:
         tensors = [flat(array) for array in others]
         for _ in range(self.settings.epochs):
             order = torch.randperm(len(sequences), generator=generator).to(device)
-            for part in order.split(self.settings.batch_size // sequence):
-                chosen = sequences[part].T
+            for part in order.split(max(1, self.settings.batch_size // (sequence * self.team))):
+                chosen = sequences[part].transpose(0, 1).flatten(1)
                 every = chosen.flatten()
                 starts, choices, *targets = (tensor.index_select(0, every) for tensor in tensors)
                 inputs = Inputs(
@@ -136,6 +142,7 @@ class RolloutBuffer:
                     central.index_select(0, every // (rows // self.central.shape[1])),
                     None if masks is None else masks.index_select(0, every),
                     columns,
+                    targets[0],
                 )
                 yield Minibatch(inputs, *targets)
 
@@ -213,7 +220,8 @@ class PPO:
         generator: torch.Generator,
     ) -> None:
         self.settings, self.device, self.generator = settings, device, generator
-        self.network = ActorCritic(settings, game, scale).to(device)
+        network = TeamTransformer.of if settings.weights == "joint" else ActorCritic
+        self.network: ActorCritic | TeamTransformer = network(settings, game, scale).to(device)
         self.optimizer = Adam(self.network.parameters())
         self.rollout = RolloutBuffer(settings, game, self.network, rows)
         self.state = np.zeros((rows, settings.memory_size), np.float32)
@@ -233,14 +241,16 @@ class PPO:
         rollout.observations[t], rollout.masks[t], rollout.central[t] = observations, masks, central
         rollout.starts[t], rollout.choices[t] = starts, choices
         rollout.states[t] = self.state
-        log_probs, values, state = (tensor.cpu() for tensor in self.network(rollout.inputs(t)))
-        self.state[...] = state.numpy()
-        cumulated = log_probs.exp().cumsum_(-1)
-        # Below the sum also where it is rounded up, so that an action of probability 0 is never drawn
-        drawn = torch.rand(len(cumulated), 1, generator=self.generator) * (cumulated[:, -1:] * (1 - 1e-6))
-        actions = (cumulated <= drawn).sum(-1, keepdim=True)
-        rollout.values[t], rollout.log_probs[t] = values.numpy(), log_probs.gather(-1, actions).squeeze(-1).numpy()
-        rollout.actions[t] = actions.squeeze(-1).numpy()
+        inputs, team = rollout.inputs(t), self.rollout.team
+        for seat in range(team):  # all rows at once, but for a network of whole teams
+            log_probs, values, state = (tensor.cpu() for tensor in self.network(inputs))
+            rows = slice(seat, None, team)
+            actions = _draw(log_probs[rows], self.generator)
+            rollout.log_probs[t, rows] = log_probs[rows].gather(-1, actions).squeeze(-1).numpy()
+            rollout.actions[t, rows] = actions.squeeze(-1).numpy()
+            if team > 1:
+                inputs = inputs._replace(actions=torch.from_numpy(rollout.actions[t]).to(self.device))
+        self.state[...], rollout.values[t] = state.numpy(), values.numpy()
         return rollout.actions[t]
 
     def values(self, observations: Array, starts: Array, central: Array, rows: Array | slice = slice(None)) -> Array:
@@ -302,6 +312,14 @@ class PPO:
         self.optimizer.load_state_dict(parts["optimizer"])
         if not weights_only:
             self.state[...] = parts["state"].numpy()
+
+
+def _draw(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Return actions (B, 1) drawn by log probabilities (B, A)."""
+    cumulated = log_probs.exp().cumsum_(-1)
+    # Below the sum also where it is rounded up, so that an action of probability 0 is never drawn
+    drawn = torch.rand(len(cumulated), 1, generator=generator) * (cumulated[:, -1:] * (1 - 1e-6))
+    return (cumulated <= drawn).sum(-1, keepdim=True)
 
 
 def linear_schedule(end: float, start: float, left: float) -> float:

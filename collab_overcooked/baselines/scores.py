@@ -13,7 +13,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.policies.policy_file import PolicyFile
+from collab_overcooked.policies.policy_file import PolicyFile, TeamNetwork
 from collab_overcooked.policies.trained import TrainedPolicy
 from collab_overcooked.runner.batched import play_steps
 
@@ -55,9 +55,11 @@ def play_games(
     """
     batch = BatchEnv(game, games)
     tally = _Tally(game, batch)
-    policies = [partial(TrainedPolicy, file, mode) for file in team]
-    names = (TrainedPolicy.name,) * len(team)
-    for step in play_steps(batch, policies, names, derive_seeds(seed, games), watch):
+    kind: Any = TrainedPolicy
+    if isinstance(team[0].network, TeamNetwork):
+        from collab_overcooked.baselines.mat import TransformerPolicy as kind  # needs torch
+    policies = [partial(kind, file, mode) for file in team]
+    for step in play_steps(batch, policies, (kind.name,) * len(team), derive_seeds(seed, games), watch):
         tally.add(step.rewards, step.infos, step.running)
     return tally.games()
 

@@ -20,7 +20,7 @@ from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
 DEVICES = ("auto", "cpu", "cuda")
-WEIGHTS = ("shared", "own")
+WEIGHTS = ("shared", "own", "joint")
 CRITICS = {"local": None, "central": "global", "concat": "concat"}  # kind of ``CriticState``
 GRU = "gru:"  # before the size of a memory
 
@@ -73,7 +73,10 @@ class TrainingSettings:
     # environment (``state()``) in a network of its own, as in MAPPO; ``"concat"``, the observations of all seats in
     # such a network. Policy files are the same
     critic: str = "local"
-    weights: str = "shared"  # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat
+    # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat; ``"joint"``: a
+    # multi-agent transformer as wide as the last layer of ``trunk``, which reads the observations of all seats and
+    # chooses seat by seat. It plays all seats of a team, as ``mat:FILE``
+    weights: str = "shared"
     # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not
     # learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
     partners: Sequence[str] = ()
@@ -127,6 +130,7 @@ class TrainingSettings:
             raise OptionError("masks", f"masks must be true or false, not {quote_value(self.masks)}")
         check_env(self.env)
         self._check_numbers()
+        self._check_joint()
         self._check_memory()
         self._check_partners()
 
@@ -155,10 +159,21 @@ class TrainingSettings:
         """True if there are partners that do not learn."""
         return bool(self.partners or self.pool or self.copy_rate)
 
+    def _check_joint(self) -> None:
+        if self.weights == "joint":
+            if not self.trunk:
+                raise OptionError("trunk", "trunk: its last layer is the width of a transformer, so it must have one")
+            for name in ("convolutions", "memory", "history", "start"):
+                if getattr(self, name):
+                    raise OptionError(name, f"{name}: not with weights='joint', {quote_value(getattr(self, name))}")
+            if self.critic != "local":
+                raise OptionError("critic", "critic: a transformer's value reads all seats; leave critic='local'")
+
     def _check_partners(self) -> None:
-        if self.weights == "own" and self.has_partners:
+        if self.weights != "shared" and self.has_partners:
             raise OptionError(
-                "weights", "weights: 'own' is for self-play; with partners there is one learner, weights='shared'"
+                "weights",
+                f"weights: {self.weights!r} is for self-play; with partners there is one learner, weights='shared'",
             )
         if self.partner_noise and not self.has_partners:
             raise OptionError("partner_noise", "partner_noise: there are no partners; name some, a pool or a copy_rate")

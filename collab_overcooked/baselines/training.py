@@ -224,8 +224,9 @@ class Training:
     def export(self, command: str = "") -> list[PolicyFile]:
         """Return the policies as they are now, one for each learner."""
         settings, steps = self.settings, self.rollouts.steps
+        algorithm = "mat" if settings.weights == "joint" else ALGORITHM
         files = [
-            policy_file(learner.network, settings, self.game, ALGORITHM, command, steps) for learner in self.learners
+            policy_file(learner.network, settings, self.game, algorithm, command, steps) for learner in self.learners
         ]
         met = self._known + met_partners(self.partners)
         return [with_met(file, met) for file in files] if met else files

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Views:
         batch: The episodes.
         n_agents: N.
         past: The last actions of all seats, in games in which they are public.
+        joint: Actions of this step, int64 (E, N): of seats that were asked already, and of those without a choice.
     """
 
     def __init__(self, batch: BatchEnv) -> None:
@@ -48,6 +49,7 @@ class Views:
         self.past = ActionHistory(batch.num_envs, self.n_agents, batch.game.n_actions, MAX_PAST_ACTIONS)
         self._public = batch.game.seen(batch.state, 0, 0).public_actions
         self._encodings: dict[str, _Encoding] = {}  # by options
+        self.joint = np.zeros((batch.num_envs, self.n_agents), np.int64)
 
     def advance(self, actions: Array) -> None:
         """Log the actions (E, N) of a step."""
@@ -113,6 +115,14 @@ class Seat(Protocol):
         Returns:
             int64 (n,), ``ALONE`` where the answer is no action of the mask.
         """
+
+
+@runtime_checkable
+class SeatsItself(Protocol):
+    """A policy that plays many episodes at once in a way of its own."""
+
+    def seat_of(self, views: Views, seat: int, seeds: Mapping[int, int]) -> Seat:
+        """Return the policy, after a reset for the seat, in all episodes; arguments as for ``NetworkSeat``."""
 
 
 class NetworkSeat:
@@ -237,4 +247,6 @@ def make_seat(
     policy = begin(*first)
     if isinstance(policy, NetworkPolicy) and _is_network(policy):
         return NetworkSeat(policy, views, seat, seeds)
+    if isinstance(policy, SeatsItself):
+        return policy.seat_of(views, seat, seeds)
     return PolicySeat(begin, {first[0]: policy} | {k: begin(k, seed) for k, seed in others}, views, seat)

@@ -31,8 +31,9 @@ PARTNERS = "partners"  # folder below it of policies that only partner pools nam
 STAND_INS = ("bc", "ppo_bc")  # name prefixes of proxies of people, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
+TRANSFORMER = "transformer"  # kind of the only layer of a ``TeamNetwork``
 MEMORIES = {"gru": 3, "lstm": 4}  # kinds of layers with a memory, and their rows for each output
-LAYERS = ("conv", "dense", *MEMORIES)
+LAYERS = ("conv", "dense", *MEMORIES, TRANSFORMER)
 META = "meta"
 REFUSED = np.float32(-np.inf)  # logit of an action outside the mask, below any other
 MAX_BYTES = 64 << 20  # of all arrays together, unpacked
@@ -149,6 +150,14 @@ def _with_cell(x: Array, state: Array, weight: Array, bias: Array) -> Array:
 
 def _sigmoid(x: Array) -> Array:
     return 0.5 + 0.5 * np.tanh(0.5 * x)  # cannot overflow
+
+
+class TeamNetwork(Network):
+    """Multi-agent transformer: one layer with all weights, and its bias with width and number of agents."""
+
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        """Refuse: it chooses for a whole team."""
+        raise ValueError("the file chooses for a whole team; seat it as all=mat:FILE")
 
 
 class Met(NamedTuple):
@@ -296,6 +305,10 @@ def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
         raise ValueError(f"layers: at most one may be a {' or '.join(MEMORIES)}")
     for number, kind in enumerate(meta["layers"]):
         weight, bias = _read_numbers(archive, f"weight_{number}"), _read_numbers(archive, f"bias_{number}")
+        if kind == TRANSFORMER:
+            if (len(meta["layers"]), weight.ndim, bias.shape) != (1, 1, (2,)) or not 2 <= bias[1] <= MAX_AGENTS:
+                raise ValueError("a transformer is the only layer: its weights in a row, then width and agents")
+            return TeamNetwork(scale, ((kind, weight, bias),), meta["activation"])
         shape = _shape_after(kind, f"weight_{number}", weight, shape)
         size = (2 * MEMORIES[kind] * shape[0],) if kind in MEMORIES else shape[:1]
         if bias.shape != size:

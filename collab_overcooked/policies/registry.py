@@ -144,6 +144,14 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="A trained network, built-in or custom, also named by the path of its .npz file alone; plays its game.",
     ),
     PolicyRecord(
+        name="mat",
+        factory="collab_overcooked.baselines.mat:from_text",
+        files=r"(?P<weights>[^,]*\.npz)\s*(,|$)",
+        kind="RL",
+        usage="mat:file[,sample|greedy]",
+        summary="A multi-agent transformer, which plays all seats by the observations of all (central execution).",
+    ),
+    PolicyRecord(
         name="sb3",
         factory="collab_overcooked.policies.networks:sb3_from_text",
         files=r"(?P<weights>[^,]*)",

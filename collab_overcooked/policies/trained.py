@@ -12,7 +12,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.observation import Observer, select_observation
-from collab_overcooked.policies.policy_file import MODES, PolicyFile, choose, policy_path, read_policy
+from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
 
 Array = np.ndarray
 
@@ -116,6 +116,8 @@ class TrainedPolicy(NetworkPolicy):
     name = "ppo"
 
     def __init__(self, file: PolicyFile, mode: str | None = None) -> None:
+        if isinstance(file.network, TeamNetwork):
+            raise ValueError("the file chooses for a whole team; seat it as all=mat:FILE")
         self.file, self.history = file, file.history
         super().__init__(file.meta, mode or file.mode)
 

@@ -61,7 +61,7 @@ def play_steps(
         if over.all():
             return
         watch(timestep, batch.state, over)
-        actions = _decide(seats, over, masks, np.full(len(seeds), timestep))
+        actions = _decide(seats, views, over, masks, np.full(len(seeds), timestep))
         dropped |= (actions == ALONE).any(1)
         _, rewards, _, _, infos = batch.step(np.maximum(actions, 0))
         views.advance(np.maximum(actions, 0))
@@ -69,8 +69,8 @@ def play_steps(
         yield BatchStep(actions, rewards, infos, ~(over | dropped))
 
 
-def _decide(seats: Sequence[Seat], over: Array, masks: Array, timesteps: Array) -> Array:
-    actions = masks.argmax(-1)  # the only action of seats without a choice
+def _decide(seats: Sequence[Seat], views: Views, over: Array, masks: Array, timesteps: Array) -> Array:
+    actions = views.joint = masks.argmax(-1)  # the only action of seats without a choice
     for number, seat in enumerate(seats):
         mask = masks[:, number]
         asked = np.flatnonzero((np.count_nonzero(mask, axis=1) > 1) & ~over)

@@ -42,10 +42,10 @@ def training_results() -> str:
     return results_table(json.loads((RESULTS / "baselines.json").read_text("utf-8"))).rstrip()
 
 
-def memory_results() -> str:
-    """Return what policies earn without and with memory, as `make memory-results` prints it."""
-    lines = [json.loads(line) for line in (RESULTS / "memory.jsonl").read_text("utf-8").splitlines()]
-    text: str = runpy.run_path(str(RESULTS.parents[1] / "benchmarks" / "memory_results.py"))["table"](lines)
+def network_results() -> str:
+    """Return what policies of different networks earn, as `make network-results` prints it."""
+    lines = [json.loads(line) for line in (RESULTS / "networks.jsonl").read_text("utf-8").splitlines()]
+    text: str = runpy.run_path(str(RESULTS.parents[1] / "benchmarks" / "network_results.py"))["table"](lines)
     return text
 
 
@@ -73,4 +73,4 @@ def trained_policies() -> str:
     return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
 
 
-FACTS = (training_settings, training_configs, training_results, memory_results, v2_training_results, trained_policies)
+FACTS = (training_settings, training_configs, training_results, network_results, v2_training_results, trained_policies)

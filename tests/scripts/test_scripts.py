@@ -21,7 +21,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     ".ci/smoke.py": ["2"],
     "benchmarks/make_tables.py": ["--check"],
-    "benchmarks/memory_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
+    "benchmarks/network_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
         *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "1", "1", "1", "--out", "FOLDER", "--stage"),
         *("population", "e3t", "score", "table"),
@@ -62,7 +62,7 @@ TRAINERS = (  # make test-trainers
 )
 LONG = (
     "baselines",
-    "memory-results",
+    "network-results",
     "partner-results",
     "train-",
     "v2-results",

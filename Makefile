@@ -36,8 +36,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 # Policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,
 # cross-play, decision times and replays on one page. What was played is not played again. DEMO= takes all games.
-DEMO ?= --games collab-overcooked overcooked collab-escape --policies random greedy planner always:random \
-	ppo:cramped_room ppo:coordination_ring
+DEMO ?= --games collab-overcooked overcooked collab-escape --policies random greedy planner \
+	ppo:cramped_room ppo:coordination_ring --only "level 1" "level 2" cramped_room coordination_ring code2024
 demo: $(STAMP)
 	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
 

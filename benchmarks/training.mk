@@ -63,7 +63,7 @@ POOL ?= coordination_ring
 partner-results: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/partner_results.py $(POOL) $(BRIEFLY)
 
-# Policies with and without memory for equal steps, in the rooms with sight=room; stopped ones go on, BRIEFLY="--steps 8000" tries it.
+# Networks of different kinds for equal steps; stopped trainings go on, BRIEFLY="--steps 8000" tries it.
 .PHONY: network-results
 network-results: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/network_results.py $(BRIEFLY)

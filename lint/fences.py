@@ -121,8 +121,10 @@ def baselines(project: Project) -> Iterator[Finding]:
 
 
 def evaluated_text(project: Project) -> Iterator[Finding]:
-    """No module runs text as code."""
+    """No module runs text as code, but the compiler of kernels, which lists the fields of a NamedTuple."""
     for source in project.modules:
+        if source.parts[1:] == ("kernels", "jit.py"):
+            continue
         for node in source.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
                 yield Finding(source.path, node.lineno, f"{node.func.id} runs text as code")

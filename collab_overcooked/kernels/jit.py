@@ -51,6 +51,7 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import CompileResult
 from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
+from numba.extending import overload
 
 PACKAGE = Path(__file__).resolve().parents[1]
 GAMES = PACKAGE / "games"
@@ -66,7 +67,7 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,  # only needed for calls from C
 }
 
-__all__ = ["compile_seconds", "is_compiled", "kernel"]
+__all__ = ["compile_seconds", "is_compiled", "kernel", "row_at"]
 
 
 class _Stopwatch(event.Listener):
@@ -398,6 +399,19 @@ def kernel(function: Any) -> Any:
         inner.targetctx, inner.targetdescr, inner._compiler.targetdescr = _inner_context(), _INNER, _INNER
         compiled._cache, inner._cache = KernelCache(function), KernelCache(function, inner=True)
     return compiled
+
+
+def row_at(arrays: Any, b: Any) -> Any:
+    """Return the arrays of one environment, as views: a NamedTuple like ``arrays``, without their leading axis."""
+    return type(arrays)(*(array[b] for array in arrays))
+
+
+@overload(row_at, jit_options=_OPTIONS, inline="always")  # type: ignore[arg-type]
+def _compiled_row_at(arrays: Any, b: Any) -> Any:
+    kind, scope = getattr(arrays, "arrays", arrays), dict[str, Any]()  # of the address that a bound kernel gets
+    views = ", ".join(f"arrays.{name}[b]" for name in kind.fields)
+    exec(f"def row(arrays: Any, b: Any): return cls({views})", {"cls": kind.instance_class}, scope)
+    return scope["row"]
 
 
 def is_compiled(function: Any) -> bool:

@@ -23,7 +23,6 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.kernels.arrays import array_of
-from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
@@ -91,16 +90,6 @@ class State(NamedTuple):
     know_mates: Array = array_of("N", "N", Mate, fill=None)
     macro_state: Array = array_of("N", Macro, fill=IDLE)  # its timer counts primitive actions
     rng: Array = array_of(Rng)  # see kernels.rng
-
-
-@kernel
-def row_at(state, b):
-    """The arrays of one environment, as views."""
-    return State(
-        state.cells[b], state.rooms[b], state.places[b], state.dist[b], state.things[b],
-        state.agents[b], state.goals[b], state.world[b], state.know_things[b], state.know_rooms[b],
-        state.know_places[b], state.know_mates[b], state.macro_state[b], state.rng[b],
-    )  # fmt: skip
 
 
 class Out(NamedTuple):

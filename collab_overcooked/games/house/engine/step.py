@@ -29,10 +29,9 @@ from collab_overcooked.games.house.engine.rules import (
     walk,
     why_refused,
 )
-from collab_overcooked.games.house.engine.state import row_at
 from collab_overcooked.games.house.engine.ways import measure_ways
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
 
 

@@ -78,6 +78,10 @@ def checks() -> str:
 SHARED = 2  # commands that print an option in the same words, for it to be printed once
 FAMILIES = {"check": "KIND", "evaluate": "SUITE", "generate": "GAME", "play": "SUITE"}
 """Commands whose subcommands do the same for different things, and what the second word stands for."""
+MODELS = ("base-url", "local", "local-threads", "store", "replay", "budget-total", "max-unusable", "price", "rate")
+MODEL_OPTIONS = tuple(f"`--{name}`" for name in (*MODELS, "timeout", "key-variable"))
+"""Options that come together, wherever language models play."""
+EVERYWHERE = ("`--traceback`", "`--import`")  # what every command takes
 
 
 def commands() -> str:
@@ -94,7 +98,10 @@ def commands() -> str:
     for row, count in uses.most_common():
         if count >= SHARED:
             shared.setdefault(row[0], row)  # of two options with one name, the one that more commands have
-    parts = ["### Shared options\n\n" + table(("", "default", ""), sorted(shared.values()))]
+    models = [row for name, row in sorted(shared.items()) if name in MODEL_OPTIONS]
+    others = [row for name, row in sorted(shared.items()) if name not in MODEL_OPTIONS]
+    parts = ["### Shared options\n\n" + table(("", "default", ""), others)]
+    parts.append("### Model options\n\n" + table(("", "default", ""), models))
     for family, members in families.items():
         parts.append(f"### collab-overcooked {family}")
         if len(members) == 1:
@@ -105,7 +112,9 @@ def commands() -> str:
         if rest:
             parts.append(table(("", "default", ""), rest))
         named = [row[0].split(", ")[0] for row in always[family] if row == shared.get(row[0])]
-        if named:
+        if set(MODEL_OPTIONS) <= {*named}:
+            named = [name for name in named if name not in MODEL_OPTIONS] + ["[model options](#model-options)"]
+        if named := [name for name in named if name not in EVERYWHERE]:
             parts.append(f"[Shared](#shared-options): {', '.join(named)}.")
     return "\n\n".join(parts)
 
@@ -123,7 +132,7 @@ def family_parts(
     own = [" ".join(sentence for sentence in each if sentence not in common) for each in sentences]
     parts = [" ".join(common), table((kind, "what it does"), zip(map(code, members), own, strict=True))]
     if family.startswith("play"):
-        return [*parts, "The options of a suite are those of `evaluate SUITE`; all suites have:"]
+        return ["`play rooms` serves a start page for all games. Options of suites are those of `evaluate`; all have:"]
     some: dict[tuple[str, str, str], list[str]] = {}
     for name, listed in zip(members, rows, strict=True):
         for row in listed:

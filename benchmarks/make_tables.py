@@ -186,7 +186,7 @@ def peers_part(data: dict[str, Any]) -> list[str]:
         "",
         f"Measured in one run (`make bench-peers`, {data['machine']['date']}), each program with its best batch size:",
         "random actions, lossless observations of both players, resets included. Ours writes action masks too; CoGrid",
-        "writes features of its own, and its batches do not reset. `grounded_coord_simple` is a layout of OvercookedV2.",
+        "writes features of its own, and its batches do not reset. `grounded_coord_simple` is of OvercookedV2.",
         "",
         peer_table(data),
         "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import runpy
+from collections import defaultdict
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
@@ -58,7 +59,8 @@ def v2_training_results() -> str:
 
 def trained_policies() -> str:
     """List the policies that come with the package."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    clones: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for name in builtin_policies():
         path = policy_path(name)
         meta = read_policy(path).meta
@@ -69,8 +71,17 @@ def trained_policies() -> str:
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
         # As it reads now: files name an option that is always on and an algorithm that is a setting
         command = meta["command"].replace(" --resume", "").replace("train maskable-ppo", "train ppo")
-        rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
-    return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
+        command = command.removeprefix("collab-overcooked ").partition(" --out ")[0]
+        layout = name.removeprefix("bc_")
+        if name.startswith("bc_"):  # one row for the clones of all layouts
+            clones[command.replace(layout, "LAYOUT")].append((layout, f"{meta['steps']:,}", reached, kilobytes))
+        else:
+            rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
+    for command, members in clones.items():
+        names, steps, scores, sizes = zip(*members, strict=True)
+        title = f"{code('ppo:bc_LAYOUT')}: {', '.join(names)}"
+        rows.append((title, code(command), ", ".join({*steps}), ", ".join(scores), ", ".join({*sizes})))
+    return table(("policy", "collab-overcooked ...", "steps", "mean of 100 games", "size"), rows)
 
 
 FACTS = (training_settings, training_configs, training_results, memory_results, v2_training_results, trained_policies)

@@ -7,7 +7,7 @@ from pathlib import Path
 from collab_overcooked.policies.llm.prompts import template_folders
 from collab_overcooked.policies.llm.settings import describe_settings
 
-from .writing import code, plain, table
+from .writing import code, listing, plain, table
 
 
 def language_switches() -> str:
@@ -20,9 +20,9 @@ def language_switches() -> str:
         for agent, _, value in (part.partition(" ") for part in default.split(", ")):
             agents.setdefault(value, []).append(agent)
         if "" not in agents:
-            default = "; ".join(f"{value} ({', '.join(names)})" for value, names in agents.items())
-        rows.append((code(name), plain(default), plain(text)))
-    return table(("switch", "default (agents)", "what it does"), rows)
+            default = "; ".join(f"{value}: {', '.join(names)}" for value, names in agents.items())
+        rows.append((code(name), "" if default == "none" else plain(default), plain(text)))
+    return listing(rows)
 
 
 def prompt_files() -> str:

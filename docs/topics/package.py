@@ -14,7 +14,7 @@ from cyclopts import App, Argument
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import parallel
 
-from .writing import DOCS, code, first_line, option_table, plain, table
+from .writing import DOCS, code, first_line, listing, option_table, plain, table
 
 ROOT = DOCS.parent
 Row = tuple[str, str, str]
@@ -146,12 +146,8 @@ def command_part(family: str, page: str) -> str:
 
 def items(rows: Iterable[Row], kinds: Mapping[Row, list[str]] | None = None) -> str:
     """Return options as list items: name, default and the kinds of things that have it, help."""
-    lines = []
-    for row in rows:
-        name, default, text = row
-        notes = "; ".join(filter(None, (default, ", ".join((kinds or {}).get(row, ())))))
-        lines.append(f"- {name}{f' ({notes})' if notes else ''}: {plain(text)}")
-    return "\n".join(lines)
+    noted = ((row, ", ".join((kinds or {}).get(row, ()))) for row in rows)
+    return listing((row[0], "; ".join(filter(None, (row[1], names))), plain(row[2])) for row, names in noted)
 
 
 def family_parts(family: str, members: dict[str, App], rows: list[list[Row]], always: list[Row]) -> list[str]:

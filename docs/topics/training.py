@@ -11,7 +11,7 @@ from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
-from .writing import RESULTS, code, field_comments, table
+from .writing import RESULTS, code, field_comments, listing, table
 
 
 def training_settings() -> str:
@@ -23,7 +23,7 @@ def training_settings() -> str:
         rows.append(
             (code(name), "required" if required else code("{}" if made else repr(parameter.default)), comments[name])
         )
-    return table(("setting", "default", "meaning"), rows)
+    return listing(rows)
 
 
 def training_configs() -> str:

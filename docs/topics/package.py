@@ -67,15 +67,12 @@ def policies() -> str:
     """List the kinds of policies."""
     from collab_overcooked.policies.registry import policy_records
 
-    rows = [(code(record.usage), record.kind, plain(record.summary)) for record in policy_records()]
-    return table(("write", "kind", "what it does"), rows)
+    return listing((code(record.usage), record.kind, plain(record.summary)) for record in policy_records())
 
 
 def checks() -> str:
     """List the conformance checks."""
-    return table(
-        ("check", "what it demands"), [(code(name), first_line(check)) for name, check in testing.CHECKS.items()]
-    )
+    return listing((code(name), "", first_line(check)) for name, check in testing.CHECKS.items())
 
 
 SHARED = 2  # commands that print an option in the same words, for it to be printed once

@@ -87,23 +87,6 @@ def plan_tree() -> str:
     return f"```text\n{tree_text(_example())}\n```"
 
 
-def plan_findings() -> str:
-    """Show what the released code's choices come to in our games."""
-    measured = read_json(ABLATION_FILE)
-    if measured is None:
-        return "Not measured yet."
-    rows = []
-    for game, own in measured["games"].items():
-        for way in ("cots", "cots:fallback=root", "cots:keep=2", "cots:profile=released"):
-            row = own["ways"].get(way)
-            if row is not None:
-                score = row["score"]["value"] * own["scale"]
-                shares = [None if row[name] is None else f"{100 * row[name]:.0f}" for name in ("solved", "first_draft")]
-                rows.append((code(game), code(way), own["heading"], f"{score:.1f}", *shares, f"{row['searches']:.1f}"))
-    heads = ("game", "policy", "metric", "mean", "searches solved %", "first draft returned %", "searches an episode")
-    return table(heads, rows, right=range(3, 7))
-
-
 def _example() -> Any:
     """Return the first search of a fixed scene with a whole tree."""
     env = collab_overcooked.make("Housework-v0", task="prepare_meal", max_cycles=40)
@@ -131,5 +114,4 @@ FACTS: tuple[Callable[[], str], ...] = (
     plan_ablations,
     plan_published,
     plan_tree,
-    plan_findings,
 )

@@ -60,7 +60,7 @@ def v2_training_results() -> str:
 def trained_policies() -> str:
     """List the policies that come with the package."""
     rows: list[tuple[str, ...]] = []
-    clones: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    proxies: dict[tuple[str, str], list[tuple[str, ...]]] = defaultdict(list)
     for name in builtin_policies():
         path = policy_path(name)
         meta = read_policy(path).meta
@@ -72,16 +72,18 @@ def trained_policies() -> str:
         # As it reads now: files name an option that is always on and an algorithm that is a setting
         command = meta["command"].replace(" --resume", "").replace("train maskable-ppo", "train ppo")
         command = command.removeprefix("collab-overcooked ").partition(" --out ")[0]
-        layout = name.removeprefix("bc_")
-        if name.startswith("bc_"):  # one row for the clones of all layouts
-            clones[command.replace(layout, "LAYOUT")].append((layout, f"{meta['steps']:,}", reached, kilobytes))
+        command = command.replace(f"train ppo --config {name} --seed", "seed")
+        kind, proxy, layout = name.rpartition("bc_")
+        if proxy:  # one row for the proxies of all layouts
+            template = f"{kind}bc_LAYOUT", command.replace(layout, "LAYOUT")
+            proxies[template].append((layout, f"{meta['steps']:,}", reached, kilobytes))
         else:
             rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
-    for command, members in clones.items():
-        names, steps, scores, sizes = zip(*members, strict=True)
-        title = f"{code('ppo:bc_LAYOUT')}: {', '.join(names)}"
-        rows.append((title, code(command), ", ".join({*steps}), ", ".join(scores), ", ".join({*sizes})))
-    return table(("policy", "collab-overcooked ...", "steps", "mean of 100 games", "size"), rows)
+    for (name, command), members in proxies.items():
+        columns = zip(*members, strict=True)
+        names, steps, scores, sizes = (", ".join(c if len({*c}) > 1 else c[:1]) for c in columns)
+        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), steps, scores, sizes))
+    return table(("policy", "training", "steps", "mean of 100 games", "size"), rows)
 
 
 FACTS = (training_settings, training_configs, training_results, memory_results, v2_training_results, trained_policies)

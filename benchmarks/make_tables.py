@@ -71,27 +71,40 @@ def rate(result: dict[str, Any]) -> float:
     return result.get("steps_per_second") or result["steps"] / result["median_seconds"]
 
 
-def speed_table(data: dict[str, Any], env_id: str) -> str:
-    """Return the Markdown table of an environment's step rates, with ratios to the same rules in plain Python."""
-    results = [result for result in data["results"] if result.get("env") == env_id]
-    lines = ["| what | environment steps per second | against plain Python |", "|---|---:|---:|"]
-    (baseline,) = [rate(result) for result in results if result["kind"] == "plain Python"]
-    for result in results:
-        if result["kind"] not in ("batch", "ParallelEnv", "plain Python"):
-            continue
-        lines.append(f"| {title(result)} | {rate(result):,.0f} | {rate(result) / baseline:,.0f}x |")
+def speed_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of the step rates of every game with default options, on one thread."""
+    names = list(dict.fromkeys(result["env"] for result in data["results"] if "env" in result))
+    plain = [result for result in data["results"] if result["kind"] != "batch" or not options(result)]
+    sizes = sorted({result["batch"] for result in plain if result["kind"] == "batch"})
+    lines = [
+        f"| game | {' | '.join(f'batch of {size:,}' for size in sizes)} | `ParallelEnv` | compiler off "
+        "| first step, s | with compiling, s |",
+        f"|---|{'---:|' * (len(sizes) + 4)}",
+    ]
+    for env_id in names:
+        results = [result for result in plain if result.get("env") == env_id]
+        batches = {r["batch"]: rate(r) for r in results if r["kind"] == "batch" and r["threads"] == 1}
+        single = {r["kind"]: rate(r) for r in results if r["kind"] in ("ParallelEnv", "plain Python")}
+        first = {r["kind"]: r["seconds"] for r in results if r["kind"].startswith("first")}
+        rates = [*(batches[size] for size in sizes), single["ParallelEnv"], single["plain Python"]]
+        seconds = [first["first step, warm cache"], first["first step, cold cache"]]
+        cells = [*(f"{value:,.0f}" for value in rates), *(f"{value:.1f}" for value in seconds)]
+        lines.append(f"| `{env_id}` | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def title(result: dict[str, Any]) -> str:
-    """Name a row of the speed table."""
-    if result["kind"] == "ParallelEnv":
-        return "PettingZoo ParallelEnv, one environment"
-    if result["kind"] == "plain Python":
-        return "the same rules with the compiler off, one environment"
-    options = [f"{key} {result[key]}" for key in OPTIONS if key in result]
-    threads = f"{result['threads']} thread" + ("s" if result["threads"] > 1 else "")
-    return f"batch of {result['batch']:,}, {threads}" + (f" ({', '.join(options)})" if options else "")
+def option_table(data: dict[str, Any]) -> str:
+    """Return the Markdown table of the step rates with other options, on one thread."""
+    lines = ["| game | options | steps per second |", "|---|---|---:|"]
+    for result in data["results"]:
+        if result["kind"] == "batch" and result["threads"] == 1 and options(result):
+            lines.append(f"| `{result['env']}` | {options(result)} | {rate(result):,.0f} |")
+    return "\n".join(lines)
+
+
+def options(result: dict[str, Any]) -> str:
+    """Name the options of a batch that differ from their defaults."""
+    return ", ".join(f"{key} {result[key]}" for key in OPTIONS if key in result)
 
 
 def proof_table(data: dict[str, Any]) -> str:
@@ -103,7 +116,7 @@ def proof_table(data: dict[str, Any]) -> str:
     for proof in proofs:
         time = f"{proof['median_seconds'] * 1e3:.2f}"
         lines.append(f"| {proof['scenario']} | {proof['agents']} | {proof['states']} | {time} |")
-    return "\n".join(["Proof of what some agents can reach at best:", "", *lines])
+    return "\n".join(["## Proofs", "", "What agents can reach at best:", "", *lines])
 
 
 def exact_table(data: dict[str, Any]) -> str:
@@ -118,7 +131,7 @@ def exact_table(data: dict[str, Any]) -> str:
             f"| {result['map']} | {result['preset']} | {start} | {adversary} | {result['states']:,} | "
             f"{result['joint_actions']:,} | {result['median_seconds'] * 1e3:,.1f} |"
         )
-    heading = "Exact values of room games: all states that play can reach, expanded by the kernels and solved:"
+    heading = "Exact values of room games, over all reachable states:"
     return "\n".join([heading, "", *lines]) if results else ""
 
 
@@ -131,7 +144,9 @@ def decision_table(data: dict[str, Any]) -> str:
     for one in decisions:
         times = f"{1e3 * one['median']:.1f} | {1e3 * one['late']:.1f}"
         lines.append(f"| `{one['policy']}` | `{one['game']}` | {one['decisions']} | {times} |")
-    return "\n".join(["Time of a decision of policies that search, on one core:", "", *lines])
+    return "\n".join(
+        ["## Decisions and searches", "", "Time of a decision of policies that search, on one core:", "", *lines]
+    )
 
 
 def search_table(data: dict[str, Any]) -> str:
@@ -143,7 +158,7 @@ def search_table(data: dict[str, Any]) -> str:
     for one in searches:
         times = f"{1e3 * one['median']:.1f} | {1e3 * one['late']:.1f}"
         lines.append(f"| `{one['game']}` | {one['searches']} | {one['plans']:.1f} | {times} |")
-    heading = "Time of a search of `cots` with programs as voices, on one core: looks of both seats, rating and tree:"
+    heading = "Time of a search of `cots` with programs, on one core, rating included:"
     return "\n".join([heading, "", *lines])
 
 
@@ -167,11 +182,11 @@ def peer_table(data: dict[str, Any]) -> str:
 def peers_part(data: dict[str, Any]) -> list[str]:
     """Return the part of the page that compares Overcooked with its peers."""
     return [
-        "Overcooked and OvercookedV2 against their peers, measured in one run (`make bench-peers`) on",
-        f"{data['machine']['date']}, each program on as many cores as the column says, with the best batch size of",
-        "each: random actions, lossless observations of both players, resets included. Ours writes action masks",
-        "too; CoGrid writes features of its own, and its batches do not reset. `grounded_coord_simple` is a layout of",
-        "OvercookedV2, with the options of its paper.",
+        "## Other implementations of Overcooked",
+        "",
+        f"Measured in one run (`make bench-peers`, {data['machine']['date']}), each program with its best batch size:",
+        "random actions, lossless observations of both players, resets included. Ours writes action masks too; CoGrid",
+        "writes features of its own, and its batches do not reset. `grounded_coord_simple` is of OvercookedV2.",
         "",
         peer_table(data),
         "",
@@ -206,8 +221,10 @@ def threads_part(data: dict[str, Any]) -> list[str]:
         ratios = (f"{rows[env_id, size]:.2f}" if (env_id, size) in rows else "" for size in sizes)
         lines.append(f"| `{env_id}` | {' | '.join(ratios)} |")
     return [
-        f"Rate of a batch with `num_threads=2` over that with 1, by size of the batch, on {data['cores']} cores",
-        f"({data['date']}, `make bench-threads`). Batches use the second thread where they measure that it is faster:",
+        "## Two threads",
+        "",
+        f"Rate with `num_threads=2` over that with 1, by size of the batch, on {data['cores']} cores ({data['date']},",
+        "`make bench-threads`). Batches use the second thread where they measure that it is faster.",
         "",
         *lines,
         "",
@@ -230,9 +247,11 @@ def score_part(data: dict[str, Any]) -> list[str]:
         lines.append(f"| {who} | {what} | {seconds} | {before} | {steps:,.0f} | {steps / rest:,.0f} |")
     share = mean(data["ours_lossless"], "seconds") / mean(data["jaxmarl"], "seconds")
     return [
-        "Time to a score, from the start of the process; means over seeds where there is one number. JaxMARL compiles",
-        "anew, our kernels come from the cache on disk. Ours is one thread, JAX may use all cores. Features are not",
-        f"pictures, so the first row is not like for like; with pictures, ours takes {share:.2f} of JaxMARL's time.",
+        "## Time to a score",
+        "",
+        "From the start of the process; means over seeds where there is one number. JaxMARL compiles, our kernels come",
+        "from the cache on disk; ours is one thread, JAX may use all cores. Only rows with lossless pictures compare",
+        f"alike: ours takes {share:.2f} of JaxMARL's time.",
         "",
         *lines,
         "",
@@ -259,16 +278,15 @@ def page(data: dict[str, Any], threads: dict[str, Any], peers: dict[str, Any], s
     results = data["results"]
     tes = next(r for r in results if r["kind"] == "TES")
     parts = []
-    for env_id in dict.fromkeys(result["env"] for result in results if "env" in result):
-        first = {r["kind"]: r["seconds"] for r in results if r["kind"].startswith("first") and r["env"] == env_id}
-        warm, cold = first["first step, warm cache"], first["first step, cold cache"]
-        parts += [f"`{env_id}`", "", speed_table(data, env_id), ""]
-        parts += [f"Import, make and first step: {warm:.1f} s with compiled kernels on disk, {cold:.1f} s without.", ""]
     for table in (proof_table(data), exact_table(data), decision_table(data), search_table(data)):
         parts += [table, ""] if table else []
     return "\n".join(
         [
-            "Random legal actions; observations, masks and resets included.",
+            speed_table(data),
+            "",
+            "Batches of 1,024 with other options:",
+            "",
+            option_table(data),
             "",
             *parts,
             *threads_part(threads),

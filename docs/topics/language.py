@@ -7,13 +7,22 @@ from pathlib import Path
 from collab_overcooked.policies.llm.prompts import template_folders
 from collab_overcooked.policies.llm.settings import describe_settings
 
-from .writing import code, plain, table
+from .writing import code, listing, plain, table
 
 
 def language_switches() -> str:
-    """List what may be written after a model's name."""
-    rows = [(code(name), plain(usual), plain(words)) for name, usual, words in describe_settings()]
-    return table(("switch", "if not written", "what it does"), rows)
+    """List what may be written after a model's name; switches of ``cots`` alone are on the page of its parameters."""
+    rows = []
+    for name, default, text in describe_settings():
+        if default.startswith("cots "):
+            continue
+        agents: dict[str, list[str]] = {}
+        for agent, _, value in (part.partition(" ") for part in default.split(", ")):
+            agents.setdefault(value, []).append(agent)
+        if "" not in agents:
+            default = "; ".join(f"{value}: {', '.join(names)}" for value, names in agents.items())
+        rows.append((code(name), "" if default == "none" else plain(default), plain(text)))
+    return listing(rows)
 
 
 def prompt_files() -> str:

@@ -6,16 +6,19 @@ import inspect
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from cyclopts import App, Argument
 
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import parallel
 
-from .writing import DOCS, code, first_line, option_table, plain, table
+from .writing import DOCS, code, first_line, listing, option_table, plain, table
 
 ROOT = DOCS.parent
+Row = tuple[str, str, str]
+"""Name, default and help of an option."""
 
 
 FACTS_OF_GAMES = {
@@ -64,73 +67,101 @@ def policies() -> str:
     """List the kinds of policies."""
     from collab_overcooked.policies.registry import policy_records
 
-    rows = [(code(record.usage), record.kind, plain(record.summary)) for record in policy_records()]
-    return table(("write", "kind", "what it does"), rows)
+    return listing((code(record.usage), record.kind, plain(record.summary)) for record in policy_records())
 
 
 def checks() -> str:
     """List the conformance checks."""
-    return table(
-        ("check", "what it demands"), [(code(name), first_line(check)) for name, check in testing.CHECKS.items()]
-    )
+    return listing((code(name), "", first_line(check)) for name, check in testing.CHECKS.items())
 
 
 SHARED = 2  # commands that print an option in the same words, for it to be printed once
 FAMILIES = {"check": "KIND", "evaluate": "SUITE", "generate": "GAME", "play": "SUITE"}
 """Commands whose subcommands do the same for different things, and what the second word stands for."""
+MODELS = ("base-url", "local", "local-threads", "store", "replay", "budget-total", "max-unusable", "price", "rate")
+MODEL_OPTIONS = tuple(f"`--{name}`" for name in (*MODELS, "timeout", "key-variable"))
+"""Options that come together, wherever language models play."""
+MORE = ("baselines", "check", "describe", "export", "generate", "list", "new-game", "partners", "questions", "study")
+MORE += ("warm",)
+"""Commands of the second page: files, partners, questions, studies."""
+EVERYWHERE = ("`--traceback`", "`--import`")  # what every command takes
 
 
-def commands() -> str:
-    """List the commands with their options; those that several commands share stand at the beginning."""
-    families: dict[str, dict[str, App]] = {}
+@cache
+def families() -> dict[str, dict[str, App]]:
+    """Return the commands by family: those of one family do the same for different suites, games or kinds of files."""
+    result: dict[str, dict[str, App]] = {}
     for name, command in walk():
         first, _, second = name.removeprefix("collab-overcooked ").partition(" ")
         family = f"{first} {FAMILIES[first]}" if first in FAMILIES else f"{first} {second}".strip()
-        families.setdefault(family, {})[second] = command
-    rows = {family: [parameter_rows(command) for command in members.values()] for family, members in families.items()}
+        result.setdefault(family, {})[second] = command
+    return result
+
+
+@cache
+def option_rows() -> tuple[dict[str, list[list[Row]]], dict[str, list[Row]], dict[str, Row]]:
+    """Return the options of each family by member, those that all its members have, and those that commands share."""
+    rows = {family: [parameter_rows(command) for command in members.values()] for family, members in families().items()}
     always = {family: [row for row in own[0] if all(row in other for other in own)] for family, own in rows.items()}
-    uses = Counter(row for own in always.values() for row in own)
-    shared: dict[str, tuple[str, str, str]] = {}
-    for row, count in uses.most_common():
+    shared: dict[str, Row] = {}
+    for row, count in Counter(row for own in always.values() for row in own).most_common():
         if count >= SHARED:
             shared.setdefault(row[0], row)  # of two options with one name, the one that more commands have
-    parts = ["### Shared options\n\n" + table(("", "default", ""), sorted(shared.values()))]
-    for family, members in families.items():
-        parts.append(f"### collab-overcooked {family}")
-        if len(members) == 1:
-            parts.append(inspect.cleandoc(next(iter(members.values())).help))
-        else:
-            parts += family_parts(family, members, rows[family], always[family])
-        rest = [row for row in always[family] if row != shared.get(row[0])]
-        if rest:
-            parts.append(table(("", "default", ""), rest))
-        named = [row[0].split(", ")[0] for row in always[family] if row == shared.get(row[0])]
-        if named:
-            parts.append(f"[Shared](#shared-options): {', '.join(named)}.")
-    return "\n\n".join(parts)
+    return rows, always, shared
 
 
-def family_parts(
-    family: str,
-    members: dict[str, App],
-    rows: list[list[tuple[str, str, str]]],
-    always: list[tuple[str, str, str]],
-) -> list[str]:
+def commands() -> str:
+    """List the options that commands share, and the commands that play, train, evaluate and show results."""
+    shared = sorted(option_rows()[2].items())
+    parts = ["### Shared options", items(row for name, row in shared if name not in MODEL_OPTIONS)]
+    parts += ["### Model options", items(row for name, row in shared if name in MODEL_OPTIONS)]
+    return "\n\n".join((*parts, *(command_part(name, "") for name in families() if name.split()[0] not in MORE)))
+
+
+def more_commands() -> str:
+    """List the other commands."""
+    return "\n\n".join(command_part(name, "commands.md") for name in families() if name.split()[0] in MORE)
+
+
+def command_part(family: str, page: str) -> str:
+    """Return what a command does and its options, with links to the page of the shared ones."""
+    members = families()[family]
+    rows, always, shared = option_rows()
+    parts = [f"### collab-overcooked {family}"]
+    if len(members) == 1:
+        parts.append(inspect.cleandoc(next(iter(members.values())).help))
+    else:
+        parts += family_parts(family, members, rows[family], always[family])
+    listed = items(row for row in always[family] if row != shared.get(row[0]))
+    named = [row[0].split(", ")[0] for row in always[family] if row == shared.get(row[0])]
+    if set(MODEL_OPTIONS) <= {*named}:
+        named = [name for name in named if name not in MODEL_OPTIONS] + [f"[model options]({page}#model-options)"]
+    if named := [name for name in named if name not in EVERYWHERE]:
+        listed += f"\n- [Shared]({page}#shared-options): {', '.join(named)}"
+    return "\n\n".join((*parts, listed.strip())).strip()
+
+
+def items(rows: Iterable[Row], kinds: Mapping[Row, list[str]] | None = None) -> str:
+    """Return options as list items: name, default and the kinds of things that have it, help."""
+    noted = ((row, ", ".join((kinds or {}).get(row, ()))) for row in rows)
+    return listing((row[0], "; ".join(filter(None, (row[1], names))), plain(row[2])) for row, names in noted)
+
+
+def family_parts(family: str, members: dict[str, App], rows: list[list[Row]], always: list[Row]) -> list[str]:
     """Return what the members of a family do, and the options that only some of them have."""
+    if family.startswith("play"):
+        return ["`play rooms` serves a start page for all games. Options of suites are those of `evaluate`; all have:"]
     kind = family.split()[1]
     sentences = [re.split(r"(?<=\.)\s+", inspect.cleandoc(command.help)) for command in members.values()]
     common = [sentence for sentence in sentences[0] if all(sentence in other for other in sentences)]
     own = [" ".join(sentence for sentence in each if sentence not in common) for each in sentences]
-    parts = [" ".join(common), table((kind, "what it does"), zip(map(code, members), own, strict=True))]
-    if family.startswith("play"):
-        return [*parts, "The options of a suite are those of `evaluate SUITE`; all suites have:"]
-    some: dict[tuple[str, str, str], list[str]] = {}
+    some: dict[Row, list[str]] = {}
     for name, listed in zip(members, rows, strict=True):
         for row in listed:
             if row not in always:
                 some.setdefault(row, []).append(code(name))
-    listed = [(*row, ", ".join(names)) for row, names in sorted(some.items())]
-    return [*parts, *([table(("", "default", "", kind), listed)] if listed else [])]
+    described = table((kind, "what it does"), zip(map(code, members), own, strict=True))
+    return [part for part in (" ".join(common), described, items(sorted(some), some)) if part]
 
 
 def walk() -> Iterator[tuple[str, App]]:
@@ -148,7 +179,7 @@ def walk() -> Iterator[tuple[str, App]]:
             yield f"collab-overcooked {name} {word}", root[name][word]
 
 
-def parameter_rows(command: App) -> list[tuple[str, str, str]]:
+def parameter_rows(command: App) -> list[Row]:
     """Return name, default and help of each argument and option of a command."""
     from collab_overcooked.cli import app
 
@@ -169,7 +200,7 @@ def default_of(one: Argument) -> str:
         return code(one.name)
     if isinstance(value, tuple):
         return code(",".join(map(str, value)))
-    return "" if value is None or value is False or value == "" else code(value)
+    return "" if value is None or value is False or value in ("", inspect.Parameter.empty) else code(value)
 
 
 def result_identity() -> str:
@@ -211,4 +242,5 @@ FACTS = (
     policies,
     checks,
     commands,
+    more_commands,
 )

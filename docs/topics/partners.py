@@ -23,7 +23,7 @@ NAMES = {
     "fcp_clone": "FCP and itself, GRU, from a clone",
     "clone": "the clone alone",
 }
-SHOWN = ("method", "seeds", "mean", "worst tenth", "lowest family", "self-play", "other seeds")
+SHOWN = ("method", "seeds", "mean", "lowest family", "self-play", "other seeds")
 HEADS = {"method": "ego", "mean": "mean share", "self-play": "with itself", "other seeds": "with other seeds"}
 ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), largest pools; random0, random1 and random3 are its names of the layouts
     "forced_coordination": {"sp": 0.85, "e3t": 0.83, "fcp": 0.86, "hsp": 0.81},

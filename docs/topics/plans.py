@@ -19,7 +19,7 @@ from collab_overcooked.runner.teams import make_team
 from .writing import DOCS, code, field_comments, read_json, table, write_json
 
 sys.path.insert(0, str(DOCS.parent / "benchmarks"))
-from plan_study import BOUND, FIRST, join_studies, study_table, title_of, verdict
+from plan_study import FIRST, join_studies, study_table, title_of
 
 COMMAND = "`python benchmarks/plan_study.py FOLDER --seed N`"
 RESULT_FILE, TUNING_FILE, ABLATION_FILE = "plans.json", "plans_tuning.json", "plan_ablations.json"
@@ -61,31 +61,6 @@ def _study(file: str) -> str:
     return "\n\n".join(f"**{title_of(own)}**\n\n{study_table(own).markdown().strip()}" for own in games)
 
 
-def plan_verdict() -> str:
-    """Say where search pays: what the intervals of all other ways say, game by game."""
-    measured = read_json(RESULT_FILE)
-    if measured is None:
-        return "Not measured yet."
-    lines = []
-    for game, own in measured["games"].items():
-        said: dict[str, list[str]] = {}
-        for way, row in own["ways"].items():
-            if way not in (FIRST, BOUND):
-                said.setdefault(verdict(own, row), []).append(code(way))
-        words = "; ".join(f"{told}: {', '.join(ways)}" for told, ways in said.items())
-        lines.append(f"- {code(game)}, {own['scenes']} scenes: {words}.{_gap(own)}")
-    return "\n".join(lines)
-
-
-def _gap(study: Mapping[str, Any]) -> str:
-    """Say what the bound leaves to gain."""
-    row = study["ways"].get(BOUND)
-    if row is None or row["difference"] is None or row["difference"]["low"] is None:
-        return ""
-    value, low, high = (row["difference"][end] * study["scale"] for end in ("value", "low", "high"))
-    return f" {code(BOUND)} differs from {code(FIRST)} by {value:+,.1f} ({low:+,.1f} to {high:+,.1f})."
-
-
 def plan_published() -> str:
     """List what papers print."""
     told = published()
@@ -110,23 +85,6 @@ def _listed(numbers: Mapping[str, Mapping[str, float]], name: str) -> str:
 def plan_tree() -> str:
     """Show one search in words."""
     return f"```text\n{tree_text(_example())}\n```"
-
-
-def plan_findings() -> str:
-    """Show what the released code's choices come to in our games."""
-    measured = read_json(ABLATION_FILE)
-    if measured is None:
-        return "Not measured yet."
-    rows = []
-    for game, own in measured["games"].items():
-        for way in ("cots", "cots:fallback=root", "cots:keep=2", "cots:profile=released"):
-            row = own["ways"].get(way)
-            if row is not None:
-                score = row["score"]["value"] * own["scale"]
-                shares = [None if row[name] is None else f"{100 * row[name]:.0f}" for name in ("solved", "first_draft")]
-                rows.append((code(game), code(way), own["heading"], f"{score:.1f}", *shares, f"{row['searches']:.1f}"))
-    heads = ("game", "policy", "metric", "mean", "searches solved %", "first draft returned %", "searches an episode")
-    return table(heads, rows, right=range(3, 7))
 
 
 def _example() -> Any:
@@ -154,8 +112,6 @@ FACTS: tuple[Callable[[], str], ...] = (
     plan_settings,
     plan_results,
     plan_ablations,
-    plan_verdict,
     plan_published,
     plan_tree,
-    plan_findings,
 )

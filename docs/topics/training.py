@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import runpy
+from collections import defaultdict
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
-from .writing import RESULTS, code, field_comments, table
+from .writing import RESULTS, code, field_comments, listing, table
 
 
 def training_settings() -> str:
@@ -22,7 +23,7 @@ def training_settings() -> str:
         rows.append(
             (code(name), "required" if required else code("{}" if made else repr(parameter.default)), comments[name])
         )
-    return table(("setting", "default", "meaning"), rows)
+    return listing(rows)
 
 
 def training_configs() -> str:
@@ -58,7 +59,8 @@ def v2_training_results() -> str:
 
 def trained_policies() -> str:
     """List the policies that come with the package."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
+    proxies: dict[tuple[str, str], list[tuple[str, ...]]] = defaultdict(list)
     for name in builtin_policies():
         path = policy_path(name)
         meta = read_policy(path).meta
@@ -69,8 +71,19 @@ def trained_policies() -> str:
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
         # As it reads now: files name an option that is always on and an algorithm that is a setting
         command = meta["command"].replace(" --resume", "").replace("train maskable-ppo", "train ppo")
-        rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
-    return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
+        command = command.removeprefix("collab-overcooked ").partition(" --out ")[0]
+        command = command.replace(f"train ppo --config {name} --seed", "seed")
+        kind, proxy, layout = name.rpartition("bc_")
+        if proxy:  # one row for the proxies of all layouts
+            template = f"{kind}bc_LAYOUT", command.replace(layout, "LAYOUT")
+            proxies[template].append((layout, f"{meta['steps']:,}", reached, kilobytes))
+        else:
+            rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
+    for (name, command), members in proxies.items():
+        columns = zip(*members, strict=True)
+        names, steps, scores, sizes = (", ".join(c if len({*c}) > 1 else c[:1]) for c in columns)
+        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), steps, scores, sizes))
+    return table(("policy", "training", "steps", "mean of 100 games", "size"), rows)
 
 
 FACTS = (training_settings, training_configs, training_results, network_results, v2_training_results, trained_policies)

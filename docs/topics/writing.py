@@ -50,6 +50,11 @@ def drawn(rows: Iterable[Iterable[str]]) -> str:
     return f"<pre>{'<br>'.join(html.escape(''.join(row)) for row in rows)}</pre>"
 
 
+def listing(rows: Iterable[tuple[str, str, str]]) -> str:
+    """Return options as a Markdown list: name, default in brackets, meaning."""
+    return "\n".join(f"- {name}{f' ({default})' if default else ''}: {text}" for name, default, text in rows)
+
+
 def plain(words: str) -> str:
     """Turn the double backticks of docstrings into Markdown's single ones."""
     return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", words).replace("``", "`")

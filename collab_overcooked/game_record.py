@@ -67,6 +67,8 @@ class GameRecord:
             the actions of the steps suffice.
         subplans: ``"package.module:class"`` that is called with the compiled game and returns a
             ``policies.search.subplans.SubplanProvider`` for joint planning; empty if none.
+        minutes: About how long people play one episode; 0 if unknown.
+        difficulty: For people, from 1 (easy) to 3 (hard); 0 if unknown.
     """
 
     id: str
@@ -86,3 +88,5 @@ class GameRecord:
     questions: str = ""
     recap: str = ""
     subplans: str = ""
+    minutes: int = 0
+    difficulty: int = 0

@@ -14,6 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import Name, Positive
+from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.rematch import Rematch
@@ -72,11 +73,21 @@ def seats_of(game: str) -> int:
 
 
 def listing() -> list[dict[str, Any]]:
-    """Return the games of the start page, with their seats and tasks."""
+    """Return the games of the start page, without importing them."""
+    records = [registry.find(game) for game in playable()]
     return [
-        {"game": game, "title": game.partition("-v")[0], "seats": seats_of(game), "choices": choices(game)}
-        for game in playable()
+        {"game": r.id, "title": r.id.partition("-v")[0], "minutes": r.minutes, "difficulty": r.difficulty}
+        for r in records
     ]
+
+
+def details(game: str) -> dict[str, Any]:
+    """Return the seats and tasks of a game, and whether people play it in real time; imports the game."""
+    if game not in playable():
+        raise ValueError(near_matches("game", game, playable()))
+    match = _matches(game)[0]
+    real_time = bool(key_actions(registry.make(game, **match.env_kwargs).game, 0))
+    return {"seats": len(match.team), "choices": choices(game), "real_time": real_time}
 
 
 class Rooms:

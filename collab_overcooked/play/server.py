@@ -14,6 +14,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from collab_overcooked.io.checks import parse_integer
@@ -56,6 +57,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+FILMS = Path(__file__).parent / "films"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -164,7 +166,9 @@ def make_app(
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
         Route("/h/{token}/sessions", _host_sessions),
+        Route("/page/films/{name}.gif", _film),
         Route("/h/{token}/games", _host_games),
+        Route("/h/{token}/games/{game}", _host_game),
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
@@ -196,6 +200,17 @@ async def _file(request: Request) -> Response:
     if name not in FILES:
         return _response(UNKNOWN, "text/plain", 404)
     return _response(page_file(name), FILES[name])
+
+
+async def _film(request: Request) -> Response:
+    """Send the film of a game; games of plug-ins have none."""
+    from collab_overcooked.play.rooms import playable
+
+    name = request.path_params["name"]
+    film = FILMS / f"{name}.gif"
+    if name not in playable() or not film.is_file():
+        return _response(UNKNOWN, "text/plain", 404)
+    return _response(await asyncio.to_thread(film.read_bytes), "image/gif")
 
 
 async def _play_page(request: Request) -> Response:
@@ -256,7 +271,20 @@ async def _host_games(request: Request) -> Response:
     host: Host = request.app.state.host
     if not host.is_host(request.path_params["token"]):
         return _response(UNKNOWN, "text/plain", 404)
-    return _response(json.dumps([] if host.rooms is None else await asyncio.to_thread(listing)), "application/json")
+    return _response(json.dumps([] if host.rooms is None else listing()), "application/json")
+
+
+async def _host_game(request: Request) -> Response:
+    from collab_overcooked.play.rooms import details
+
+    host: Host = request.app.state.host
+    if not host.is_host(request.path_params["token"]) or host.rooms is None:
+        return _response(UNKNOWN, "text/plain", 404)
+    try:
+        answer = await asyncio.to_thread(details, request.path_params["game"])
+    except ValueError as error:
+        return _response(json.dumps({"error": str(error)}), "application/json", 404)
+    return _response(json.dumps(answer), "application/json")
 
 
 async def _host_rooms(request: Request) -> Response:

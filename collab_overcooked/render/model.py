@@ -72,6 +72,7 @@ class BoardCell:
     # Names for the bottom of the cell in order of preference; the first that fits is drawn
     labels: tuple[str, ...] = ()
     caption: str = ""  # Name below the cell
+    quiet: bool = False  # Whether pages show the caption only on demand, as the sprite says what it is
     ready: bool = False  # Whether a mark shows that the item is ready
     progress: Progress | None = None  # Bar at the bottom, instead of a label
     # Names of the place in actions, so that a page offers these actions when the cell is clicked
@@ -164,6 +165,14 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Overview:
+    """A small map of a board, for screens that show only a part of it; places and lengths are in tiles of the board."""
+
+    areas: tuple[tuple[float, float, float, float, str, str], ...]  # Place, width, height, colour and name of each
+    marks: tuple[tuple[Point, Icon | Cook | str], ...] = ()  # Place of an item, of an agent or of a named sprite
+
+
+@dataclass(frozen=True)
 class Board:
     """Board from above. Places are upper left corners in tiles."""
 
@@ -174,6 +183,7 @@ class Board:
     patches: tuple[tuple[float, float, float, float], ...] = ()  # Darker rectangles of floor: place, width and height
     ground: str = PAPER  # Background colour
     links: tuple[Link, ...] = ()  # Links, drawn below the cells
+    overview: Overview | None = None  # Map for pages
 
 
 @dataclass(frozen=True)

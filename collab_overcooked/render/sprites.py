@@ -23,6 +23,23 @@ UNKNOWN_STATION = "appliance"
 UNKNOWN_FOODS = ("round", "tuber", "balls", "baton", "block", "leaf")  # sprites of unknown foods
 TINTS = {"": ("#000000", 0.0), "boiled": ("#dfeaf2", 0.28), "baked": ("#8a4a16", 0.30)}
 SMOOTH = 4  # factor of supersampling
+STRANGE = "strange_"  # sprites that are drawn from a number, for nouns of an invented vocabulary
+BODIES: tuple[tuple[tuple[Any, ...], ...], ...] = (  # operation and numbers: see sprites.yaml
+    (("oval", 20, 32, 80, 92),),
+    (("box", 8, 24, 36, 76, 90),),
+    (("poly", 50, 26, 88, 90, 12, 90),),
+    (("poly", 50, 24, 88, 60, 50, 96, 12, 60),),
+    (("oval", 10, 44, 90, 80), ("oval", 30, 30, 70, 94)),
+    (("poly", 14, 36, 86, 36, 64, 64, 86, 92, 14, 92, 36, 64),),
+)
+TOPS: tuple[tuple[tuple[Any, ...], ...], ...] = (
+    (("rod", 6, 40, 45, 26, 10), ("rod", 6, 60, 45, 74, 10)),
+    (("poly", 40, 44, 50, 4, 60, 44),),
+    (("oval", 14, 16, 42, 50), ("oval", 58, 16, 86, 50)),
+    (("rod", 6, 50, 45, 50, 14), ("oval", 38, 4, 62, 26)),
+)
+EYES = 3  # at most
+STRANGE_KINDS = len(BODIES) * len(TOPS) * EYES
 
 
 class Food(NamedTuple):
@@ -54,10 +71,25 @@ def food_names() -> list[str]:
 @cache
 def strokes_of(name: str) -> tuple[Stroke, ...]:
     """Return the strokes of a sprite."""
+    if name.startswith(STRANGE):
+        return strange_strokes(int(name.removeprefix(STRANGE)))
     strokes: list[Stroke] = []
     for row in _data()[1][name].splitlines():
         operation, colour, *numbers = row.split()
         strokes += strokes_of(colour) if operation == "use" else [(operation, colour, *map(float, numbers))]
+    return tuple(strokes)
+
+
+def strange_strokes(number: int) -> tuple[Stroke, ...]:
+    """Return the strokes of an invented thing; numbers below ``STRANGE_KINDS`` differ in shape."""
+    body, top, eyes = number % len(BODIES), number // len(BODIES) % len(TOPS), number // len(BODIES) // len(TOPS) % EYES
+    red, green, blue = colorsys.hsv_to_rgb(number * 0.618 % 1, 0.6, 0.85)
+    colour = "#" + "".join(f"{round(255 * value):02x}" for value in (red, green, blue))
+    strokes: list[Stroke] = [(*stroke[:1], mix(colour, "#000000", 0.35), *stroke[1:]) for stroke in TOPS[top]]
+    strokes += [(*stroke[:1], colour, *stroke[1:]) for stroke in BODIES[body]]
+    for eye in range(eyes + 1):
+        x = 50 + 17 * (eye - eyes / 2)
+        strokes += [("oval", "#ffffff", x - 8, 52, x + 8, 68), ("oval", OUTLINE, x - 3, 57, x + 3, 65)]
     return tuple(strokes)
 
 
@@ -133,11 +165,16 @@ def paint(strokes: Iterable[Stroke], size: int, colours: Colours, outlined: bool
     return image.resize((size, size), Image.Resampling.LANCZOS)
 
 
+def station_strokes(name: str) -> tuple[Stroke, ...]:
+    """Return the strokes of a station; one without sprite is an appliance."""
+    known = name in _data()[1] or name.startswith(STRANGE)
+    return strokes_of(name if known else UNKNOWN_STATION)
+
+
 @lru_cache(maxsize=256)
 def station_image(name: str, size: int) -> Image.Image:
     """Return floor, a counter or a station, RGBA (size, size); stations without sprite are drawn as an appliance."""
-    known = name if name in _data()[1] else UNKNOWN_STATION
-    return paint(strokes_of(known), size, {}, outlined=False)
+    return paint(station_strokes(name), size, {}, outlined=False)
 
 
 @lru_cache(maxsize=2048)

@@ -15,13 +15,12 @@ from collab_overcooked.render.model import Cook, Icon, mix, seat_colour
 from collab_overcooked.render.sprites import (
     OUTLINE,
     SKIN,
-    UNKNOWN_STATION,
     Colours,
     Food,
     Stroke,
     find_food,
     food_colours,
-    sprite_names,
+    station_strokes,
     strokes_of,
 )
 
@@ -87,8 +86,7 @@ def _placed(markup: str, x: float, y: float, scale: float) -> str:
 @lru_cache(maxsize=512)
 def station_svg(name: str) -> str:
     """Return floor, a counter or a station; stations without sprite are drawn as an appliance."""
-    known = name if name in sprite_names() else UNKNOWN_STATION
-    return svg_strokes(strokes_of(known), {}, outlined=False)
+    return svg_strokes(station_strokes(name), {}, outlined=False)
 
 
 @lru_cache(maxsize=512)

@@ -1,9 +1,9 @@
 """Pictures for pages: the scene model of a seat's sheet as JSON, sprites as SVG, and what changed since the last frame.
 
-A picture is a flat mapping of keys to JSON values: ``board``, ``c:X,Y`` for a cell, ``a:SEAT`` for an agent,
-``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a sprite. A page keeps the
-mapping and is sent differences, so that a frame of a walking agent takes some hundred bytes. A sprite travels in
-the frame that first shows it, hence no picture is ever drawn with one missing.
+A picture is a flat mapping of keys to JSON values: ``board``, ``map`` for its overview, ``c:X,Y`` for a cell,
+``a:SEAT`` for an agent, ``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a
+sprite. A page keeps the mapping and is sent differences, so that a frame of a walking agent takes some hundred bytes. A
+sprite travels in the frame that first shows it, hence no picture is ever drawn with one missing.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
+from zlib import crc32
 
-from collab_overcooked.envs.lexicon import plain, translator_of
+from collab_overcooked.envs.lexicon import plain, split_text, translator_of
 from collab_overcooked.render.model import (
     Bar,
     Board,
@@ -32,6 +33,7 @@ from collab_overcooked.render.model import (
     TextLine,
     initials,
 )
+from collab_overcooked.render.sprites import STRANGE, STRANGE_KINDS
 from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
 from collab_overcooked.reporting.naming import page_names, renaming
 
@@ -62,6 +64,8 @@ class Sketch:
 
     def __init__(self, game: Any) -> None:
         self._say, self._rename, self._letters = translator_of(game), renaming(game), initials(page_names(game))
+        self._words = sorted({word for name in plain(game).names() for word in split_text(name)})
+        self._translated = plain(game) is not game
         self.picture: Picture = {}
 
     def _named(self, text: str) -> str:
@@ -75,7 +79,19 @@ class Sketch:
 
     def icon(self, icon: Icon) -> str:
         """Add an item, whatever the text picture calls it."""
+        strange = self._strange((icon.foods or (icon.sprite,))[0])
+        if strange:
+            icon = Icon(strange, faded=icon.faded)
         return self.sprite(replace(icon, text="") if icon.text else icon)
+
+    def _strange(self, name: str) -> str:
+        """Return the sprite of a noun that the lexicon renames, whose sprite would translate it; else nothing."""
+        word = next(iter(split_text(name)), "")
+        if self._say(word) == word:
+            return ""
+        known = word in self._words
+        number = self._words.index(word) if known else len(self._words) + crc32(word.encode()) % STRANGE_KINDS
+        return f"{STRANGE}{number % STRANGE_KINDS}"
 
     def add(self, sheet: Sheet) -> None:
         """Add all parts of a sheet."""
@@ -98,6 +114,7 @@ class Sketch:
         self.picture["board"] = {
             "size": size,
             "ground": board.ground,
+            "strange": self._translated,
             "cook": board.cook_size,
             "patches": [[x - left, y - top, *sides] for x, y, *sides in board.patches],
             "links": [
@@ -105,6 +122,11 @@ class Sketch:
                 for link in board.links
             ],
         }
+        if board.overview:
+            self.picture["map"] = {
+                "areas": [[*shifted((x, y)), *rest] for x, y, *rest in board.overview.areas],
+                "marks": [[*shifted(at), self._mark(part)] for at, part in board.overview.marks],
+            }
         for x, y, cell in ((*shifted(at), cell) for at, cell in board.cells):
             self.picture[f"c:{x:g},{y:g}"] = self._cell(x, y, cell)
         for x, y, cook in ((*shifted(at), cook) for at, cook in board.cooks):
@@ -115,8 +137,13 @@ class Sketch:
         drawn = {"s": self.sprite(bare), "f": cook.facing}
         return drawn | ({"h": self.icon(cook.held)} if cook.held else {})
 
+    def _mark(self, part: Icon | Cook | str) -> str:
+        if isinstance(part, Cook):
+            return self.sprite(Cook(part.seat, self._letters[part.seat], chef=part.chef))
+        return self.icon(part) if isinstance(part, Icon) else self.sprite(part)
+
     def _cell(self, x: float, y: float, cell: BoardCell) -> dict[str, Any]:
-        drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(cell.sprite)}
+        drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(self._strange(cell.caption) or cell.sprite)}
         if cell.items:
             drawn["i"] = [self.icon(icon) for icon in cell.items]
         if cell.back:
@@ -133,9 +160,8 @@ class Sketch:
             drawn["p"] = [cell.progress.done, cell.progress.total, self._say(cell.progress.text)]
         if cell.targets:
             drawn["t"] = list(map(self._say, cell.targets))
-        if cell.walkable:
-            drawn["w"] = 1
-        return drawn
+        flags = {"q": cell.quiet, "w": cell.walkable}
+        return drawn | {key: 1 for key, on in flags.items() if on}
 
     def _column(self, number: int, column: PanelColumn) -> None:
         for row, card in enumerate(column.cards):

@@ -54,7 +54,7 @@ class Film:
     @property
     def path(self) -> Path:
         """GIF of this game."""
-        return FOLDER / f"{self.env_id}.gif"
+        return Path(collab_overcooked.__file__).parent / "play" / "films" / f"{self.env_id}.gif"
 
 
 FILMS = (
@@ -199,7 +199,7 @@ def films_of_readme() -> str:
     cells = []
     for film in FILMS:
         page = f"docs/games/{registry.find(film.env_id).game.split('.')[2]}.md"
-        picture = f"![{film.env_id}: {film.caption}](docs/pictures/{film.path.name})"
+        picture = f"![{film.env_id}: {film.caption}](collab_overcooked/play/films/{film.path.name})"
         cells.append(f"[{picture}]({page})<br>`{film.env_id}`: {film.caption}, played by `{film.policy}`")
     rows = [f"| {' | '.join(cells[i : i + 3])} |" for i in range(0, len(cells), 3)]
     return "\n".join(["| | | |", "|---|---|---|", *rows])

@@ -77,9 +77,12 @@ def test_no_text_of_the_host_page_shows_a_placeholder(context, problems, languag
     people = [{"agent": "Alice", "link": "/s/t", "here": here, "id": "p-1", "qr": "<svg/>"} for here in (True, False)]
     shared = {"game": "Housework", "timestep": 1, "played": 0, "episodes": 2, "people": people}
     sessions = [{"id": f"s-{name}", "state": name, **shared} for name in STATES]
-    games = [{"game": "Housework-v0", "title": "Housework", "seats": 2, "choices": ["wash_dishes"]}]
+    games = [{"game": "Housework-v0", "title": "Housework", "minutes": 5, "difficulty": 1}]
+    details = {"seats": 2, "choices": ["wash_dishes"], "real_time": False}
     page = context.new_page()
     pages = {"/h/t": page_file("host.html"), "/h/t/sessions": json.dumps(sessions), "/h/t/games": json.dumps(games)}
+    pages["/h/t/games/Housework-v0"] = json.dumps(details)
+    pages["/page/films/Housework-v0.gif"] = ""
     serve(page, pages | {"/h/t/rooms": json.dumps({"id": "s", "link": "/s/t"})})
     page.goto(f"{HOME}/h/t?language={language}")
     page.locator("#games article").wait_for()

@@ -58,6 +58,33 @@ def test_pictures_speak_the_language_of_the_actions() -> None:
     assert not [name for name in plain(env.game).names() if len(name) > 6 and name in foreign]
 
 
+@pytest.mark.parametrize("scenario", ["easy", "hard"])
+def test_every_noun_of_an_invented_vocabulary_has_a_strange_sprite_that_no_other_has(scenario: str) -> None:
+    env = make("AlienRush-v0", scenario=scenario)
+    env.reset(seed=0)
+    picture, looks = picture_of(env.game, env.game.seat_scene(env.scene(), 0), 0), dict[str, set[str]]()
+    for cell in (cell for key, cell in picture.items() if key.startswith("c:")):
+        name = (cell.get("n") or cell["l"][0]).rstrip("0123456789 ")
+        looks.setdefault(name, set()).add(cell["s"] if "n" in cell else cell["i"][0])
+    assert len(looks) > 10 and all(len(named) == 1 for named in looks.values())
+    drawn = set.union(*looks.values())
+    assert len(drawn) == len(looks)
+    assert not {SPRITE + look for look in drawn} & set(picture_of(plain(env.game), env.scene(), None))
+
+
+def test_strange_sprites_differ() -> None:
+    markups = {svg_strokes(sprites.strange_strokes(number), {}) for number in range(sprites.STRANGE_KINDS)}
+    assert len(markups) == sprites.STRANGE_KINDS
+
+
+def test_captions_of_animals_are_shown_on_demand() -> None:
+    env = make("CraftKitchen-v0")
+    env.reset(seed=0)
+    cells = [cell for key, cell in picture_of(env.game, env.scene(), 0).items() if key.startswith("c:")]
+    assert {cell["n"] for cell in cells if not cell.get("q")} == {"chest", "furnace", "oak log"}
+    assert any(cell.get("q") for cell in cells)
+
+
 @pytest.mark.parametrize("name", sprites.sprite_names())
 def test_every_sprite_is_svg_with_a_colour_for_every_shape(name: str) -> None:
     colours = dict.fromkeys(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -17,15 +19,28 @@ from collab_overcooked.play import rooms
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import OTHER
 from collab_overcooked.play.practice import LESSON, Goal, Practice
-from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, listing, playable, with_rematch
+from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, details, listing, playable, with_rematch
 from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 
 
 def test_the_start_page_offers_every_game_with_its_tasks() -> None:
-    offers = {offer["game"]: offer for offer in listing()}
+    offers = {offer["game"]: offer | details(offer["game"]) for offer in listing()}
     assert "cramped_room" in offers["Overcooked-v0"]["choices"] and offers["Overcooked-v0"]["seats"] == 2
     assert all(offer["choices"] and offer["seats"] >= 1 for offer in offers.values())
+    assert all(offer["minutes"] > 0 and offer["difficulty"] in (1, 2, 3) for offer in offers.values())
+    assert {game for game, offer in offers.items() if offer["real_time"]} == {"Overcooked-v0", "OvercookedV2-v0"}
+    with pytest.raises(ValueError, match="Overcooked-v0"):
+        details("Overcookd-v0")
+
+
+def test_the_start_page_is_listed_without_importing_a_game() -> None:
+    code = (
+        "import sys; from collab_overcooked.play.rooms import listing; assert len(listing()) > 10; "
+        "print([name for name in sys.modules if name.startswith('collab_overcooked.games.') and name.endswith('.env')])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

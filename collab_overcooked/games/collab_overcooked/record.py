@@ -25,6 +25,8 @@ PAPER = PresetRecord(
 RECORDS = (
     GameRecord(
         id="CollabOvercooked-v0",
+        minutes=8,
+        difficulty=2,
         module="collab_overcooked.envs.collab_overcooked_v0",
         game="collab_overcooked.games.collab_overcooked.env:CollabOvercooked",
         metrics="collab_overcooked.games.collab_overcooked.suite.scoring:METRICS",

@@ -7,6 +7,8 @@ from collab_overcooked.game_record import GameRecord, SuiteRecord
 RECORDS = (
     GameRecord(
         id="CraftKitchen-v0",
+        minutes=8,
+        difficulty=2,
         module="collab_overcooked.envs.craft_kitchen_v0",
         game="collab_overcooked.games.craft.env:CraftKitchen",
         summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",

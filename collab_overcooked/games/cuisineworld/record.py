@@ -7,6 +7,8 @@ from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
 RECORDS = (
     GameRecord(
         id="CuisineWorld-v0",
+        minutes=6,
+        difficulty=2,
         module="collab_overcooked.envs.cuisineworld_v0",
         game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
         metrics="collab_overcooked.games.cuisineworld.suite.scoring:METRICS",

@@ -19,6 +19,8 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
 RECORDS = (
     GameRecord(
         id="Housework-v0",
+        minutes=5,
+        difficulty=1,
         module="collab_overcooked.envs.housework_v0",
         game="collab_overcooked.games.house.env:Housework",
         summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
@@ -34,6 +36,8 @@ RECORDS = (
     ),
     GameRecord(
         id="Transport-v0",
+        minutes=12,
+        difficulty=2,
         module="collab_overcooked.envs.transport_v0",
         game="collab_overcooked.games.house.env:Transport",
         summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",

@@ -7,6 +7,8 @@ from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
 RECORDS = (
     GameRecord(
         id="Overcooked-v0",
+        minutes=1,
+        difficulty=1,
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
         metrics="collab_overcooked.games.overcooked.suite:METRICS",
@@ -49,6 +51,8 @@ RECORDS = (
     ),
     GameRecord(
         id="OvercookedV2-v0",
+        minutes=1,
+        difficulty=3,
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
         summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",

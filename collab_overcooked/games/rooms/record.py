@@ -21,6 +21,8 @@ _ROOMS: Mapping[str, Any] = {  # shared by both ids
 RECORDS = (
     GameRecord(
         id="CollabCapture-v0",
+        minutes=3,
+        difficulty=1,
         questions="collab_overcooked.games.rooms.questions.source:CAPTURE_QUESTIONS",
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
@@ -37,6 +39,8 @@ RECORDS = (
     ),
     GameRecord(
         id="CollabEscape-v0",
+        minutes=4,
+        difficulty=2,
         questions="collab_overcooked.games.rooms.questions.source:ESCAPE_QUESTIONS",
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",

@@ -45,6 +45,8 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
 RECORDS = (
     GameRecord(
         id="KitchenRush-v0",
+        minutes=5,
+        difficulty=2,
         module="collab_overcooked.envs.kitchen_rush_v0",
         game="collab_overcooked.games.rush.env:KitchenRush",
         summary="Agents with several workers each finish orders in a limited number of turns without ruining any.",
@@ -52,6 +54,8 @@ RECORDS = (
     ),
     GameRecord(
         id="AlienRush-v0",
+        minutes=6,
+        difficulty=3,
         module="collab_overcooked.envs.alien_rush_v0",
         game="collab_overcooked.games.rush.env:AlienRush",
         summary="Kitchen Rush with invented vocabulary.",

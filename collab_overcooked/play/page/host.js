@@ -60,7 +60,38 @@ function choice(name, options) {
   const select = make("select", "", ...options.map(([value, text]) => { const option = make("option", text); option.value = value; return option; }));
   return [make("label", `${name} `, select), select];
 }
+// The film of a game: its first picture, and all of it while somebody points at it.
+function film(own, article) {
+  const image = make("img", ""), still = make("canvas", "");
+  image.src = `/page/films/${own.game}.gif`;
+  image.alt = "";
+  image.hidden = still.hidden = true;
+  image.onload = () => {
+    [still.width, still.height] = [image.naturalWidth, image.naturalHeight];
+    still.getContext("2d").drawImage(image, 0, 0);
+    still.hidden = false;
+  };
+  const play = (on) => { if (image.naturalWidth) { image.hidden = !on; still.hidden = on; } };
+  article.onpointerenter = () => play(!matchMedia("(prefers-reduced-motion: reduce)").matches);
+  article.onpointerleave = () => play(false);
+  still.setAttribute("aria-hidden", "true");
+  const frame = make("div", "", still, image);
+  frame.className = "film";
+  image.onerror = () => { frame.hidden = true; };
+  return frame;
+}
+function factsOf(own) {
+  const seats = own.seats === undefined ? [] : [fill(words.players, { n: own.seats }), own.real_time ? words.real_time : words.in_turns];
+  return [...seats, own.minutes ? fill(words.minutes_about, { n: own.minutes }) : "", words.difficulties[own.difficulty - 1] ?? ""].filter(Boolean).join(" · ");
+}
 function offer(own) {
+  const facts = make("p", factsOf(own));
+  facts.className = "hint";
+  if (own.seats === undefined) {  // the game is still being imported
+    const wait = make("p", words.game_loading);
+    wait.className = "hint";
+    return framed(own, make("p", game(own.title)?.goal ?? ""), facts, wait);
+  }
   const [tasks, task] = choice(words.layout, [["any", words.any], ...own.choices.map((each) => [each, phrase(each)])]);
   const [people, count] = choice(words.people, Array.from({ length: own.seats }, (_, k) => [k + 1, k + 1 === own.seats ? fill(words.people_only, { n: k + 1 }) : fill(words.people_and, { n: k + 1 })]));
   const practice = make("input", "");
@@ -69,6 +100,7 @@ function offer(own) {
   label.className = "check";
   const open = async (button, number) => {
     button.disabled = true;
+    $("status").textContent = fill(words.opening, { name: titled(own.title) });
     const order = { game: own.game, task: task.value, people: number, practice: practice.checked };
     const answer = await (await fetch(`${address}/rooms`, { method: "POST", body: JSON.stringify(order) })).json();
     button.disabled = false;
@@ -87,7 +119,13 @@ function offer(own) {
     if (!answer.error) $("sessions-part").scrollIntoView({ block: "start" });
   };
   const more = make("details", "", make("summary", words.with_others), tasks, people, label, button);
-  return make("article", "", make("h3", titled(own.title)), make("p", game(own.title)?.goal ?? ""), alone, more);
+  return framed(own, make("p", game(own.title)?.goal ?? ""), facts, alone, more);
+}
+function framed(own, ...parts) {
+  const article = make("article", "");
+  article.append(film(own, article), make("h3", titled(own.title)), ...parts);
+  article.dataset.game = own.game;
+  return article;
 }
 let offers = [];
 function showGames() {
@@ -101,3 +139,7 @@ await refresh();
 setInterval(refresh, 2000);
 offers = await (await fetch(`${address}/games`)).json();
 showGames();
+for (const [k, own] of offers.entries()) {  // each card is complete as soon as its game is imported
+  offers[k] = { ...own, ...await (await fetch(`${address}/games/${own.game}`)).json() };
+  $("games").children[k].replaceWith(offer(offers[k]));
+}

@@ -125,6 +125,7 @@ const HANDLERS = {
     causes = message.causes ?? [];
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
     if (first) redraw();
+    show("names", Boolean(document.querySelector("#board .quiet")));
     walk();
     if (message.text && me?.role !== "seat") show("sight", true);  // before the first step there is none
     if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
@@ -559,9 +560,11 @@ $("stage").onkeydown = (event) => {
   const [next] = cells.filter((cell) => ahead(cell) > 0).sort((a, b) => ahead(a) + 2 * off(a) - ahead(b) - 2 * off(b));
   if (next) pointed = `c:${next.x},${next.y}`;
   for (const [key, group] of picture.cells) group.classList.toggle("pointed", key === pointed);
+  picture.name(picture.values.get(pointed));
   picture.cells.get(pointed)?.scrollIntoView({ block: "nearest", inline: "nearest" });
 };
 $("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };
+$("names").onclick = () => $("names").setAttribute("aria-pressed", $("board").classList.toggle("named"));
 for (const button of document.querySelectorAll("[data-zoom]")) button.onclick = () => { picture.zoom = Math.min(4, Math.max(0.5, picture.zoom * Number(button.dataset.zoom))); redraw(); };
 
 // ------------------------------------------------------------------------------------------- keys and touch

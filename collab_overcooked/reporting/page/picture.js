@@ -72,6 +72,11 @@ export class Picture {
     this.layer = element("div", "", "cooks");
     this.layer.setAttribute("aria-hidden", "true");
     this.sheet.append(this.board, this.layer);
+    this.map = document.createElementNS(SVG, "svg");  // all of a board that is larger than its room
+    this.map.setAttribute("class", "map");
+    this.map.setAttribute("aria-hidden", "true");
+    stage.onscroll = () => this.#overview();
+    stage.onpointermove = stage.onpointerdown = ({ clientX, clientY }) => { if (this.tags.querySelector(".quiet")) this.name(this.at(clientX, clientY)); };
     stage.replaceChildren(this.sheet);
   }
 
@@ -106,6 +111,7 @@ export class Picture {
     }
     this.#earned(before);
     this.#follow(seconds > 0);
+    if (changed.some((key) => /^[ma]/.test(key))) this.#overview();
   }
 
   get calm() { return matchMedia("(prefers-reduced-motion: reduce)").matches; }
@@ -126,12 +132,13 @@ export class Picture {
     if (!board) return;
     const [width, height] = board.size, room = this.room();
     const about = Math.min(MOST_TILE, room.width / width), letter = Math.max(LEAST.label, 0.19 * about) / about;  // in tiles
-    const ends = [...this.values].filter(([key, cell]) => key.startsWith("c:") && cell.n).map(([, cell]) => cell.y + 1 + this.#drop(cell, about) + (0.15 + 1.05 * this.#caption(cell, about).length) * letter);
+    const ends = [...this.values].filter(([key, cell]) => key.startsWith("c:") && cell.n && !cell.q).map(([, cell]) => cell.y + 1 + this.#drop(cell, about) + (0.15 + 1.05 * this.#caption(cell, about).length) * letter);
     const foot = Math.max(0, ...ends.map((end) => end - height));  // for names below the last row
     this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
-    const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named && !room.low ? LEAST.named : LEAST.tile;  // a low screen shows all of it with fewer names
-    this.tile = (this.whole || fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
+    const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), words = board.strange ? Math.max(0, ...[...this.values].flatMap(([key, cell]) => (key.startsWith("c:") && cell.l ? this.phrase(cell.l[0]).split(" ").map((word) => widthOf(word, LEAST.label) + 4) : []))) : 0;  // sprites of strange things say nothing without a name
+    const least = Math.max(words, named && !room.low ? LEAST.named : LEAST.tile);  // a low screen shows all of it with fewer names
+    this.tile = (this.whole || fit >= Math.max(words, least * 0.8) ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
     this.stage.classList.toggle("wide", this.tile > fit * 1.01);
     this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
     const t = this.tile;
@@ -150,6 +157,22 @@ export class Picture {
     this.layer.getBoundingClientRect();  // so that nothing slides while the size changes
     this.layer.classList.remove("still");
     this.#follow(false);
+    this.#overview();
+  }
+
+  // The map: areas with their names, marks, agents, and the part of the board that is shown.
+  #overview() {
+    const map = this.values.get("map"), wide = this.stage.classList.contains("wide");
+    if (!map || !wide) { this.map.remove(); return; }
+    const [width, height] = this.size, t = this.tile, side = 0.11 * width, size = 0.045 * width;
+    const put = (name, x, y) => use(name, x + 0.5 - side / 2, y + 0.5 - side / 2, side);
+    const named = ([x, y, w, , , name]) => { const words = this.phrase(name), pixels = Math.min(size, (10 * w) / widthOf(words, 10)); if (pixels < 7 * width / (this.map.clientWidth || width)) return ""; return text(words, x + w / 2, y + 1.1 * pixels, pixels); };
+    if (!this.map.parentElement) this.orders.append(this.map);
+    this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    draw(this.map, map.areas.map(([x, y, w, h, colour]) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${colour}" stroke="${INK}" stroke-width="0.2"/>`).join("")
+      + map.areas.map(named).join("") + map.marks.map(([x, y, name]) => put(name, x, y)).join("")
+      + [...this.values].filter(([key]) => key.startsWith("a:")).map(([, cook]) => put(cook.s, cook.x, cook.y)).join("")
+      + `<rect x="${this.stage.scrollLeft / t}" y="${this.stage.scrollTop / t}" width="${this.stage.clientWidth / t}" height="${this.stage.clientHeight / t}" fill="none" stroke="#1f5c99" stroke-width="0.3"/>`);
   }
 
   room() { return { width: this.stage.parentElement.clientWidth - 4, height: Math.max(180, innerHeight * 0.6) }; }
@@ -167,6 +190,7 @@ export class Picture {
       this.over.append(group);
       this.tags.append(group.tag);
     }
+    group.tag.setAttribute("class", cell.q ? "quiet" : "");
     for (const each of [group, group.tag]) each.setAttribute("transform", `translate(${cell.x} ${cell.y})`);
     const [drawn, tag] = this.#cellMarkup(cell);
     draw(group, drawn);
@@ -205,9 +229,10 @@ export class Picture {
     const size = Math.max(LEAST.label, 0.19 * t), rows = this.#caption(cell, t);
     const ends = (one, lines) => { const half = Math.max(...lines.map((line) => widthOf(line, size) + 4)) / 2 / t, middle = one.x + this.#middle(one, lines[0], size, t); return [middle - half, middle + half]; };
     const [left, right] = ends(cell, rows);
+    if (cell.q) return 0;
     let drop = 0;
     for (const [key, other] of this.values) {
-      if (!key.startsWith("c:") || !other.n || other.y > cell.y || (other.y === cell.y && other.x >= cell.x)) continue;
+      if (!key.startsWith("c:") || !other.n || other.q || other.y > cell.y || (other.y === cell.y && other.x >= cell.x)) continue;
       const lines = this.#caption(other, t), [from, to] = ends(other, lines);
       if (from < right && to > left) drop = Math.max(drop, other.y + 1.05 * lines.length * size / t - cell.y);
     }
@@ -224,9 +249,11 @@ export class Picture {
   #label(cell, size) {
     const labels = (cell.l ?? []).filter((each) => this.letters || !/^[a-z]\d+$/.test(each)).map((each) => this.phrase(each)), inside = this.tile - 3;
     if (!labels.length) return [];
-    const free = ![-1, 1].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
-    const widths = free ? [inside, 1.9 * this.tile, 3 * this.tile] : [inside];
-    for (const width of widths) for (const label of free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }
+    const taken = (steps) => [-steps, steps].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
+    const edge = 2 * Math.min(cell.x, this.size[0] - 1 - cell.x) + 1;  // a wider name moves inwards, where nothing may be named
+    const fits = (width) => Array.from({ length: Math.floor(width) + (edge < width) }, (_, k) => k + 1).every((steps) => !taken(steps));
+    const widths = [inside, ...[1.9, 2.9].filter(fits).map((width) => width * this.tile)], free = widths.length > 1;
+    for (const width of widths) for (const label of width > inside && width === widths.at(-1) ? labels : free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }
     if (this.tile < LEAST.tile) return [];  // a letter would only cover what it stands for
     let cut = labels.at(-1);
     while (cut.length > 1 && widthOf(`${cut}.`, size) > inside) cut = cut.slice(0, -1);
@@ -329,6 +356,9 @@ export class Picture {
     const found = [...this.values].filter(([key, cell]) => key.startsWith("c:") && inside(cell));
     return found.length ? found.at(-1)[1] : null;
   }
+
+  // Shows the names of cells that show theirs on demand: that of one, or of none.
+  name(cell) { for (const [key, group] of this.cells) group.tag.classList.toggle("on", this.values.get(key) === cell); }
 
   mark(isUseful) { for (const [key, group] of this.cells) group.classList.toggle("can", isUseful(this.values.get(key))); }
 

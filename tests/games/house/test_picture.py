@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
+import numpy as np
 import pytest
-from hidden import reach
+from hidden import hide, reach
 
 from collab_overcooked.games.house.engine.compile import FOOD, PLACES, STUFF, THINGS
 from collab_overcooked.games.house.text.picture import FURNITURE, OPEN, SHADED, icon_of, known_picture, picture
 from collab_overcooked.registry import load_game
+from collab_overcooked.render.model import Cook, Icon
 from collab_overcooked.render.sprites import find_food, sprite_names
 
 
@@ -73,3 +76,35 @@ def test_the_strip_of_the_goal_never_counts_beyond_it_and_is_complete_at_the_end
 
     name = first["name"]
     assert [strip(2, False), strip(0, False), strip(0, True)] == [f"{name} 1 of 1", f"{name} 0 of 1", f"{name} 1 of 1"]
+
+
+NAMES = ("Alice", "Bob")
+
+
+@pytest.mark.parametrize("env_id", ["Housework-v0", "Transport-v0"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_map_shows_only_what_the_seat_knows(env_id: str, seed: int) -> None:
+    game = load_game(env_id)
+    state, _ = reach(game, seed, 5 * seed)
+    scene = game.seen(state, 0, 0).scene
+    overview = known_picture(scene, NAMES).parts[0].overview
+    other = game.seen(hide(game, state, 0, np.random.default_rng(seed)), 0, 0).scene
+    assert known_picture(other, NAMES).parts[0].overview == overview
+    assert [name for *_, name in overview.areas] == [room["name"] for room in scene["rooms"]]
+    needed = {goal["name"] for goal in scene["goals"]}
+    finds = [thing["at"] for thing in scene["things"].values() if thing["status"] == "seen" and thing["name"] in needed]
+    assert [list(at) for at, part in overview.marks if isinstance(part, Icon)] == finds
+    assert ("goal_flag" in [part for _, part in overview.marks]) == scene["goal"]["found"]
+
+
+def test_a_partner_is_on_the_map_where_it_was_last_seen_and_listed_before() -> None:
+    game = load_game("Housework-v0")
+    scene = copy.deepcopy(game.seen(reach(game, 3, 0)[0], 0, 0).scene)
+    for mates in ({}, {1: {"room": 2, "hands": [None, None], "tick": 4}}):
+        board, column = known_picture(scene | {"mates": mates}, NAMES).parts
+        (card,) = [card for card in column.cards if isinstance(card.icon, Cook) and card.icon.seat == 1]
+        assert card.lines[0].left[0].text == "Bob"
+        assert ("not seen yet" in card.lines[0].left[1].text) == (not mates)
+        places = [at for at, part in board.overview.marks if isinstance(part, Cook)]
+        left, top, right, bottom = scene["rooms"][2]["box"]
+        assert places == [((left + right) / 2, (top + bottom) / 2)] * len(mates)

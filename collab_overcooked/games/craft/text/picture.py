@@ -45,8 +45,9 @@ PANEL = 34  # width in font sizes
 SPRITES = {"chest": "chest", "furnace": "furnace", "block": "log", "mob": "mob"}
 GRASS = "#dfe6cf"
 SHOWN_DISHES = 2  # on the chest of a picture
-CLOSER, FLATTER = 0.3, 0.8  # scale of distances, and of vertical ones when places are pushed apart
-APART, ROUNDS = 1.5, 200  # minimum distance of places in tiles, and limit of iterations that push them apart
+# Scale of horizontal and vertical distances, for boards wider than high, and of vertical ones of neighbours
+ACROSS, DOWN, FLATTER = 0.2, 0.12, 0.9
+APART, ROUNDS = 1.15, 200  # minimum distance of places in tiles, and limit of iterations that push them apart
 HURRY = 0.5  # share of remaining time below which an order's colour changes
 
 
@@ -79,7 +80,8 @@ def _cell(level: Level, scene: Scene, p: int) -> BoardCell:
     sprite = "mob" if place.name in scene["gone"] else SPRITES[place.role]
     kind = place.name.rstrip("0123456789")  # commands to the nearest place of a kind may refer to it too
     targets = tuple(dict.fromkeys((place.name, kind)))
-    return BoardCell(sprite, items=items, caption=place.name.replace("_", " "), targets=targets)
+    name = place.name.replace("_", " ")
+    return BoardCell(sprite, items=items, caption=name, quiet=place.role == "mob", targets=targets)
 
 
 @lru_cache(maxsize=32)
@@ -88,7 +90,7 @@ def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
 
     Places closer than ``APART`` are pushed away from each other until none are.
     """
-    places = [(CLOSER * x, CLOSER * z) for x, z in spots]
+    places = [(ACROSS * x, DOWN * z) for x, z in spots]
     for _ in range(ROUNDS):
         moved = False
         for a, b in combinations(range(len(places)), 2):

@@ -19,6 +19,7 @@ from collab_overcooked.render.model import (
     Card,
     Cook,
     Icon,
+    Overview,
     PanelColumn,
     Sheet,
     Text,
@@ -32,6 +33,7 @@ from collab_overcooked.render.model import (
 Scene = Mapping[str, Any]
 PANEL = 30  # width, font sizes
 SHADED = {"none": "unseen", "part": FLOORS[0], "all": FLOORS[1]}  # floors by what is known of a room
+KNOWN = {"none": "#c8c0b3", "part": "#e8e2d5", "all": "#fbf8f2"}  # colours of rooms on the map
 SHAPES = {  # sprites by thing; their colours come from the names
     "plate": "dish", "fork": "strands", "bowl": "bowl", "tray": "sheet", "plastic basket": "sack",
     "wooden basket": "sack", "wicker basket": "sack", "cupcake": "cake", "poundcake": "loaf", "pancake": "discs",
@@ -56,7 +58,10 @@ def icon_of(name: str) -> Icon:
 
 
 def _floor(
-    grid: Sequence[str], shades: Mapping[int, str], rooms: Sequence[Mapping[str, Any]]
+    grid: Sequence[str],
+    shades: Mapping[int, str],
+    rooms: Sequence[Mapping[str, Any]],
+    placed: Mapping[tuple[int, int], Sequence[BoardCell]],
 ) -> dict[tuple[int, int], BoardCell]:
     cells, inside = {}, defaultdict(list)
     for y, row in enumerate(grid):
@@ -66,7 +71,9 @@ def _floor(
                 inside[int(c)].append((x, y))
     for room, spots in inside.items():
         middle = [sum(spot[k] for spot in spots) / len(spots) for k in (0, 1)]
-        spot = min(spots, key=lambda at: hypot(at[0] - middle[0], at[1] - middle[1]))
+        # Names need room at both sides
+        free = [(x, y) for x, y in spots if not any((x + k, y) in placed for k in (-2, -1, 0, 1, 2))]
+        spot = min(free or spots, key=lambda at: hypot(at[0] - middle[0], at[1] - middle[1]))
         cells[spot] = replace(cells[spot], labels=(rooms[room]["name"],))
     return cells
 
@@ -136,17 +143,17 @@ def _sheet(
     counts: Sequence[tuple[str, str]],
     team: int,
     listing: Sequence[str] = (),
+    overview: Overview | None = None,
 ) -> Sheet:
     grid, cells = scene["grid"], {**ground, **{spot: _together(there) for spot, there in placed.items()}}
     time = clock(f"Time {scene['tick']} of {scene['limit']}", counts, scene["tick"], scene["limit"])
-    board = Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks))
+    board = Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks), overview=overview)
     column = PanelColumn((time, *cards), PANEL, 4.0 + 2.5 * team + LISTED + 2)
     return Sheet((board, column), listing=tuple(listing), tile=44 if len(grid[0]) <= WIDE else 36, font=0.42)
 
 
 def picture(scene: Scene, names: Sequence[str]) -> Sheet:
     """Return the picture of a scene."""
-    ground = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, places = scene["things"], scene["places"]
     for p, place in enumerate(places):
@@ -157,6 +164,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
             placed[tuple(place["at"])].append(cell)
         elif place["kind"] == "spot" and lying:
             placed[tuple(place["at"])].append(_spot(lying))
+    ground = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"], placed)
     people = [_person(scene, agent, seat, names) for seat, agent in enumerate(scene["agents"])]
     cooks = [(tuple(agent["at"]), cook) for agent, (cook, _) in zip(scene["agents"], people, strict=True)]
     goals = [(goal["name"], goal["have"], goal["need"]) for goal in scene["goals"]]
@@ -169,7 +177,6 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
     """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
-    ground = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]
     for p, place in scene["places"].items():
@@ -178,14 +185,42 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
     for o, thing in things.items():
         if thing["status"] == "seen" and thing["place"] not in scene["places"]:
             placed[tuple(thing["at"])].append(_spot([(thing["name"], o)]))
+    shades = {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}
+    ground = _floor(scene["grid"], shades, scene["rooms"], placed)
     cook, card = _person(scene, me, scene["seat"], names)
     cards = [card]
-    for j, mate in scene["mates"].items():
-        room = scene["rooms"][mate["room"]]["name"]
-        hands = " and ".join(name for name in mate["hands"] if name) or "nothing"
-        seen = Cook(j, initials(names)[j], chef=False)
-        cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, hands)))
+    for j in range(scene["team"]):
+        portrait, mate = Cook(j, initials(names)[j], chef=False), scene["mates"].get(j)
+        if mate:
+            room = scene["rooms"][mate["room"]]["name"]
+            hands = " and ".join(name for name in mate["hands"] if name) or "nothing"
+            cards.append(agent_card(portrait, names[j], f"{room}, time {mate['tick']}", held_spans(None, hands)))
+        elif j != scene["seat"]:
+            cards.append(agent_card(portrait, names[j], "not seen yet"))
     reached = scene["goal"]["reached"]
     goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
     cards.append(_goal_card(scene, goals, scene["goal"]["name"]))
-    return _sheet(scene, ground, placed, [(tuple(me["at"]), cook)], cards, [], scene["team"])
+    return _sheet(
+        scene, ground, placed, [(tuple(me["at"]), cook)], cards, [], scene["team"], overview=_overview(scene, names)
+    )
+
+
+def _overview(scene: Scene, names: Sequence[str]) -> Overview:
+    """Return the map of what one agent knows: rooms, the goal place, goal things, and mates where last seen."""
+    boxes = [room["box"] for room in scene["rooms"]]
+    areas = tuple(
+        (left, top, right - left + 1, bottom - top + 1, KNOWN[room["known"]], room["name"])
+        for room, (left, top, right, bottom) in zip(scene["rooms"], boxes, strict=True)
+    )
+    goal, needed = scene["goal"], [goal["name"] for goal in scene["goals"]]
+    marks: list[tuple[Any, Icon | Cook | str]] = [
+        (tuple(thing["at"]), icon_of(thing["name"]))
+        for thing in scene["things"].values()
+        if thing["status"] == "seen" and thing["name"] in needed
+    ]
+    if goal["found"]:
+        marks.append((tuple(scene["places"][goal["place"]]["at"]), "goal_flag"))
+    for j, mate in scene["mates"].items():
+        left, top, right, bottom = boxes[mate["room"]]
+        marks.append((((left + right) / 2, (top + bottom) / 2), Cook(j, initials(names)[j], chef=False)))
+    return Overview(areas, tuple(marks))

@@ -23,12 +23,12 @@ from .writing import (
     block_table,
     calls,
     code,
+    drawn,
     first_line,
-    folded,
     option_table,
+    reason_list,
     rules_of,
     table,
-    template,
 )
 
 ENV_ID = "CollabOvercooked-v0"
@@ -113,18 +113,17 @@ def grid_channels() -> str:
     channels = ["floor", "counter", "ingredient dispenser", "dish dispenser", "serving"]
     channels += [words.replace("_", " ") for words in kinds]
     assert len(channels) == 1 + Kind.UTENSIL + len(kinds)
-    marks = [f"self, facing {side}" for side in ("north", "south", "east", "west")]
-    marks += [f"a teammate, facing {side}" for side in ("north", "south", "east", "west")]
+    marks = [f"{who}, facing {side}" for who in ("self", "a teammate") for side in ("north", "south", "east", "west")]
     marks += ["plated: the object here lies on a dish", "utensil: steps done", "utensil: steps left"]
     marks += ["utensil: cooking", "utensil: ready", "on the serving cell: steps left in the episode (at most 255)"]
     assert len(marks) == GRID_CHANNELS
-    rows: list[tuple[str, str]] = [(str(i), name) for i, name in enumerate([*channels, *marks])]
+    first = len(channels) + len(marks)
     depth, items = ours.single_observation_space.shape[-1], len(ours.compiled.names.items)
-    assert len(rows) + items == depth
-    rows.append(
-        (f"{len(rows)}–{depth - 1}", f"the {items} items, where they are: in hands, on usable counters, in utensils")
+    assert first + items == depth
+    return (
+        f"Channels 0 to {first - 1}: {'; '.join([*channels, *marks])}. Channels {first} to {depth - 1}: the {items} "
+        "items, where they are: in hands, on usable counters, in utensils."
     )
-    return table(("channel", "set where"), rows)
 
 
 def items() -> str:
@@ -203,14 +202,12 @@ def utensils() -> list[tuple[str, str]]:
 
 def format_reasons() -> str:
     """List why a text is no action."""
-    rows = [(code(name), template(words)) for name, words in text.FORMAT_REASONS.items()]
-    return table(("code", "message"), rows)
+    return ", ".join(map(code, text.FORMAT_REASONS)) + "."
 
 
 def reasons() -> str:
     """List why the game refuses an action."""
-    rows = [(code(reason.name), int(reason), template(words)) for reason, words in text.REASONS.items()]
-    return table(("code", "number", "message"), rows, right=(1,))
+    return reason_list(text.REASONS)
 
 
 def events() -> str:
@@ -238,16 +235,9 @@ def events() -> str:
     return table(("code", "event", "when", "label in histories"), rows)
 
 
-def rewards() -> str:
-    """List what is paid."""
-    paid = game().compiled.tables.rewards
-    rows = [(code(event.name), f"{paid[0, event]:g}", f"{paid[1, event]:g}") for event in Event if event != Event.NONE]
-    return table(("event", "paid to every agent", "paid to the agent who did it"), rows, right=(1, 2))
-
-
 def rules_table() -> str:
     """List every rule."""
-    return "\n\n".join(map(rules_of, (rules, macro_actions)))
+    return "\n\n".join(rules_of(module, step) for module in (rules, macro_actions))
 
 
 def order_of_play() -> str:
@@ -278,20 +268,15 @@ def kitchen_pictures() -> str:
         rows = [list(row) for row in spec.grid]
         for seat, agent in enumerate(spec.agents):
             rows[agent.start[1]][agent.start[0]] = str(seat)
-        picture = "\n".join("".join(row) for row in rows)
         who = ", ".join(f"{i} {agent.name} ({agent.role})" for i, agent in enumerate(spec.agents))
         knows = ", ".join(agent.name for agent in spec.agents if agent.knows_recipes)
         references = sum(bool(task.references) for task in spec.tasks.values())
-        lines = [
-            f"### {name}",
-            spec.description,
-            f"```text\n{picture}\n```",
-            f"Agents: {who}. Recipes are known to {knows}. Actions: {game(kitchen=name).n_actions}. "
-            f"Tasks: {len(spec.tasks)}, {references} of them with reference trajectories. "
-            f"`stuck_limit`: {spec.stuck_limit}.",
-        ]
-        parts.append("\n\n".join(lines))
-    return "\n\n".join(parts)
+        text = (
+            f"{spec.description} Agents: {who}. Recipes are known to {knows}. Tasks: {len(spec.tasks)}, {references} of "
+            f"them with reference trajectories."
+        )
+        parts.append((code(name), drawn(rows), text, game(kitchen=name).n_actions, spec.stuck_limit))
+    return table(("kitchen", "grid", "description", "actions", "`stuck_limit`"), parts)
 
 
 def legend() -> str:
@@ -312,22 +297,11 @@ def limit_of(task: str, rule: str = "inclusive") -> int:
 def tasks() -> str:
     """List the tasks by level."""
     spec, known = kitchen(), task_references({}).tasks
-    rows = [
-        (level, spec.tasks[name].title, code(name), raw_ingredients(spec, name), *known[name].behaviours.values())
-        for level, names in sorted(spec.levels().items())
-        for name in names
-    ]
-    heads = ("level", "task", "name", "raw ingredients", *known["boiled_egg"].behaviours)
-    return table(heads, rows, right=(0, 4, 5, 6, 7))
-
-
-def raw_ingredients(spec: Kitchen, name: str) -> str:
-    """List the raw ingredients of a product."""
-    if name in spec.ingredients:
-        return name.replace("_", " ")
-    recipe = spec.recipe_by_product.get(name)
-    assert recipe is not None
-    return ", ".join(raw_ingredients(spec, part) for part in recipe.inputs)
+    rows = []
+    for level, names in sorted(spec.levels().items()):
+        (behaviours,) = {tuple(known[name].behaviours.values()) for name in names}
+        rows.append((level, ", ".join(map(code, names)), *behaviours))
+    return table(("level", "tasks", *known["boiled_egg"].behaviours), rows, right=(0, 2, 3, 4, 5))
 
 
 def time_limits() -> str:
@@ -345,25 +319,15 @@ def time_limits() -> str:
 
 def recipes() -> str:
     """List the recipes by utensil."""
-    spec, parts = kitchen(), []
-    used = {part for task in spec.tasks for part in (task, *below(spec, task))}
+    spec, rows = kitchen(), []
     for station in spec.stations.values():
         if station.kind != "utensil":
             continue
         made = [recipe for recipe in spec.recipes if recipe.utensil == station.name]
-        rows = [
-            (code(recipe.product), ", ".join(recipe.inputs), recipe.time, "yes" if recipe.product in used else "no")
-            for recipe in made
-        ]
-        body = table(("product", "inputs", "steps", "part of a task"), rows, right=(2,))
-        parts.append(folded(f"{station.name}: {len(made)} recipes, started with {station.operation}", body))
-    return "\n\n".join(parts)
-
-
-def below(spec: Kitchen, name: str) -> set[str]:
-    """Return all foods below a product."""
-    recipe = spec.recipe_by_product.get(name)
-    return set() if recipe is None else {part for given in recipe.inputs for part in (given, *below(spec, given))}
+        (steps,) = {recipe.time for recipe in made}
+        listed = "; ".join(f"{code(recipe.product)} {', '.join(recipe.inputs)}" for recipe in made)
+        rows.append((code(station.name), code(station.operation), steps, listed))
+    return table(("utensil", "operation", "steps", "recipes"), rows, right=(2,))
 
 
 FACTS = (
@@ -378,7 +342,6 @@ FACTS = (
     format_reasons,
     reasons,
     events,
-    rewards,
     rules_table,
     order_of_play,
     kitchen_pictures,

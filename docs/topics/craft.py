@@ -23,10 +23,20 @@ from collab_overcooked.games.craft.suite import (
     score_records,
     upper_bounds,
 )
-from collab_overcooked.games.craft.text import text
 from collab_overcooked.metrics.orders import OrderCell
 
-from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
+from .writing import (
+    block_table,
+    calls,
+    code,
+    first_line,
+    option_table,
+    read_json,
+    reason_list,
+    rules_of,
+    table,
+    write_json,
+)
 
 RESULT_FILE = "craft.json"
 CRAFT = "CraftKitchen-v0"
@@ -85,8 +95,7 @@ def craft_order_of_play() -> str:
 
 def craft_reasons() -> str:
     """List why commands are refused."""
-    rows = [(code(reason.name), text.REFUSED[reason]) for reason in Reason if reason]
-    return table(("code", "what is said"), [(name, words.replace("{", "*").replace("}", "*")) for name, words in rows])
+    return reason_list(filter(None, Reason))
 
 
 def craft_features() -> str:
@@ -105,13 +114,12 @@ def craft_features() -> str:
 
 
 def craft_bounds() -> str:
-    """List the proven bounds of the built-in levels."""
-    found = {(level, agents): upper_bounds(level, agents, {}) for level in levels() for agents in (1, 2, 3, 4)}
-    rows = [
-        (code(level), agents, *(f"{ratio:.3f}" for ratio in own), f"{sum(own) / len(own):.3f}")
-        for (level, agents), own in found.items()
-    ]
-    return table(("level", "agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(1, 8))
+    """List the proven bounds, which are the same on all built-in levels."""
+    rows = []
+    for agents in (1, 2, 3, 4):
+        (bounds,) = {tuple(upper_bounds(level, agents, {})) for level in levels()}
+        rows.append((agents, *(f"{ratio:.3f}" for ratio in bounds), f"{sum(bounds) / len(bounds):.3f}"))
+    return table(("agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(7))
 
 
 def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[OrderCell]:

@@ -20,12 +20,11 @@ from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.games.house.engine.constants import Goal, Kind, Place, Reason, Rel, Thing
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.suite import published, rate_improvement, score_record, step_improvement
-from collab_overcooked.games.house.text import text
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
-from .writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, write_json
+from .writing import block_table, code, option_table, order_of_play, read_json, reason_list, rules_of, table, write_json
 
 RESULT_FILE = "house.json"
 TEAMS = {
@@ -83,8 +82,9 @@ def housework_options() -> str:
 
 
 def transport_options() -> str:
-    """List the options of Transport."""
-    return option_table(Transport, ())
+    """List the options of Transport that are not those of Housework."""
+    known = housework_options().split("\n")[2:]
+    return "\n".join(row for row in option_table(Transport, ()).split("\n") if row not in known)
 
 
 def house_features() -> str:
@@ -104,12 +104,12 @@ def house_features() -> str:
 
 def house_reasons() -> str:
     """List why actions are refused, or fail."""
-    return table(("code", "message"), [(code(reason.name), text.REASONS[reason]) for reason in Reason])
+    return reason_list(Reason)
 
 
 def house_rules() -> str:
     """List the rules in the words of their kernels."""
-    return rules_of(rules) + "\n" + rules_of(macro_actions)
+    return "\n\n".join(rules_of(module, step) for module in (rules, macro_actions))
 
 
 def house_order_of_play() -> str:
@@ -140,8 +140,8 @@ def _results(suite: str, measured: dict[str, Any]) -> str:
         for team, own in measured.items()
     ]
     heads = ("team", "agents", "episodes", f"{suite}: {_measure(suite)}", "success %", "improvement over one agent %")
-    numbers = [(who, _printed(value)) for who, value in published()[suite].items()]
-    theirs = table((f"published ({suite}), measured in other simulators", _measure(suite)), numbers, right=(1,))
+    numbers = ", ".join(f"{who} {_printed(value)}" for who, value in published()[suite].items())
+    theirs = f"Published, in another simulator, {_measure(suite)}: {numbers}."
     return table(heads, rows, right=range(1, len(heads))) + "\n\n" + theirs
 
 

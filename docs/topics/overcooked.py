@@ -28,9 +28,9 @@ from .writing import (
     option_table,
     order_of_play,
     read_json,
+    reason_list,
     rules_of,
     table,
-    template,
     write_json,
 )
 
@@ -112,9 +112,7 @@ def overcooked_directives() -> str:
 
 def overcooked_reasons() -> str:
     """List why actions are refused."""
-    return table(
-        ("code", "message"), [(code(reason.name), template(text.REASONS[reason])) for reason in Reason if reason]
-    )
+    return reason_list(filter(None, Reason))
 
 
 def overcooked_events() -> str:
@@ -124,7 +122,7 @@ def overcooked_events() -> str:
 
 def overcooked_rules() -> str:
     """List every rule."""
-    return "\n\n".join(map(rules_of, (rules, macro_actions, directives)))
+    return "\n\n".join(rules_of(module, step) for module in (rules, macro_actions, directives))
 
 
 def overcooked_order_of_play() -> str:

@@ -47,7 +47,7 @@ def overcooked_v2_events() -> str:
 
 def overcooked_v2_rules() -> str:
     """List the rules that differ from Overcooked."""
-    return rules_of(rules)
+    return rules_of(rules, step)
 
 
 def overcooked_v2_order_of_play() -> str:

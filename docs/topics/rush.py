@@ -24,7 +24,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
 from . import files
-from .writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, template, write_json
+from .writing import block_table, code, option_table, order_of_play, read_json, reason_list, rules_of, table, write_json
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"
@@ -107,40 +107,7 @@ def rush_actions() -> str:
 
 def rush_reasons() -> str:
     """List why the game refuses an action."""
-    assert set(text.REASONS) == set(Reason)
-    rows = [(code(reason.name), int(reason), template(words)) for reason, words in text.REASONS.items()]
-    return table(("reason", "number", "message"), rows, right=(1,))
-
-
-ANSWERS = (
-    "99",
-    "take the pasta",
-    "{'action': 'NO_ACTION'}",
-    "{'action_type': 'TAKE'}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag2', 'value': {'order': 'Lasagne'}}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 'stove1', 'value': {'order': 'Lasagne'}}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': 'Lasagne'}",
-    "{'action_type': 'TAKE_SPICES', 'area_id': 'spicebag', 'value': {'order': 'Lasagna'}}",
-)
-
-
-def rush_answers() -> str:
-    """Give answers that are no actions, and list what is said about them."""
-    env = collab_overcooked.make(ENV_ID, scenario="hard")
-    env.reset(seed=0)
-    rows = []
-    for words in ANSWERS:
-        try:
-            env.parse(words)
-        except text.ActionError as error:
-            rows.append((code(words), code(error.code), code(error)))
-    assert len(rows) == len(ANSWERS)
-    return table(("answer", "code", "message"), rows)
-
-
-def rush_manual() -> str:
-    """Show the manual."""
-    return f"```text\n{game(scenario='hard').manual()}\n```"
+    return reason_list(Reason)
 
 
 def rush_words() -> str:
@@ -163,7 +130,7 @@ def rush_words() -> str:
 
 def rush_rules() -> str:
     """List every rule."""
-    return rules_of(rules)
+    return rules_of(rules, step)
 
 
 def rush_order_of_play() -> str:
@@ -180,25 +147,23 @@ def rush_scenarios() -> str:
     for name in scenarios():
         scenario = load_scenario(name)
         lines = [f"### {name}", scenario.description]
-        for place, episode in enumerate(scenario.episodes, start=1):
-            rows: list[tuple[Any, ...]] = []
-            for order in episode.orders:
-                recipe = episode.recipes[order]
-                who = " (paper)" if order in PAPER_RECIPES else ""
-                rows.append(
-                    (order + who, text.counts(recipe.ingredients), text.counts(recipe.spices), recipe.cook_time)
-                )
-            areas = [f"{area.name}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas]
-            shown = "; ".join(entry.removesuffix(": none") for entry in areas)
-            lines.append(f"**Episode {place}.** Areas with their action spaces and stock: {shown}.")
-            lines.append(table(("order", "ingredients", "spices", "cook time"), rows, right=(3,)))
+        episode = scenario.episodes[0]
+        rows: list[tuple[Any, ...]] = []
+        for order in episode.orders:
+            recipe = episode.recipes[order]
+            who = " (paper)" if order in PAPER_RECIPES else ""
+            rows.append((order + who, text.counts(recipe.ingredients), text.counts(recipe.spices), recipe.cook_time))
+        areas = [f"{area.name}, {area.spaces} a turn: {text.counts(area.stock)}" for area in episode.areas]
+        shown = "; ".join(entry.removesuffix(": none") for entry in areas)
+        lines.append(f"Areas of the first episode with their action spaces and stock: {shown}.")
+        lines.append(table(("order", "ingredients", "spices", "cook time"), rows, right=(3,)))
         parts.append("\n\n".join(lines))
     return "\n\n".join(parts)
 
 
 def rush_proofs() -> str:
     """Prove what the built-in scenarios claim."""
-    return "\n\n".join(files.run("check", name) for name in scenarios())
+    return files.run("check", "hard")
 
 
 def rush_results() -> str:
@@ -252,8 +217,6 @@ FACTS: tuple[Callable[[], str], ...] = (
     rush_features,
     rush_actions,
     rush_reasons,
-    rush_answers,
-    rush_manual,
     rush_words,
     rush_rules,
     rush_order_of_play,

@@ -271,11 +271,9 @@ def kitchen_pictures() -> str:
         who = ", ".join(f"{i} {agent.name} ({agent.role})" for i, agent in enumerate(spec.agents))
         knows = ", ".join(agent.name for agent in spec.agents if agent.knows_recipes)
         references = sum(bool(task.references) for task in spec.tasks.values())
-        text = (
-            f"{spec.description} Agents: {who}. Recipes are known to {knows}. Tasks: {len(spec.tasks)}, {references} of "
-            f"them with reference trajectories."
-        )
-        parts.append((code(name), drawn(rows), text, game(kitchen=name).n_actions, spec.stuck_limit))
+        summary = f"{spec.description} Agents: {who}. Recipes are known to {knows}. Tasks: {len(spec.tasks)}, "
+        summary += f"{references} of them with reference trajectories."
+        parts.append((code(name), drawn(rows), summary, game(kitchen=name).n_actions, spec.stuck_limit))
     return table(("kitchen", "grid", "description", "actions", "`stuck_limit`"), parts)
 
 

@@ -64,8 +64,8 @@ def overcooked_v2_layouts() -> str:
         for letter, (x, y) in zip("ab", layout.starts, strict=False):
             rows[y][x] = letter
         recipes = ", ".join(code("".join(map(str, recipe))) for recipe in layout.recipes)
-        parts.append((code(name), drawn(rows), layout.description, recipes))
-    return table(("layout", "grid", "what it is", "recipes"), parts)
+        parts.append((code(name), drawn(rows), recipes))
+    return table(("layout", "grid", "recipes"), parts)
 
 
 def overcooked_v2_ingredients() -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 from functools import cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.games.collab_overcooked.engine import macro_actions, rules, step
 from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
@@ -21,13 +18,13 @@ from collab_overcooked.games.collab_overcooked.text import text
 
 from .writing import (
     block_table,
-    calls,
     code,
     drawn,
-    first_line,
     option_table,
+    order_of_play,
     reason_list,
     rules_of,
+    steps_of,
     table,
 )
 
@@ -53,11 +50,6 @@ def specs() -> str:
     agents = [f"`agent_{i}` ({agent.name}, {agent.role})" for i, agent in enumerate(ours.kitchen.agents)]
     limits = sorted({limit_of(name) for name in ours.kitchen.tasks})
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}")`'),
-        (
-            "module form",
-            "`from collab_overcooked.envs import collab_overcooked_v0` with `parallel_env`, `env`, `raw_env`",
-        ),
         ("agents", ", ".join(agents)),
         ("actions, medium level", code(ours.single_action_space)),
         ("actions, primitive level", code(primitive.single_action_space)),
@@ -65,11 +57,9 @@ def specs() -> str:
         ("observation, grid", f"{code(f'{seen.dtype} {seen.shape}')}, each channel with bounds of its own"),
         ("observation with `orders=True`", f"{code(many.single_observation_space)}, more orders being shown"),
         ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", f"{ours.kitchen.delivery_reward:g} to every agent for a delivery of the current order, 0 otherwise"),
         ("longest episode", ", ".join(map(str, limits)) + f" steps by level; {many.max_cycles} with `orders`"),
         ("default task", f"{code(ours.pool.tasks[0])}, {ours.max_cycles} steps"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the paper's kitchen"), rows)
 
@@ -235,29 +225,14 @@ def events() -> str:
     return table(("code", "event", "when", "label in histories"), rows)
 
 
+def collab_overcooked_order_of_play() -> str:
+    """List what happens in a step, in order."""
+    return order_of_play(steps_of(step))
+
+
 def rules_table() -> str:
     """List every rule."""
-    return "\n\n".join(rules_of(module, step) for module in (rules, macro_actions))
-
-
-def order_of_play() -> str:
-    """List the calls of ``step_env`` in order."""
-    function = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env))).body[0]
-    assert isinstance(function, ast.FunctionDef)
-    rows: list[tuple[Any, ...]] = []
-    for statement in function.body:
-        for level, called in branches(statement):
-            for name in called:
-                known = getattr(step, name, None)
-                rows.append((len(rows) + 1, first_line(known), code(name), level))
-    return table(("", "what happens", "function", "action level"), rows)
-
-
-def branches(statement: ast.stmt) -> list[tuple[str, list[str]]]:
-    """Return the functions that a statement calls, by action level."""
-    if isinstance(statement, ast.If):
-        return [("medium", calls(statement.body)), ("primitive", calls(statement.orelse))]
-    return [("both", calls([statement]))]
+    return "\n\n".join(rules_of(module, steps_of(step)) for module in (rules, macro_actions))
 
 
 def kitchen_pictures() -> str:
@@ -341,7 +316,7 @@ FACTS = (
     reasons,
     events,
     rules_table,
-    order_of_play,
+    collab_overcooked_order_of_play,
     kitchen_pictures,
     legend,
     tasks,

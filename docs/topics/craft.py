@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -11,7 +9,6 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
@@ -27,13 +24,14 @@ from collab_overcooked.metrics.orders import OrderCell
 
 from .writing import (
     block_table,
-    calls,
     code,
     first_line,
     option_table,
+    order_of_play,
     read_json,
     reason_list,
     rules_of,
+    steps_of,
     table,
     write_json,
 )
@@ -41,6 +39,7 @@ from .writing import (
 RESULT_FILE = "craft.json"
 CRAFT = "CraftKitchen-v0"
 LEVELS = ("field", "house")
+STEPS = [("command_agents", first_line(step.command_agents)), *steps_of(step, "pass_time")]
 TEAMS = {  # policy -> numbers of agents
     "random": (2,),
     "greedy:ahead=0": (2,),
@@ -60,15 +59,12 @@ def craft_specs() -> str:
     """List what a trainer asks first."""
     own = game()
     rows = [
-        ("module form", "`from collab_overcooked.envs import craft_kitchen_v0`"),
         ("agents", "1 to 4; the level's own (2) if `agents` is not given"),
         ("actions", f"{code(own.single_action_space)}; {game(level='field').n_actions} on `field`"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`; exact"),
         ("observation", code(own.single_observation_space)),
         ("global state", f"`env.state()`, float32 {own.state_space.shape}"),
         ("reward", "1 for every order served, to all agents; `shaped_reward` in the infos"),
         ("episode", "truncated after 60 steps"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", code(CRAFT)), rows)
 
@@ -80,17 +76,12 @@ def craft_options() -> str:
 
 def craft_rules() -> str:
     """List the rules in the words of their kernels."""
-    return rules_of(rules)
+    return rules_of(rules, STEPS)
 
 
 def craft_order_of_play() -> str:
     """List what happens in a step, in order."""
-    kernel = getattr(step.pass_time, "py_func", step.pass_time)
-    (tree,) = ast.parse(inspect.getsource(kernel)).body
-    assert isinstance(tree, ast.FunctionDef)
-    names = ["command_agents", *(name for name in calls(tree.body) if hasattr(step, name))]
-    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(names, 1)]
-    return table(("", "what happens", "function"), rows)
+    return order_of_play(STEPS)
 
 
 def craft_reasons() -> str:

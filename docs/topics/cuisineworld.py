@@ -9,7 +9,6 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.games.cuisineworld.engine import compile as compiler
 from collab_overcooked.games.cuisineworld.engine import rules, step
 from collab_overcooked.games.cuisineworld.engine.constants import Reason
@@ -31,6 +30,7 @@ from .writing import (
     order_of_play,
     reason_list,
     rules_of,
+    steps_of,
     table,
 )
 
@@ -53,19 +53,15 @@ def cuisineworld_specs() -> str:
     ours = game()
     lengths = ", ".join(f"{game(agents=n).single_observation_space.shape[0]} with {n} agents" for n in SIZES)
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}", level="level_3", agents=2)`'),
-        ("module form", "`from collab_overcooked.envs import cuisineworld_v0` with `parallel_env`, `env`, `raw_env`"),
         ("central agent", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
         ("agents", f"any number from 1 on; {ours.n_agents} if `agents` is not given"),
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
         ("observation, original64", code(game(agents=2, obs="original64").single_observation_space)),
         ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
         ("orders", f"at most {ours.sizes['Q']} open at a time (`max_open_orders`)"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default level, `level_3`"), rows)
 
@@ -166,12 +162,12 @@ def cuisineworld_reports() -> str:
 
 def cuisineworld_rules() -> str:
     """List every rule."""
-    return rules_of(rules, step)
+    return rules_of(rules, steps_of(step))
 
 
 def cuisineworld_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 def cuisineworld_rewards() -> str:

@@ -11,7 +11,6 @@ import numpy as np
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.house.engine import macro_actions, rules, step
@@ -24,7 +23,18 @@ from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
-from .writing import block_table, code, option_table, order_of_play, read_json, reason_list, rules_of, table, write_json
+from .writing import (
+    block_table,
+    code,
+    option_table,
+    order_of_play,
+    read_json,
+    reason_list,
+    rules_of,
+    steps_of,
+    table,
+    write_json,
+)
 
 RESULT_FILE = "house.json"
 TEAMS = {
@@ -59,7 +69,6 @@ def house_specs() -> str:
     both = [game("Housework-v0"), game("Transport-v0")]
     low = [game(own.id, action_level="primitive") for own in both]
     rows = [
-        ("module form", *(code(f"collab_overcooked.envs.{own.id.split('-')[0].lower()}_v0") for own in both)),
         ("agents", *("1 to 4; 2 if `agents` is not given" for _ in both)),
         ("a tick is", "a step of the original", "a frame of the original"),
         ("step", *("until an agent can choose anew, or one tick (`stepping`)" for _ in both)),
@@ -71,7 +80,6 @@ def house_specs() -> str:
         ("global state", *(f"`env.state()`, float32 {own.state_space.shape}" for own in both)),
         ("reward", *("1 for each wanted thing that comes to the goal place, to all agents" for _ in both)),
         ("episode", *(f"terminated when all is there, truncated after {own.max_cycles} ticks" for own in both)),
-        ("render modes", *(", ".join(map(code, shells.RENDER_MODES)) for _ in both)),
     ]
     return table(("", *(code(own.id) for own in both)), rows)
 
@@ -109,12 +117,12 @@ def house_reasons() -> str:
 
 def house_rules() -> str:
     """List the rules in the words of their kernels."""
-    return "\n\n".join(rules_of(module, step) for module in (rules, macro_actions))
+    return "\n\n".join(rules_of(module, steps_of(step)) for module in (rules, macro_actions))
 
 
 def house_order_of_play() -> str:
     """List what happens in a step, in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 def house_results() -> str:

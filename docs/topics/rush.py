@@ -9,7 +9,6 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.envs.lexicon import load_lexicon
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -24,7 +23,18 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
 from . import files
-from .writing import block_table, code, option_table, order_of_play, read_json, reason_list, rules_of, table, write_json
+from .writing import (
+    block_table,
+    code,
+    option_table,
+    order_of_play,
+    read_json,
+    reason_list,
+    rules_of,
+    steps_of,
+    table,
+    write_json,
+)
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"
@@ -45,9 +55,6 @@ def rush_specs() -> str:
     """List what a trainer asks first."""
     easy, hard = game(), game(scenario="hard")
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}", scenario="hard")`'),
-        ("in other words", '`collab_overcooked.make("AlienRush-v0", scenario="hard")`'),
-        ("module form", "`from collab_overcooked.envs import kitchen_rush_v0` with `parallel_env`, `env`, `raw_env`"),
         ("agents", f"any number from 1 on; {easy.n_agents} if `agents` is not given"),
         ("step", "one slot: every agent acts once, with its present worker"),
         ("actions", f"{code(easy.single_action_space)} (`easy`), {code(hard.single_action_space)} (`hard`)"),
@@ -56,13 +63,11 @@ def rush_specs() -> str:
             f"{code(easy.single_observation_space)} (`easy`), {code(hard.single_observation_space)} (`hard`)",
         ),
         ("global state", f"`env.state()`, {code(f'float32 {hard.state_space.shape}')} (`hard`)"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32, the same number for every agent"),
         (
             "episode",
             f"terminated once all orders are decided, truncated after {easy.max_cycles} steps (10 turns of 2 slots)",
         ),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default options"), rows)
 
@@ -130,12 +135,12 @@ def rush_words() -> str:
 
 def rush_rules() -> str:
     """List every rule."""
-    return rules_of(rules, step)
+    return rules_of(rules, steps_of(step))
 
 
 def rush_order_of_play() -> str:
     """List what happens in a slot, in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 # ------------------------------------------------------------------------------------------- scenarios, baselines

@@ -114,26 +114,26 @@ def template(words: str) -> str:
     return re.sub(r"\{(\w+)(!r)?\}", r"*\1*", words)
 
 
-def rules_of(rules: ModuleType, step: ModuleType | None = None) -> str:
+def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
     """List every rule of a module that is no step of the order of play, as a sentence with its function."""
-    listed = {name for name, _ in steps_of(step)} if step else set()
+    listed = {name for name, _ in steps}
     source = Path(str(rules.__file__)).read_text(encoding="utf-8")
     heads = {
         number: match[1]
         for number, line in enumerate(source.split("\n"), 1)
         if (match := re.match(r"# -{9,} (.*)", line))
     }
-    rows: list[tuple[str, str]] = []
+    lines: list[str] = []
     shown = 0
     for node in ast.parse(source).body:
         if not isinstance(node, ast.FunctionDef) or node.name in listed:
             continue
         head = max((number for number in heads if number < node.lineno), default=0)
         if head != shown:
-            rows.append((f"**{heads[head].capitalize()}**", ""))
+            lines += [""] * bool(lines) + [f"**{heads[head].capitalize()}**", ""]
             shown = head
-        rows.append((first_line(getattr(rules, node.name)), code(node.name)))
-    return table(("rule", "function"), rows)
+        lines.append(f"- {first_line(getattr(rules, node.name))} {code(node.name)}")
+    return "\n".join(lines)
 
 
 def calls(statements: Iterable[ast.stmt]) -> list[str]:
@@ -147,17 +147,17 @@ def calls(statements: Iterable[ast.stmt]) -> list[str]:
     return [name for _, name in sorted(found)]
 
 
-def steps_of(step: ModuleType) -> list[tuple[str, str]]:
-    """Return the functions that a module's ``step_env`` calls, in order, each with its sentence."""
-    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
+def steps_of(step: ModuleType, kernel: str = "step_env") -> list[tuple[str, str]]:
+    """Return the functions that a kernel of a module calls, in order, each with its sentence."""
+    function = getattr(step, kernel)
+    tree = ast.parse(inspect.getsource(getattr(function, "py_func", function)))
     assert isinstance(tree.body[0], ast.FunctionDef)
     return [(name, first_line(getattr(step, name))) for name in calls(tree.body[0].body) if hasattr(step, name)]
 
 
-def order_of_play(step: ModuleType) -> str:
-    """List the calls of a module's ``step_env`` in order."""
-    rows = [(i, sentence, code(name)) for i, (name, sentence) in enumerate(steps_of(step), 1)]
-    return table(("", "what happens", "function"), rows)
+def order_of_play(steps: Iterable[tuple[str, str]]) -> str:
+    """List the steps of a game in order."""
+    return "\n".join(f"{i}. {sentence} {code(name)}" for i, (name, sentence) in enumerate(steps, 1))
 
 
 def reason_list(reasons: Iterable[IntEnum]) -> str:

@@ -290,19 +290,6 @@ def time_limits() -> str:
     return table((*heads[:4], f"actions of {heads[4]} in references"), rows, right=(0, 1, 2, 3))
 
 
-def recipes() -> str:
-    """List the recipes by utensil."""
-    spec, rows = kitchen(), []
-    for station in spec.stations.values():
-        if station.kind != "utensil":
-            continue
-        made = [recipe for recipe in spec.recipes if recipe.utensil == station.name]
-        (steps,) = {recipe.time for recipe in made}
-        listed = "; ".join(f"{code(recipe.product)} {', '.join(recipe.inputs)}" for recipe in made)
-        rows.append((code(station.name), code(station.operation), steps, listed))
-    return table(("utensil", "operation", "steps", "recipes"), rows, right=(2,))
-
-
 FACTS = (
     specs,
     options,
@@ -321,5 +308,4 @@ FACTS = (
     legend,
     tasks,
     time_limits,
-    recipes,
 )

@@ -227,18 +227,6 @@ def _made(level: Level, item: str) -> str:
     return f"{recipe.tool}({', '.join(_made(level, part) for part in recipe.ingredients)})"
 
 
-def cuisineworld_recipes() -> str:
-    """List the cookbook by tool."""
-    level = load_level()
-    recipes = {kind: [recipe for recipe in level.recipes.values() if recipe.tool == kind] for kind in level.tools}
-    rows = [
-        (code(kind), "; ".join(f"{code(recipe.product)} {', '.join(recipe.ingredients)}" for recipe in made))
-        for kind, made in recipes.items()
-        if made
-    ]
-    return table(("tool", "recipes"), rows)
-
-
 # ------------------------------------------------------------------------------------------- pictures
 
 # Two agents of the paper's appendix H, level_9 with alpha 1: the commands of its first steps.
@@ -274,5 +262,4 @@ FACTS: tuple[Callable[[], str], ...] = (
     cuisineworld_rewards,
     cuisineworld_tools,
     cuisineworld_levels,
-    cuisineworld_recipes,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -168,7 +169,8 @@ def rush_scenarios() -> str:
 
 def rush_proofs() -> str:
     """Prove what the built-in scenarios claim."""
-    return files.run("check", "hard")
+    output = files.run("check", "hard")
+    return "\n".join(line for line in output.split("\n") if not re.match(r"episode \d is", line))
 
 
 def rush_results() -> str:

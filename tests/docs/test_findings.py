@@ -81,6 +81,11 @@ def test_printed_denominators_have_no_open_orders() -> None:
     assert with_all == 2
 
 
+def test_two_orders_of_level_4_expire_in_one_step() -> None:
+    _, lost, steps = idle("level_4", 1.0)
+    assert (len(lost), steps) == (31, 25)
+
+
 def test_level_12_without_a_fryer_has_a_ceiling() -> None:
     fries, ceilings = [], []
     for alpha in (1.0, 1.5, 2.0, 2.5, 3.0):

@@ -54,7 +54,8 @@ def _problems_of_rule(node: ast.FunctionDef, calls: set[str], tests: str, page: 
         yield "called nowhere in the package"
     if not re.search(rf"^test_(\w+_)?{re.escape(node.name.strip('_'))}(_\w+)?$", tests, re.MULTILINE):
         yield f"no test named test_{node.name}"
-    if f"| {sentence_of(node)} | `{node.name}` |" not in page:
+    row = rf"^(- |\d+\. ){re.escape(sentence_of(node))} `{node.name}`$"
+    if not re.search(row, page, re.MULTILINE):
         yield "its sentence is not on the page of its game: run docs/facts.py"
 
 

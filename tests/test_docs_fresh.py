@@ -104,19 +104,19 @@ def test_stale_facts_are_noticed(facts: Any) -> None:
 
 def test_deviations_that_parity_knows_are_written_down() -> None:
     known = {value for name, value in vars(parity).items() if isinstance(value, str) and re.fullmatch(r"[EC]\d+", name)}
-    page = (DOCS / "originals.md").read_text(encoding="utf-8")
+    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
     for kind in {*known, parity.FOREIGN}:
         for tag in re.findall(r"\b[ECM]\d+\b", kind):
-            assert f"| {tag} |" in page, f"docs/originals.md lacks {tag}"
+            assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
 
 
 def test_cuisineworld_deviations_are_written_down() -> None:
     values = [value for value in vars(cuisine_parity).values() if isinstance(value, str)]
     tags = {tag for value in values for tag in re.findall(r"^O\d+", value)}
     assert {"O22", "O34"} <= tags
-    page = (DOCS / "originals.md").read_text(encoding="utf-8")
+    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
     for tag in {*tags, cuisine_parity.NO_STATE}:
-        assert f"| {tag} |" in page, f"docs/originals.md lacks {tag}"
+        assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
 
 
 def test_baseline_counts_are_complete(facts: Any) -> None:
@@ -135,12 +135,7 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
 
 
 TINY = ("total_timesteps=600_000", "total_timesteps=16_384")  # the training of the first page, cut short
-LONG = ("docs/originals.md",)  # what its figures are computed from takes seconds
-CODED = [
-    pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path) in LONG else ())
-    for path in PAGES
-    if "```python" in path.read_text("utf-8")
-]
+CODED = [pytest.param(path, id=page_id(path)) for path in PAGES if "```python" in path.read_text("utf-8")]
 
 
 @pytest.mark.filterwarnings("default")

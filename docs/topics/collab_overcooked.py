@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 from functools import cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.games.collab_overcooked.engine import macro_actions, rules, step
 from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
 from collab_overcooked.games.collab_overcooked.engine.config import time_limit_of
@@ -21,14 +18,14 @@ from collab_overcooked.games.collab_overcooked.text import text
 
 from .writing import (
     block_table,
-    calls,
     code,
-    first_line,
-    folded,
+    drawn,
     option_table,
+    order_of_play,
+    reason_list,
     rules_of,
+    steps_of,
     table,
-    template,
 )
 
 ENV_ID = "CollabOvercooked-v0"
@@ -53,11 +50,6 @@ def specs() -> str:
     agents = [f"`agent_{i}` ({agent.name}, {agent.role})" for i, agent in enumerate(ours.kitchen.agents)]
     limits = sorted({limit_of(name) for name in ours.kitchen.tasks})
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}")`'),
-        (
-            "module form",
-            "`from collab_overcooked.envs import collab_overcooked_v0` with `parallel_env`, `env`, `raw_env`",
-        ),
         ("agents", ", ".join(agents)),
         ("actions, medium level", code(ours.single_action_space)),
         ("actions, primitive level", code(primitive.single_action_space)),
@@ -65,11 +57,9 @@ def specs() -> str:
         ("observation, grid", f"{code(f'{seen.dtype} {seen.shape}')}, each channel with bounds of its own"),
         ("observation with `orders=True`", f"{code(many.single_observation_space)}, more orders being shown"),
         ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", f"{ours.kitchen.delivery_reward:g} to every agent for a delivery of the current order, 0 otherwise"),
         ("longest episode", ", ".join(map(str, limits)) + f" steps by level; {many.max_cycles} with `orders`"),
         ("default task", f"{code(ours.pool.tasks[0])}, {ours.max_cycles} steps"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the paper's kitchen"), rows)
 
@@ -113,18 +103,17 @@ def grid_channels() -> str:
     channels = ["floor", "counter", "ingredient dispenser", "dish dispenser", "serving"]
     channels += [words.replace("_", " ") for words in kinds]
     assert len(channels) == 1 + Kind.UTENSIL + len(kinds)
-    marks = [f"self, facing {side}" for side in ("north", "south", "east", "west")]
-    marks += [f"a teammate, facing {side}" for side in ("north", "south", "east", "west")]
+    marks = [f"{who}, facing {side}" for who in ("self", "a teammate") for side in ("north", "south", "east", "west")]
     marks += ["plated: the object here lies on a dish", "utensil: steps done", "utensil: steps left"]
     marks += ["utensil: cooking", "utensil: ready", "on the serving cell: steps left in the episode (at most 255)"]
     assert len(marks) == GRID_CHANNELS
-    rows: list[tuple[str, str]] = [(str(i), name) for i, name in enumerate([*channels, *marks])]
+    first = len(channels) + len(marks)
     depth, items = ours.single_observation_space.shape[-1], len(ours.compiled.names.items)
-    assert len(rows) + items == depth
-    rows.append(
-        (f"{len(rows)}–{depth - 1}", f"the {items} items, where they are: in hands, on usable counters, in utensils")
+    assert first + items == depth
+    return (
+        f"Channels 0 to {first - 1}: {'; '.join([*channels, *marks])}. Channels {first} to {depth - 1}: the {items} "
+        "items, where they are: in hands, on usable counters, in utensils."
     )
-    return table(("channel", "set where"), rows)
 
 
 def items() -> str:
@@ -203,14 +192,12 @@ def utensils() -> list[tuple[str, str]]:
 
 def format_reasons() -> str:
     """List why a text is no action."""
-    rows = [(code(name), template(words)) for name, words in text.FORMAT_REASONS.items()]
-    return table(("code", "message"), rows)
+    return ", ".join(map(code, text.FORMAT_REASONS)) + "."
 
 
 def reasons() -> str:
     """List why the game refuses an action."""
-    rows = [(code(reason.name), int(reason), template(words)) for reason, words in text.REASONS.items()]
-    return table(("code", "number", "message"), rows, right=(1,))
+    return reason_list(text.REASONS)
 
 
 def events() -> str:
@@ -238,36 +225,14 @@ def events() -> str:
     return table(("code", "event", "when", "label in histories"), rows)
 
 
-def rewards() -> str:
-    """List what is paid."""
-    paid = game().compiled.tables.rewards
-    rows = [(code(event.name), f"{paid[0, event]:g}", f"{paid[1, event]:g}") for event in Event if event != Event.NONE]
-    return table(("event", "paid to every agent", "paid to the agent who did it"), rows, right=(1, 2))
+def collab_overcooked_order_of_play() -> str:
+    """List what happens in a step, in order."""
+    return order_of_play(steps_of(step))
 
 
 def rules_table() -> str:
     """List every rule."""
-    return "\n\n".join(map(rules_of, (rules, macro_actions)))
-
-
-def order_of_play() -> str:
-    """List the calls of ``step_env`` in order."""
-    function = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env))).body[0]
-    assert isinstance(function, ast.FunctionDef)
-    rows: list[tuple[Any, ...]] = []
-    for statement in function.body:
-        for level, called in branches(statement):
-            for name in called:
-                known = getattr(step, name, None)
-                rows.append((len(rows) + 1, first_line(known), code(name), level))
-    return table(("", "what happens", "function", "action level"), rows)
-
-
-def branches(statement: ast.stmt) -> list[tuple[str, list[str]]]:
-    """Return the functions that a statement calls, by action level."""
-    if isinstance(statement, ast.If):
-        return [("medium", calls(statement.body)), ("primitive", calls(statement.orelse))]
-    return [("both", calls([statement]))]
+    return "\n\n".join(rules_of(module, steps_of(step)) for module in (rules, macro_actions))
 
 
 def kitchen_pictures() -> str:
@@ -278,20 +243,13 @@ def kitchen_pictures() -> str:
         rows = [list(row) for row in spec.grid]
         for seat, agent in enumerate(spec.agents):
             rows[agent.start[1]][agent.start[0]] = str(seat)
-        picture = "\n".join("".join(row) for row in rows)
         who = ", ".join(f"{i} {agent.name} ({agent.role})" for i, agent in enumerate(spec.agents))
         knows = ", ".join(agent.name for agent in spec.agents if agent.knows_recipes)
         references = sum(bool(task.references) for task in spec.tasks.values())
-        lines = [
-            f"### {name}",
-            spec.description,
-            f"```text\n{picture}\n```",
-            f"Agents: {who}. Recipes are known to {knows}. Actions: {game(kitchen=name).n_actions}. "
-            f"Tasks: {len(spec.tasks)}, {references} of them with reference trajectories. "
-            f"`stuck_limit`: {spec.stuck_limit}.",
-        ]
-        parts.append("\n\n".join(lines))
-    return "\n\n".join(parts)
+        summary = f"{spec.description} Agents: {who}. Recipes are known to {knows}. Tasks: {len(spec.tasks)}, "
+        summary += f"{references} of them with reference trajectories."
+        parts.append((code(name), drawn(rows), summary, game(kitchen=name).n_actions, spec.stuck_limit))
+    return table(("kitchen", "grid", "description", "actions", "`stuck_limit`"), parts)
 
 
 def legend() -> str:
@@ -312,22 +270,11 @@ def limit_of(task: str, rule: str = "inclusive") -> int:
 def tasks() -> str:
     """List the tasks by level."""
     spec, known = kitchen(), task_references({}).tasks
-    rows = [
-        (level, spec.tasks[name].title, code(name), raw_ingredients(spec, name), *known[name].behaviours.values())
-        for level, names in sorted(spec.levels().items())
-        for name in names
-    ]
-    heads = ("level", "task", "name", "raw ingredients", *known["boiled_egg"].behaviours)
-    return table(heads, rows, right=(0, 4, 5, 6, 7))
-
-
-def raw_ingredients(spec: Kitchen, name: str) -> str:
-    """List the raw ingredients of a product."""
-    if name in spec.ingredients:
-        return name.replace("_", " ")
-    recipe = spec.recipe_by_product.get(name)
-    assert recipe is not None
-    return ", ".join(raw_ingredients(spec, part) for part in recipe.inputs)
+    rows = []
+    for level, names in sorted(spec.levels().items()):
+        (behaviours,) = {tuple(known[name].behaviours.values()) for name in names}
+        rows.append((level, ", ".join(map(code, names)), *behaviours))
+    return table(("level", "tasks", *known["boiled_egg"].behaviours), rows, right=(0, 2, 3, 4, 5))
 
 
 def time_limits() -> str:
@@ -343,29 +290,6 @@ def time_limits() -> str:
     return table((*heads[:4], f"actions of {heads[4]} in references"), rows, right=(0, 1, 2, 3))
 
 
-def recipes() -> str:
-    """List the recipes by utensil."""
-    spec, parts = kitchen(), []
-    used = {part for task in spec.tasks for part in (task, *below(spec, task))}
-    for station in spec.stations.values():
-        if station.kind != "utensil":
-            continue
-        made = [recipe for recipe in spec.recipes if recipe.utensil == station.name]
-        rows = [
-            (code(recipe.product), ", ".join(recipe.inputs), recipe.time, "yes" if recipe.product in used else "no")
-            for recipe in made
-        ]
-        body = table(("product", "inputs", "steps", "part of a task"), rows, right=(2,))
-        parts.append(folded(f"{station.name}: {len(made)} recipes, started with {station.operation}", body))
-    return "\n\n".join(parts)
-
-
-def below(spec: Kitchen, name: str) -> set[str]:
-    """Return all foods below a product."""
-    recipe = spec.recipe_by_product.get(name)
-    return set() if recipe is None else {part for given in recipe.inputs for part in (given, *below(spec, given))}
-
-
 FACTS = (
     specs,
     options,
@@ -378,12 +302,10 @@ FACTS = (
     format_reasons,
     reasons,
     events,
-    rewards,
     rules_table,
-    order_of_play,
+    collab_overcooked_order_of_play,
     kitchen_pictures,
     legend,
     tasks,
     time_limits,
-    recipes,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -11,7 +9,6 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
@@ -23,14 +20,26 @@ from collab_overcooked.games.craft.suite import (
     score_records,
     upper_bounds,
 )
-from collab_overcooked.games.craft.text import text
 from collab_overcooked.metrics.orders import OrderCell
 
-from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
+from .writing import (
+    block_table,
+    code,
+    first_line,
+    option_table,
+    order_of_play,
+    read_json,
+    reason_list,
+    rules_of,
+    steps_of,
+    table,
+    write_json,
+)
 
 RESULT_FILE = "craft.json"
 CRAFT = "CraftKitchen-v0"
 LEVELS = ("field", "house")
+STEPS = [("command_agents", first_line(step.command_agents)), *steps_of(step, "pass_time")]
 TEAMS = {  # policy -> numbers of agents
     "random": (2,),
     "greedy:ahead=0": (2,),
@@ -50,15 +59,12 @@ def craft_specs() -> str:
     """List what a trainer asks first."""
     own = game()
     rows = [
-        ("module form", "`from collab_overcooked.envs import craft_kitchen_v0`"),
         ("agents", "1 to 4; the level's own (2) if `agents` is not given"),
         ("actions", f"{code(own.single_action_space)}; {game(level='field').n_actions} on `field`"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`; exact"),
         ("observation", code(own.single_observation_space)),
         ("global state", f"`env.state()`, float32 {own.state_space.shape}"),
         ("reward", "1 for every order served, to all agents; `shaped_reward` in the infos"),
         ("episode", "truncated after 60 steps"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", code(CRAFT)), rows)
 
@@ -70,23 +76,17 @@ def craft_options() -> str:
 
 def craft_rules() -> str:
     """List the rules in the words of their kernels."""
-    return rules_of(rules)
+    return rules_of(rules, STEPS)
 
 
 def craft_order_of_play() -> str:
     """List what happens in a step, in order."""
-    kernel = getattr(step.pass_time, "py_func", step.pass_time)
-    (tree,) = ast.parse(inspect.getsource(kernel)).body
-    assert isinstance(tree, ast.FunctionDef)
-    names = ["command_agents", *(name for name in calls(tree.body) if hasattr(step, name))]
-    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(names, 1)]
-    return table(("", "what happens", "function"), rows)
+    return order_of_play(STEPS)
 
 
 def craft_reasons() -> str:
     """List why commands are refused."""
-    rows = [(code(reason.name), text.REFUSED[reason]) for reason in Reason if reason]
-    return table(("code", "what is said"), [(name, words.replace("{", "*").replace("}", "*")) for name, words in rows])
+    return reason_list(filter(None, Reason))
 
 
 def craft_features() -> str:
@@ -105,13 +105,12 @@ def craft_features() -> str:
 
 
 def craft_bounds() -> str:
-    """List the proven bounds of the built-in levels."""
-    found = {(level, agents): upper_bounds(level, agents, {}) for level in levels() for agents in (1, 2, 3, 4)}
-    rows = [
-        (code(level), agents, *(f"{ratio:.3f}" for ratio in own), f"{sum(own) / len(own):.3f}")
-        for (level, agents), own in found.items()
-    ]
-    return table(("level", "agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(1, 8))
+    """List the proven bounds, which are the same on all built-in levels."""
+    rows = []
+    for agents in (1, 2, 3, 4):
+        (bounds,) = {tuple(upper_bounds(level, agents, {})) for level in levels()}
+        rows.append((agents, *(f"{ratio:.3f}" for ratio in bounds), f"{sum(bounds) / len(bounds):.3f}"))
+    return table(("agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(7))
 
 
 def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[OrderCell]:

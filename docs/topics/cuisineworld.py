@@ -9,7 +9,6 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.games.cuisineworld.engine import compile as compiler
 from collab_overcooked.games.cuisineworld.engine import rules, step
 from collab_overcooked.games.cuisineworld.engine.constants import Reason
@@ -19,21 +18,20 @@ from collab_overcooked.games.cuisineworld.engine.observe import (
     ORIGINAL_LENGTH,
     TOOL_FEATURES,
 )
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.games.cuisineworld.engine.spec import Level, levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.text import text
 
 from .writing import (
     DOCS,
     block_table,
     code,
     first_line,
-    folded,
     option_table,
     order_of_play,
+    reason_list,
     rules_of,
+    steps_of,
     table,
-    template,
 )
 
 ENV_ID = "CuisineWorld-v0"
@@ -55,34 +53,17 @@ def cuisineworld_specs() -> str:
     ours = game()
     lengths = ", ".join(f"{game(agents=n).single_observation_space.shape[0]} with {n} agents" for n in SIZES)
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}", level="level_3", agents=2)`'),
-        ("module form", "`from collab_overcooked.envs import cuisineworld_v0` with `parallel_env`, `env`, `raw_env`"),
         ("central agent", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
         ("agents", f"any number from 1 on; {ours.n_agents} if `agents` is not given"),
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
         ("observation, original64", code(game(agents=2, obs="original64").single_observation_space)),
         ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
         ("orders", f"at most {ours.sizes['Q']} open at a time (`max_open_orders`)"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default level, `level_3`"), rows)
-
-
-def cuisineworld_sizes() -> str:
-    """List spaces by level."""
-    rows = []
-    for name in levels():
-        one = game(level=name)
-        lengths = [game(level=name, agents=n).single_observation_space.shape[0] for n in SIZES]
-        items = len(one.level.items) - len(one.level.base_ingredients)
-        rows.append((code(name), one.n_agents, len(one.level.locations), items, one.n_actions, *lengths))
-    heads = ("level", "agents in the file", "locations", "products", "actions")
-    heads += tuple(f"features, {n} agents" for n in SIZES)
-    return table(heads, rows, right=range(1, 5 + len(SIZES)))
 
 
 def cuisineworld_options() -> str:
@@ -135,11 +116,10 @@ def cuisineworld_original64() -> str:
         ("12, 13, 14", "`agent_0`: location (3 × kind + number), held object (−1 for none), 1 if busy"),
         ("15, 16, 17", "`agent_1`: the same"),
     ]
-    for k, kind in enumerate(compiler.ORIGINAL_KINDS):
-        at = 18 + 4 * k
-        words = f"{kind} 0 to 2: content (−1 for none, else a sum of powers of two); 1 if one is busy"
-        rows.append((f"{at}–{at + 2}, {at + 3}", words))
-    rows.append((f"{18 + 4 * len(compiler.ORIGINAL_KINDS)}–{ORIGINAL_LENGTH - 1}", "always 0"))
+    end = 18 + 4 * len(compiler.ORIGINAL_KINDS)
+    words = "by four: content of number 0 to 2 (−1 for none, else a sum of powers of two), then 1 if one is busy"
+    rows.append((f"18–{end - 1}", f"{', '.join(compiler.ORIGINAL_KINDS)}, {words}"))
+    rows.append((f"{end}–{ORIGINAL_LENGTH - 1}", "always 0"))
     return table(("index", "content"), rows)
 
 
@@ -174,37 +154,7 @@ def _spans(numbers: Sequence[int]) -> str:
 
 def cuisineworld_reports() -> str:
     """List why the game refuses a command."""
-    rows = [
-        (code(reason.name), int(reason), template(words.replace("{agent}", "{n}")) or "*(no word)*")
-        for reason, words in text.REPORTS.items()
-    ]
-    assert [reason for reason in Reason if reason] == list(text.REPORTS)
-    return table(("reason", "bit", "message"), rows, right=(1,))
-
-
-INVALID: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("fewer than two or more than four parts", ("noop",)),
-    ("an unknown verb", ("cook_agent0_pot0",)),
-    ("no number of an agent", ("goto_bob_pot0",)),
-    ("a location that the kitchen lacks", ("goto_agent0_oven0",)),
-    ("four parts, but neither get nor put", ("goto_agent0_rice_pot0",)),
-    ("an agent commanded twice", ("noop_agent0", "goto_agent0_pot0")),
-    ("*no command at all*", ()),
-    ("*an agent that does not exist*", ("goto_agent7_pot0",)),
-    ("*no location*", ("goto_agent0",)),
-)
-
-
-def cuisineworld_invalid() -> str:
-    """Give invalid lists of commands and list what is said about them."""
-    env = collab_overcooked.make(ENV_ID, agents=2)
-    rows = []
-    for what, commands in INVALID:
-        env.reset(seed=0)
-        moment = env.command(commands)
-        assert not any(moment.obeyed)
-        rows.append((what, code(list(commands)), "; ".join(map(code, moment.feedback)) or "*(no word)*"))
-    return table(("list with", "example", "message"), rows)
+    return reason_list(filter(None, Reason))
 
 
 # ------------------------------------------------------------------------------------------- rules
@@ -212,12 +162,12 @@ def cuisineworld_invalid() -> str:
 
 def cuisineworld_rules() -> str:
     """List every rule."""
-    return rules_of(rules)
+    return rules_of(rules, steps_of(step))
 
 
 def cuisineworld_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 def cuisineworld_rewards() -> str:
@@ -247,27 +197,19 @@ def cuisineworld_tools() -> str:
 
 
 def cuisineworld_levels() -> str:
-    """Show all levels, then their orders with the steps that each lives."""
-    paces = [f"α&nbsp;{alpha:g}" for alpha in PAPER_ALPHAS]
+    """Show all levels with their orders, the recipe tree of each, and the work in it."""
     rows: list[tuple[Any, ...]] = []
-    orders: dict[str, tuple[Any, ...]] = {}
     for name in levels():
         level = load_level(name)
         kitchen = ", ".join(f"{n} {kind}" if n > 1 else kind for kind, n in Counter(level.kitchen).items())
-        listed = ", ".join(map(code, level.order_names)) + _note(level)
-        intervals = (level.timing(alpha).interval for alpha in PAPER_ALPHAS)
-        rows.append((code(name), level.paper_class, level.agents, kitchen, listed, *intervals))
-        for dish in level.order_names:
-            lives = [level.lifetime_of(dish, alpha) for alpha in PAPER_ALPHAS]
-            assert orders.setdefault(dish, row := (_made(level, dish), level.work(dish), *lives)) == row
-    heads = ("level", "class", "agents", "kitchen", "orders", *(f"steps between, {pace}" for pace in paces))
-    dishes = [(code(dish), *row) for dish, row in orders.items()]
-    return "\n\n".join(
-        [
-            table(heads, rows, right=(2, *range(5, 5 + len(paces)))),
-            table(("order", "made of", "work", *paces), dishes, right=range(2, 3 + len(paces))),
-        ]
-    )
+        orders = (f"{code(dish)} {_made(level, dish)} {level.work(dish)}" for dish in level.order_names)
+        features = game(level=name, agents=2).single_observation_space.shape[0]
+        actions = game(level=name).n_actions
+        rows.append(
+            (code(name), level.paper_class, level.agents, actions, features, kitchen, "; ".join(orders) + _note(level))
+        )
+    heads = ("level", "class", "agents", "actions", "features, 2 agents", "kitchen", "orders, recipe and work")
+    return table(heads, rows, right=(2, 3, 4))
 
 
 def _note(level: Level) -> str:
@@ -283,39 +225,6 @@ def _made(level: Level, item: str) -> str:
     if recipe is None:
         return item
     return f"{recipe.tool}({', '.join(_made(level, part) for part in recipe.ingredients)})"
-
-
-def cuisineworld_recipes() -> str:
-    """List the cookbook by tool."""
-    level = load_level()
-    ordered = {part for name in levels() for recipe in load_level(name).recipes_here for part in [recipe.product]}
-    parts = []
-    for kind in level.tools:
-        made = [recipe for recipe in level.recipes.values() if recipe.tool == kind]
-        if made:
-            rows = [
-                (code(recipe.product), ", ".join(recipe.ingredients), "yes" if recipe.product in ordered else "no")
-                for recipe in made
-            ]
-            body = table(("product", "ingredients", "leads to an order of some level"), rows)
-            parts.append(folded(f"{kind}: {len(made)} recipe{'s' * (len(made) != 1)}", body))
-    return "\n\n".join(parts)
-
-
-def cuisineworld_counts() -> str:
-    """Count dishes and ingredients."""
-    every = [load_level(name) for name in levels()]
-    shipped = [level for level in every if level.name not in EXTRA_LEVELS]
-    rows = []
-    for words, chosen in (("all levels", every), ("the paper's twelve levels", shipped)):
-        dishes = {name for level in chosen for name in level.order_names}
-        used = {item for level in chosen for name in level.order_names for item in level.tree(name)}
-        base = used & set(every[0].base_ingredients)
-        kinds = {kind for level in chosen if level.name != "level_12_fryer" for kind in level.kitchen}
-        rows.append((words, len(dishes), len(base), len(kinds)))
-    total = (f"cookbook: {len(every[0].recipes)} recipes", "–", len(every[0].base_ingredients), len(every[0].tools))
-    heads = ("counted over", "dishes that are ordered", "base ingredients", "kinds of tools in original kitchens")
-    return table(heads, [*rows, total], right=(1, 2, 3))
 
 
 # ------------------------------------------------------------------------------------------- pictures
@@ -342,19 +251,15 @@ def draw_pictures() -> None:
 
 FACTS: tuple[Callable[[], str], ...] = (
     cuisineworld_specs,
-    cuisineworld_sizes,
     cuisineworld_options,
     cuisineworld_features,
     cuisineworld_items,
     cuisineworld_original64,
     cuisineworld_actions,
     cuisineworld_reports,
-    cuisineworld_invalid,
     cuisineworld_rules,
     cuisineworld_order_of_play,
     cuisineworld_rewards,
     cuisineworld_tools,
     cuisineworld_levels,
-    cuisineworld_recipes,
-    cuisineworld_counts,
 )

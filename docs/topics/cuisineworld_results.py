@@ -45,14 +45,12 @@ def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
 def cuisineworld_idle() -> str:
     """Show what a team that does nothing resolves, beside what is published for teams of GPT-4."""
     rows = []
-    for level in ("level_3", "level_4", "level_12"):
-        for alpha in PAPER_ALPHAS:
-            idle = play_idle(level, alpha)
-            theirs = [str(table.cell(level, alpha)) for table in published().tables.values()]
-            counted = [idle[name] for name in ("drawn", "expired", "failing steps", "open")]
-            rows.append((code(level), f"{alpha:g}", *counted, ", ".join(theirs)))
-    heads = ("level", "α", "drawn", "expired", "steps with one", "open at the end", "published, 2, 3, 4 agents")
-    return table(heads, rows, right=range(1, 6))
+    for alpha in PAPER_ALPHAS:
+        idle = play_idle("level_3", alpha)
+        theirs = [str(table.cell("level_3", alpha)) for table in published().tables.values()]
+        rows.append((f"{alpha:g}", *(idle[name] for name in ("drawn", "expired", "open")), ", ".join(theirs)))
+    heads = ("α", "drawn", "expired", "open at the end", "published, 2, 3, 4 agents")
+    return table(heads, rows, right=range(4))
 
 
 # ------------------------------------------------------------------------------------------- baselines
@@ -63,22 +61,35 @@ def cuisineworld_results() -> str:
     measured = _measured()
     if not measured:
         return "Not measured yet: `python docs/facts.py --cuisineworld` measures and writes this table."
-    parts = []
     theirs = published()
-    for agents in SIZES:
-        own = {team: _scores(tallies.get(str(agents), {})) for team, tallies in measured.items()}
-        rows: list[tuple[Any, ...]] = []
-        for name, group in theirs.classes.items():
-            rows += [_score_row(code(level), theirs.tables[agents], own, [level]) for level in group]
-            rows.append(_score_row(f"*{name}, mean*", theirs.tables[agents], own, group))
-        rows.append(_score_row("**mean of the twelve**", theirs.tables[agents], own, theirs.levels))
-        rows += [_score_row(code(level), None, own, [level]) for level in EXTRA_LEVELS]
-        heads = ("level", f"GPT-4, published (table {theirs.printed[agents]['table']})", *map(code, own))
-        parts.append(f"### {agents} agents\n\n" + table(heads, rows, right=range(1, 2 + len(own))))
+    scores = {
+        team: {agents: _scores(tallies.get(str(agents), {})) for agents in SIZES} for team, tallies in measured.items()
+    }
+    idle = [
+        team
+        for team, sizes in scores.items()
+        if not any(any(score) for own in sizes.values() for score in own.values())
+    ]
+    scores = {team: sizes for team, sizes in scores.items() if team not in idle}
+    groups = [(name, group) for name, levels in theirs.classes.items() for name, group in _groups(name, levels)]
+    groups += [("**mean of the twelve**", theirs.levels), *((code(level), [level]) for level in EXTRA_LEVELS)]
+    rows = []
+    for name, group in groups:
+        known = set(group) <= set(theirs.levels)
+        gpt4 = [_share(theirs.tables[agents].average(group) if known else None) for agents in SIZES]
+        ours = [[_score(sizes[agents], group) for agents in SIZES] for sizes in scores.values()]
+        rows.append((name, *map(", ".join, (gpt4, *ours))))
+    printed = ", ".join(str(theirs.printed[agents]["table"]) for agents in SIZES)
+    heads = ("level", f"GPT-4, published (tables {printed})", *map(code, scores))
     missing = [team for team in BASELINES if team not in measured]
-    if missing:
-        parts.append(f"Not measured yet: {', '.join(map(code, missing))}.")
-    return "\n\n".join(parts)
+    note = f"\n\nNot measured yet: {', '.join(map(code, missing))}." if missing else ""
+    zero = f"\n\n{', '.join(map(code, idle))}: 0 everywhere." if idle else ""
+    return table(heads, rows, right=range(1, len(heads))) + zero + note
+
+
+def _groups(name: str, levels: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
+    """Return the rows of a class of levels: each level, then their mean."""
+    return [*((code(level), [level]) for level in levels), (f"*{name}, mean*", levels)]
 
 
 def _measured() -> dict[str, Any]:
@@ -96,15 +107,9 @@ def _scores(tallies: Mapping[str, Mapping[str, Sequence[int]]]) -> dict[str, tup
     return scores
 
 
-def _score_row(name: str, theirs: Any, own: Mapping[str, Mapping[str, Any]], group: Sequence[str]) -> tuple[Any, ...]:
-    known = theirs.average(group) if theirs else None
-    cells = []
-    for scores in own.values():
-        by_order = mean_known(scores[level][0] for level in group if level in scores)
-        by_step = mean_known(scores[level][1] for level in group if level in scores)
-        same = _share(by_order) == _share(by_step)
-        cells.append(_share(by_order) + ("" if same else f" ({_share(by_step)})"))
-    return (name, _share(known), *cells)
+def _score(scores: Mapping[str, Any], group: Sequence[str]) -> str:
+    by_order, by_step = (_share(mean_known(scores[level][i] for level in group if level in scores)) for i in (0, 1))
+    return by_order if by_order == by_step else f"{by_order} ({by_step})"
 
 
 def _share(value: float | None) -> str:

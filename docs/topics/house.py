@@ -11,7 +11,6 @@ import numpy as np
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.house.engine import macro_actions, rules, step
@@ -20,12 +19,22 @@ from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.games.house.engine.constants import Goal, Kind, Place, Reason, Rel, Thing
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.suite import published, rate_improvement, score_record, step_improvement
-from collab_overcooked.games.house.text import text
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
-from .writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, write_json
+from .writing import (
+    block_table,
+    code,
+    option_table,
+    order_of_play,
+    read_json,
+    reason_list,
+    rules_of,
+    steps_of,
+    table,
+    write_json,
+)
 
 RESULT_FILE = "house.json"
 TEAMS = {
@@ -60,7 +69,6 @@ def house_specs() -> str:
     both = [game("Housework-v0"), game("Transport-v0")]
     low = [game(own.id, action_level="primitive") for own in both]
     rows = [
-        ("module form", *(code(f"collab_overcooked.envs.{own.id.split('-')[0].lower()}_v0") for own in both)),
         ("agents", *("1 to 4; 2 if `agents` is not given" for _ in both)),
         ("a tick is", "a step of the original", "a frame of the original"),
         ("step", *("until an agent can choose anew, or one tick (`stepping`)" for _ in both)),
@@ -72,7 +80,6 @@ def house_specs() -> str:
         ("global state", *(f"`env.state()`, float32 {own.state_space.shape}" for own in both)),
         ("reward", *("1 for each wanted thing that comes to the goal place, to all agents" for _ in both)),
         ("episode", *(f"terminated when all is there, truncated after {own.max_cycles} ticks" for own in both)),
-        ("render modes", *(", ".join(map(code, shells.RENDER_MODES)) for _ in both)),
     ]
     return table(("", *(code(own.id) for own in both)), rows)
 
@@ -83,8 +90,9 @@ def housework_options() -> str:
 
 
 def transport_options() -> str:
-    """List the options of Transport."""
-    return option_table(Transport, ())
+    """List the options of Transport that are not those of Housework."""
+    known = housework_options().split("\n")[2:]
+    return "\n".join(row for row in option_table(Transport, ()).split("\n") if row not in known)
 
 
 def house_features() -> str:
@@ -104,17 +112,17 @@ def house_features() -> str:
 
 def house_reasons() -> str:
     """List why actions are refused, or fail."""
-    return table(("code", "message"), [(code(reason.name), text.REASONS[reason]) for reason in Reason])
+    return reason_list(Reason)
 
 
 def house_rules() -> str:
     """List the rules in the words of their kernels."""
-    return rules_of(rules) + "\n" + rules_of(macro_actions)
+    return "\n\n".join(rules_of(module, steps_of(step)) for module in (rules, macro_actions))
 
 
 def house_order_of_play() -> str:
     """List what happens in a step, in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 def house_results() -> str:
@@ -140,8 +148,8 @@ def _results(suite: str, measured: dict[str, Any]) -> str:
         for team, own in measured.items()
     ]
     heads = ("team", "agents", "episodes", f"{suite}: {_measure(suite)}", "success %", "improvement over one agent %")
-    numbers = [(who, _printed(value)) for who, value in published()[suite].items()]
-    theirs = table((f"published ({suite}), measured in other simulators", _measure(suite)), numbers, right=(1,))
+    numbers = ", ".join(f"{who} {_printed(value)}" for who, value in published()[suite].items())
+    theirs = f"Published, in another simulator, {_measure(suite)}: {numbers}."
     return table(heads, rows, right=range(1, len(heads))) + "\n\n" + theirs
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
-from collab_overcooked.envs import shells
 from collab_overcooked.games.overcooked.engine import directives, macro_actions, rules, step
 from collab_overcooked.games.overcooked.engine.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
 from collab_overcooked.games.overcooked.engine.generate import Wishes
@@ -28,9 +27,10 @@ from .writing import (
     option_table,
     order_of_play,
     read_json,
+    reason_list,
     rules_of,
+    steps_of,
     table,
-    template,
     write_json,
 )
 
@@ -50,17 +50,13 @@ def overcooked_specs() -> str:
     """List what a trainer asks first."""
     ours = game()
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}", layout="cramped_room")`'),
-        ("module form", "`from collab_overcooked.envs import overcooked_v0` with `parallel_env`, `env`, `raw_env`"),
         ("central control", f'`gymnasium.make("{registry.NAMESPACE}/{ENV_ID}")`, actions `MultiDiscrete`'),
-        ("agents", f"1 to 4 (`players`); {ours.n_agents} in `cramped_room`"),
+        ("agents", f"1 to 4 (`agents`); {ours.n_agents} in `cramped_room`"),
         ("primitive actions", f"{code(ours.single_action_space)}: {', '.join(map(code, ours.action_texts()))}"),
         ("directives", f"{code(game(action_level='medium').single_action_space)}, more on larger layouts"),
         ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32: what the team's deliveries paid; own shaped reward in `info[agent]['shaped_reward']`"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default layout, `cramped_room`"), rows)
 
@@ -112,9 +108,7 @@ def overcooked_directives() -> str:
 
 def overcooked_reasons() -> str:
     """List why actions are refused."""
-    return table(
-        ("code", "message"), [(code(reason.name), template(text.REASONS[reason])) for reason in Reason if reason]
-    )
+    return reason_list(filter(None, Reason))
 
 
 def overcooked_events() -> str:
@@ -124,12 +118,12 @@ def overcooked_events() -> str:
 
 def overcooked_rules() -> str:
     """List every rule."""
-    return "\n\n".join(map(rules_of, (rules, macro_actions, directives)))
+    return "\n\n".join(rules_of(module, steps_of(step)) for module in (rules, macro_actions, directives))
 
 
 def overcooked_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 # ------------------------------------------------------------------------------------------- scores

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.games.overcooked.v2.engine import rules, step
 from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, Event
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.suite import ALL_SEEN, PAPER, published
 
-from .writing import code, drawn, evaluate, option_table, order_of_play, read_json, rules_of, table, write_json
+from .writing import (
+    code,
+    drawn,
+    evaluate,
+    option_table,
+    order_of_play,
+    read_json,
+    rules_of,
+    steps_of,
+    table,
+    write_json,
+)
 
 ENV_ID = "OvercookedV2-v0"
 RESULT_FILE = "overcooked_v2.json"
@@ -21,16 +31,12 @@ def overcooked_v2_specs() -> str:
     """List what a trainer asks first."""
     game = registry.load_game(ENV_ID)
     rows = [
-        ("make", f'`collab_overcooked.make("{ENV_ID}", layout="grounded_coord_simple")`'),
-        ("module form", "`from collab_overcooked.envs import overcooked_v2_v0` with `parallel_env`, `env`, `raw_env`"),
         ("agents", "2; 1 in `long_room`"),
         ("actions", f"{code(game.single_action_space)}: {', '.join(map(code, game.action_texts()))}"),
         ("observation", f"{code(game.single_observation_space)}"),
         ("global state", code(f"float32 {game.state_space.shape}")),
-        ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32: points of the team; own shaped reward in `info[agent]['shaped_reward']`"),
         ("episode", f"truncated after {game.max_cycles} steps (`max_cycles`); never terminated"),
-        ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
     ]
     return table(("", "with the default layout, `grounded_coord_simple`"), rows)
 
@@ -47,12 +53,12 @@ def overcooked_v2_events() -> str:
 
 def overcooked_v2_rules() -> str:
     """List the rules that differ from Overcooked."""
-    return rules_of(rules)
+    return rules_of(rules, steps_of(step))
 
 
 def overcooked_v2_order_of_play() -> str:
     """List the calls of ``step_env`` in order."""
-    return order_of_play(step)
+    return order_of_play(steps_of(step))
 
 
 def overcooked_v2_layouts() -> str:
@@ -64,8 +70,8 @@ def overcooked_v2_layouts() -> str:
         for letter, (x, y) in zip("ab", layout.starts, strict=False):
             rows[y][x] = letter
         recipes = ", ".join(code("".join(map(str, recipe))) for recipe in layout.recipes)
-        parts.append((code(name), drawn(rows), layout.description, recipes))
-    return table(("layout", "grid", "what it is", "recipes"), parts)
+        parts.append((code(name), drawn(rows), recipes))
+    return table(("layout", "grid", "recipes"), parts)
 
 
 def overcooked_v2_ingredients() -> str:

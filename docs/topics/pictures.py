@@ -195,14 +195,24 @@ def draw(names: list[str]) -> None:
 
 
 def films_of_readme() -> str:
-    """Show the games as a table of three columns."""
+    """Show the games on the first page of the repository."""
+    return films("", "docs/")
+
+
+def films_of_start() -> str:
+    """Show the games on the first page of the site."""
+    return films("../", "")
+
+
+def films(root: str, pages: str) -> str:
+    """Show the games as a table of three columns, for a page that finds the repository and the pages there."""
     cells = []
     for film in FILMS:
-        page = f"docs/games/{registry.find(film.env_id).game.split('.')[2]}.md"
-        picture = f"![{film.env_id}: {film.caption}](collab_overcooked/play/films/{film.path.name})"
-        cells.append(f"[{picture}]({page})<br>`{film.env_id}`: {film.caption}, played by `{film.policy}`")
+        page = f"{pages}games/{registry.find(film.env_id).game.split('.')[2]}.md"
+        picture = f"![{film.env_id}: {film.caption}]({root}collab_overcooked/play/films/{film.path.name})"
+        cells.append(f"[{picture}]({page})<br>`{film.env_id}`, played by `{film.policy}`")
     rows = [f"| {' | '.join(cells[i : i + 3])} |" for i in range(0, len(cells), 3)]
     return "\n".join(["| | | |", "|---|---|---|", *rows])
 
 
-FACTS = (films_of_readme,)
+FACTS = (films_of_readme, films_of_start)

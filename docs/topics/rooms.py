@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs import shells
 from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
@@ -22,18 +21,14 @@ def rooms_specs() -> str:
     def both(name: str) -> tuple[str, str]:
         return code(getattr(capture, name)), code(getattr(escape, name))
 
-    same = ("int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`",) * 2
     rows = [
-        ("make", *(f'`collab_overcooked.make("{env_id}")`' for env_id in (CAPTURE, ESCAPE))),
-        ("agents", "1 to 8; 2 if `players` is not given", "likewise"),
-        ("step", "one turn", "likewise"),
+        ("agents", "1 to 8; 2 if `agents` is not given", "the same"),
+        ("step", "one turn", "the same"),
         ("actions", *both("single_action_space")),
         ("observation", *both("single_observation_space")),
         ("global state", *both("state_space")),
-        ("action mask", *same),
         ("reward", "1 for a capture, for all players", "1 for an escape, -1 for a loss, for all players"),
         ("episode", "terminated by a capture, truncated after 30 turns", "terminated by escape or loss, truncated too"),
-        ("render modes", *(", ".join(map(code, shells.RENDER_MODES)),) * 2),
     ]
     return table(("", code(CAPTURE), code(ESCAPE)), rows)
 

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from enum import IntEnum
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -117,30 +119,26 @@ def template(words: str) -> str:
     return re.sub(r"\{(\w+)(!r)?\}", r"*\1*", words)
 
 
-def rules_of(rules: ModuleType) -> str:
-    """List every rule of a module as a sentence with its function."""
+def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
+    """List every rule of a module that is no step of the order of play, as a sentence with its function."""
+    listed = {name for name, _ in steps}
     source = Path(str(rules.__file__)).read_text(encoding="utf-8")
     heads = {
         number: match[1]
         for number, line in enumerate(source.split("\n"), 1)
         if (match := re.match(r"# -{9,} (.*)", line))
     }
-    parts: list[tuple[int, list[tuple[str, str]]]] = []
-    rows: list[tuple[str, str]] = []
-    at = 0
+    lines: list[str] = []
+    shown = 0
     for node in ast.parse(source).body:
-        if not isinstance(node, ast.FunctionDef):
+        if not isinstance(node, ast.FunctionDef) or node.name in listed:
             continue
         head = max((number for number in heads if number < node.lineno), default=0)
-        if head != at and rows:
-            parts.append((at, rows))
-            rows = []
-        at = head
-        rows.append((first_line(getattr(rules, node.name)), code(node.name)))
-    parts.append((at, rows))
-    return "\n\n".join(
-        f"**{heads[head].capitalize()}**\n\n" + table(("rule", "function"), rows) for head, rows in parts
-    )
+        if head != shown:
+            lines += [""] * bool(lines) + [f"**{heads[head].capitalize()}**", ""]
+            shown = head
+        lines.append(f"- {first_line(getattr(rules, node.name))} {code(node.name)}")
+    return "\n".join(lines)
 
 
 def calls(statements: Iterable[ast.stmt]) -> list[str]:
@@ -154,28 +152,54 @@ def calls(statements: Iterable[ast.stmt]) -> list[str]:
     return [name for _, name in sorted(found)]
 
 
-def order_of_play(step: ModuleType) -> str:
-    """List the calls of a module's ``step_env`` in order."""
-    tree = ast.parse(inspect.getsource(getattr(step.step_env, "py_func", step.step_env)))
+def steps_of(step: ModuleType, kernel: str = "step_env") -> list[tuple[str, str]]:
+    """Return the functions that a kernel of a module calls, in order, each with its sentence."""
+    function = getattr(step, kernel)
+    tree = ast.parse(inspect.getsource(getattr(function, "py_func", function)))
     assert isinstance(tree.body[0], ast.FunctionDef)
-    called = [name for name in calls(tree.body[0].body) if hasattr(step, name)]
-    rows = [(i, first_line(getattr(step, name)), code(name)) for i, name in enumerate(called, 1)]
-    return table(("", "what happens", "function"), rows)
+    return [(name, first_line(getattr(step, name))) for name in calls(tree.body[0].body) if hasattr(step, name)]
+
+
+def order_of_play(steps: Iterable[tuple[str, str]]) -> str:
+    """List the steps of a game in order."""
+    return "\n".join(f"{i}. {sentence} {code(name)}" for i, (name, sentence) in enumerate(steps, 1))
+
+
+def reason_list(reasons: Iterable[IntEnum]) -> str:
+    """List the reasons of refusals with their numbers."""
+    return ", ".join(f"{code(reason.name)} {int(reason)}" for reason in reasons) + "."
 
 
 def block_table(blocks: Iterable[tuple[str, int, str]], length: int) -> str:
-    """List the blocks of a flat observation, (name, numbers, content), with their places; they must fill it."""
-    rows, at = [], 0
-    for name, size, words in blocks:
-        rows.append((f"{at}–{at + size - 1}" if size > 1 else str(at), name, size, words))
-        at += size
+    """List the blocks of a flat observation, (name, numbers, content), with their places; they must fill it.
+
+    Objects of the same blocks in a row, such as ``pot0: contents`` and ``pot1: contents``, share one row.
+    """
+    objects: list[tuple[str, list[tuple[str, int, str]]]] = []
+    for name, size, content in blocks:
+        owner, _, part = name.rpartition(": ")
+        if not owner or not objects or objects[-1][0] != owner:
+            objects.append((owner or name, []))
+        objects[-1][1].append((part if owner else "", size, content))
+    rows: list[tuple[str, str, int, str]] = []
+    at = 0
+    for parts, alike in groupby(objects, key=lambda entry: entry[1]):
+        first, *others = [name for name, _ in alike]
+        for part, size, content in parts:
+            rows.append((span(at, size), f"{first}: {part}" if part else first, size, content))
+            at += size
+        if others:
+            size = sum(size for _, size, _ in parts)
+            each = f"{size} each, " if len(others) > 1 else ""
+            rows.append((span(at, size * len(others)), ", ".join(others), size * len(others), f"{each}as {first}"))
+            at += size * len(others)
     assert at == length, (at, length)
     return table(("index", "block", "size", "content"), rows, right=(2,))
 
 
-def folded(title: str, body: str) -> str:
-    """Return a part of a page that opens on a click."""
-    return f'??? note "{title}"\n\n' + "\n".join(f"    {line}" for line in body.split("\n"))
+def span(at: int, size: int) -> str:
+    """Return the indices of a block."""
+    return f"{at}–{at + size - 1}" if size > 1 else str(at)
 
 
 def complaint(path: str, old: str, new: str, load: Callable[[Path], object]) -> str:

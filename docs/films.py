@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,4 +20,4 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Link to the films of the site instead of those of the repository."""
-    return markdown.replace("../collab_overcooked/play/films/", "films/")
+    return re.sub(r"\.\./((?:\.\./)*)collab_overcooked/play/films/", r"\1films/", markdown)

@@ -25,6 +25,7 @@ PANELS = {
         "render": "episodes:render",
         "show-plan": "plans:show_plan",
         "export": "export:export",
+        "results": "results_file:results_app",
     },
     "Author": {
         "check": "documents:check_app",

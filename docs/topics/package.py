@@ -81,7 +81,19 @@ FAMILIES = {"check": "KIND", "evaluate": "SUITE", "generate": "GAME", "play": "S
 MODELS = ("base-url", "local", "local-threads", "store", "replay", "budget-total", "max-unusable", "price", "rate")
 MODEL_OPTIONS = tuple(f"`--{name}`" for name in (*MODELS, "timeout", "key-variable"))
 """Options that come together, wherever language models play."""
-MORE = ("baselines", "check", "describe", "export", "generate", "list", "new-game", "partners", "questions", "study")
+MORE = (
+    "baselines",
+    "check",
+    "describe",
+    "export",
+    "generate",
+    "list",
+    "new-game",
+    "partners",
+    "questions",
+    "results",
+    "study",
+)
 MORE += ("warm",)
 """Commands of the second page: files, partners, questions, studies."""
 EVERYWHERE = ("`--traceback`", "`--import`")  # what every command takes

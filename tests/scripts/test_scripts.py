@@ -36,6 +36,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "docs/trainers/sb3_supersuit.py": ["256"],
 }
 ELSEWHERE = {  # scripts that other tests or targets run
+    "docs/films.py": "make docs",
     "benchmarks/against.py": "make bench-against",
     "benchmarks/peers/cogrid_cpu.py": "make bench-peers",
     "benchmarks/peers/jax_timing.py": "make bench-peers",

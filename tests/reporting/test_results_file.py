@@ -75,8 +75,8 @@ def test_records_that_were_changed_do_not_replay(played, tmp_path):
     record = json.loads(lines[0])
     record["steps"][0]["rewards"][0] += 1.0
     file.write_text("\n".join([json.dumps(record), *lines[1:]]) + "\n")
-    found = faults(tmp_path / "copy" / "results.jsonl", sample=2)
-    assert any("has changed since" in text for text in found) and any("steps[0]" in text for text in found)
+    texts = faults(tmp_path / "copy" / "results.jsonl", sample=2)
+    assert any("has changed since" in text for text in texts) and any("steps[0]" in text for text in texts)
 
 
 def test_the_commands_write_and_check(played):

@@ -16,7 +16,12 @@ from collab_overcooked.registry import load_entry
 
 def load_factory(entry: Factory) -> Callable[[str], Policy]:
     """Return a function that creates a policy from the text after its name in a spec, which may be empty."""
-    factory: Any = load_entry(entry) if isinstance(entry, str) else entry
+    try:
+        factory: Any = load_entry(entry) if isinstance(entry, str) else entry
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ValueError("the policy needs torch: pip install 'collab-overcooked[rl]'") from None
     if not inspect.isclass(factory):
         return cast("Callable[[str], Policy]", factory)
     kind: Any = factory

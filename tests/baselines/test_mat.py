@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
@@ -133,3 +134,10 @@ def test_files_that_do_not_fit_are_refused(tmp_path, trained):
 def test_settings_that_do_not_fit_are_refused(values, text):
     with pytest.raises(ValueError, match=text):
         JOINT.with_values(values)
+
+
+def test_without_torch_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "collab_overcooked.baselines.mat")
+    with pytest.raises(ValueError, match=r"needs torch: pip install 'collab-overcooked\[rl\]'"):
+        make_policy("mat:x.npz")

@@ -132,8 +132,6 @@ def planner_times() -> str:
 
 def measure_planner() -> None:
     """Let the planner find the earliest delivery of every task and keep the times."""
-    from facts_best_times import planner_table
-
     found = {row.task: {"steps": row.best, "proved": row.proved} for row in planner_table()}
     write_json("planner.json", {"version": collab_overcooked.__version__, "tasks": found})
 

@@ -28,7 +28,7 @@ def test_proof(benchmark, name: str, agents: int) -> None:
         return (Solver(tables, 0, [True] * agents),), {}
 
     def prove(solver: Solver) -> None:
-        results.append(solver.solve(*start))
+        results.append(solver.solve(start))
 
     benchmark.pedantic(prove, setup=setup, rounds=100, warmup_rounds=2)
     assert all(solution.is_proved and solution == results[0] for solution in results)

@@ -24,6 +24,7 @@ from collab_overcooked.games.cuisineworld.text.seen import KitchenView
 from collab_overcooked.games.cuisineworld.text.text import CuisineText, Void, reasons_of
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Sheet
 
 
@@ -113,33 +114,19 @@ class CuisineWorld(CuisineText, CuisineScene):
         if earlier:
             state, i = self._after(clone(state, i), seat, earlier), 0
         agent, at = state.agents[i, seat], max(int(row[Row.PLACE]), 0)
-        reasons = int(
-            check_command(row, agent, state.tools[i, at], tables.places[at], tables.sizes, tables.uses, tables.sold)
-        )
+        reasons = int(check_command(tables, row, agent, state.tools[i, at], tables.places[at]))
         if reasons == 0:
             return "OK", "Accepted."
         lines = self.report(action, reasons, seat, int(agent[Agent.ITEM]))
         return "+".join(reason.name for reason in reasons_of(reasons)), "; ".join(lines)
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
-        tables, command = self.compiled.tables, np.zeros(len(EventColumn), np.int32)
+        command = np.zeros(len(EventColumn), np.int32)
         turns = self.turn_order(state, 0)
         for other in turns[: turns.index(seat)]:
             if other < len(earlier) and earlier[other] >= 0:
-                row = tables.catalogue[earlier[other]]
-                at = max(int(row[Row.PLACE]), 0)
-                apply_command(
-                    command,
-                    row,
-                    state.agents[0, other],
-                    state.tools[0, at],
-                    tables.places[at],
-                    tables.sizes,
-                    tables.uses,
-                    tables.sold,
-                    state.served[0],
-                    tables.params,
-                )
+                command[EventColumn.AGENT], command[EventColumn.CODE] = other, earlier[other]
+                apply_command(self.compiled.tables, row_at(state, 0), command)
         return state
 
     def order_events(self, out: Out, i: int) -> dict[str, Any]:

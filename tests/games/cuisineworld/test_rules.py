@@ -15,6 +15,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
     Tool,
 )
 from collab_overcooked.games.cuisineworld.engine.constants import Reason as R
+from collab_overcooked.kernels.jit import row_at
 
 GAME = plain_game()
 TABLES, SPEC = GAME.compiled.tables, GAME.level
@@ -50,6 +51,11 @@ def the_queue(*orders, slots=6):
     for row, (remaining, name) in zip(rows, orders, strict=False):
         row[:] = remaining, SPEC.order_names.index(name)
     return rows, the_clock(open=len(orders))
+
+
+def the_env(**arrays):
+    """Return a row of State in which some arrays are replaced."""
+    return row_at(Kitchen("").state, 0)._replace(**arrays)
 
 
 def queue_text(rows, clock):
@@ -204,7 +210,7 @@ def test_check_activate(agent, place, tool, reasons):
 def test_check_command_by_verb(text, reasons):
     row = TABLES.catalogue[GAME.catalogue.index(text)]
     agent, tool = an_agent("pan0", busy=1), a_tool("beef")
-    value = rules.check_command(row, agent, tool, ROWS["pan0"], TABLES.sizes, TABLES.uses, TABLES.sold)
+    value = rules.check_command(TABLES, row, agent, tool, ROWS["pan0"])
     assert value == reasons
 
 
@@ -383,7 +389,7 @@ def test_serve_orders_matches_stock_in_the_step_after_an_order_appears():
 def test_take_order_gets_its_full_time_and_is_wanted():
     rows, clock = the_queue((1, "MaxJr"))
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
-    rules.take_order(SPEC.order_names.index("cheeseBurger"), rows, clock, expected, TABLES.menu, TABLES.demand)
+    rules.take_order(TABLES, the_env(orders=rows, clock=clock, wanted=expected), SPEC.order_names.index("cheeseBurger"))
     assert queue_text(rows, clock) == [(1, "MaxJr"), (20, "cheeseBurger")]
     names = {SPEC.items[k] for k in np.flatnonzero(expected[: len(SPEC.items)])}
     assert names == {"cheeseBurger", "sauteedBeef", "beef", "bread", "cheese"}
@@ -427,11 +433,12 @@ def test_reward_ingredients_once_and_only_if_wanted():
     agents = np.stack([an_agent(holding="egg"), an_agent(holding="beef"), an_agent(holding="beef"), an_agent()])
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
     expected[item("beef")] = 2
-    assert rules.reward_ingredients(agents, expected, 27) == 0.1 + 0.1
+    env = the_env(agents=agents, wanted=expected)
+    assert rules.reward_ingredients(TABLES, env) == 0.1 + 0.1
     assert agents[:, Agent.PAID].tolist() == [0, 1, 1, 0]
     assert expected[item("beef")] == 0
     expected[item("beef")] = 1
-    assert rules.reward_ingredients(agents, expected, 27) == 0.0
+    assert rules.reward_ingredients(TABLES, env) == 0.0
 
 
 def test_reward_mixtures_that_are_complete():
@@ -439,7 +446,7 @@ def test_reward_mixtures_that_are_complete():
     tools = np.stack([a_tool(ready=1), a_tool("beef"), a_tool("beef"), *(a_tool() for _ in range(5))])
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
     expected[n_items + r] = 1
-    total = rules.reward_mixtures(0.25, tools, TABLES.places, TABLES.sizes, TABLES.uses, expected, n_items)
+    total = rules.reward_mixtures(TABLES, the_env(tools=tools, wanted=expected), 0.25)
     assert total == 0.75
     assert tools[:3, Tool.PAID].tolist() == [0, 1, 0]
 
@@ -448,9 +455,9 @@ def test_reward_products_wherever_they_lie_alone():
     kitchen = Kitchen("pan0: sauteedBeef ready\nservingtable0: MaxJr\nservingtable1: cheeseBurger, cheeseBurger")
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
     expected[[item("sauteedBeef"), item("MaxJr"), item("cheeseBurger")]] = 1
-    tools, served = kitchen.state.tools[0], kitchen.state.served[0]
-    assert rules.reward_products(0.0, tools, TABLES.places, served, expected, 27) == 2.0
-    assert rules.reward_products(0.0, tools, TABLES.places, served, expected, 27) == 0.0
+    env = row_at(kitchen.state, 0)._replace(wanted=expected)
+    assert rules.reward_products(TABLES, env, 0.0) == 2.0
+    assert rules.reward_products(TABLES, env, 0.0) == 0.0
 
 
 def test_reward_products_earn_again_after_a_put():

@@ -8,6 +8,7 @@ from games.rush.world import Round, picture, plain_game
 
 from collab_overcooked.games.rush.engine import rules
 from collab_overcooked.games.rush.engine.constants import NOTHING, Clock, EventColumn, Order, Param, Reason
+from collab_overcooked.kernels.jit import row_at
 
 GAME = plain_game()
 TABLES, SPEC = GAME.compiled.tables, GAME.scenario
@@ -257,15 +258,14 @@ def test_act_in_one_slot(slot, changes, reasons, reward):
 
 def test_act_counts_the_seat_and_tells_what_it_did():
     game = Round()
-    state, tables, event = game.state, TABLES, np.zeros(len(EventColumn), np.int32)
-    rows = (state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
-    fixed = (tables.dishes[0], tables.needs[0], tables.areas[0], tables.params)
-    rules.act(game.action("0 Toast"), *rows, *fixed, event)
+    state, event = game.state, np.zeros(len(EventColumn), np.int32)
+    env = row_at(state, 0)
+    rules.act(TABLES, env, game.action("0 Toast"), event)
     assert state.clock[0, Clock.SEAT] == 1
     assert event.tolist() == [1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1]
-    rules.act(game.action("2 Salad"), *rows, *fixed, event)
+    rules.act(TABLES, env, game.action("2 Salad"), event)
     assert event.tolist() == [3, 0, 0, 0, 1, 0, 0, 0, 0, 3, 2]
-    rules.act(game.action("-"), *rows, *fixed, event)
+    rules.act(TABLES, env, game.action("-"), event)
     assert event.tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 0, NOTHING, NOTHING]
     assert state.clock[0, Clock.SEAT] == 3
 
@@ -341,8 +341,10 @@ def test_end_slot_ends_the_episode(text, slot, ended):
 
 
 def test_end_slot_leaves_a_decided_turn_as_it_is():
-    clock, spaces = the_clock(finished=2, ruined=1, limit=8, seat=2), np.array([1, 0, 0, 2, 1], np.int32)
-    rules.end_slot(spaces, clock, TABLES.dishes[0], TABLES.areas[0], TABLES.params)
+    env = row_at(Round().state, 0)
+    clock, spaces = env.clock, env.spaces
+    clock[:], spaces[:] = the_clock(finished=2, ruined=1, limit=8, seat=2), [1, 0, 0, 2, 1]
+    rules.end_slot(TABLES, env)
     assert spaces.tolist() == [1, 0, 0, 2, 1]
     columns = (Clock.T, Clock.TURN, Clock.WORKER, Clock.SEAT, Clock.OVER)
     assert [clock[column] for column in columns] == [1, 0, 1, 0, 1]

@@ -43,49 +43,49 @@ ORIGINAL_LENGTH = 64
 
 
 @kernel
-def observe_env(tables, agents, tools, served, orders, clock, observations, masks):
+def observe_env(tables, env, observations, masks):
     """Write masks and observations of all agents. Mutates: observations, masks."""
-    params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
-    for i in range(agents.shape[0]):
+    params = tables.params
+    for i in range(masks.shape[0]):
         if params[Param.MASK] == Mask.EXACT:
-            mask_exact(agents[i], tools, places, sizes, uses, tables.sold, params[Param.N_BASE], masks[i])
+            mask_exact(tables, env, i, masks[i])
         else:
-            mask_original(agents[i], tools, places, sizes, uses, params[Param.N_BASE], masks[i])
+            mask_original(tables, env, i, masks[i])
     if params[Param.ENCODING] == Encoding.FEATURES:
-        encode_features(agents, tools, served, orders, clock, params, places, observations)
+        encode_features(tables, env, observations)
     else:
-        encode_original(
-            agents, tools, served, orders, clock, params, places, tables.objects, tables.codes, observations
-        )
+        encode_original(tables, env, observations)
 
 
 @kernel
-def mask_exact(agent, tools, places, sizes, uses, sold, n_base, mask):
+def mask_exact(tables, env, i, mask):
     """The exact mask allows every command that the rules accept now: noop, goto, and commands at the agent's location.
 
     Mutates: mask.
     """
+    agent, places, sizes, uses = env.agents[i], tables.places, tables.sizes, tables.uses
     mask[:] = 0
     mask[0] = 1
     if agent[Agent.BUSY] > 0:
         return
     mask[1 : 1 + places.shape[0]] = 1
     at = agent[Agent.PLACE]
-    tool, place = tools[at], places[at]
+    tool, place = env.tools[at], places[at]
     if place[Place.GET] != NOTHING and check_get(at, 0, agent, tool, place) == 0:
-        n_gets = n_base if place[Place.ROLE] == Role.STORAGE else 1
+        n_gets = tables.params[Param.N_BASE] if place[Place.ROLE] == Role.STORAGE else 1
         mask[place[Place.GET] : place[Place.GET] + n_gets] = 1
-    mask[place[Place.PUT]] = check_put(at, agent, tool, place, uses, sold) == 0
+    mask[place[Place.PUT]] = check_put(at, agent, tool, place, uses, tables.sold) == 0
     if place[Place.ACTIVATE] != NOTHING:
         mask[place[Place.ACTIVATE]] = check_activate(at, agent, tool, place, sizes, uses) == 0
 
 
 @kernel
-def mask_original(agent, tools, places, sizes, uses, n_base, mask):
+def mask_original(tables, env, i, mask):
     """The original's mask excludes the agent's own location and partial mixtures, and includes some refused commands.
 
     Mutates: mask.
     """
+    agent, places, sizes, uses = env.agents[i], tables.places, tables.sizes, tables.uses
     mask[:] = 0
     mask[0] = 1
     if agent[Agent.BUSY] > 0:
@@ -93,14 +93,14 @@ def mask_original(agent, tools, places, sizes, uses, n_base, mask):
     at = agent[Agent.PLACE]
     mask[1 : 1 + places.shape[0]] = 1
     mask[1 + at] = 0
-    tool, place = tools[at], places[at]
+    tool, place = env.tools[at], places[at]
     if tool[Tool.BUSY] > 0:
         return
     if agent[Agent.ITEM] != NOTHING:
         mask[place[Place.PUT]] = place[Place.ROLE] != Role.COOK or completes(agent, tool, place, sizes, uses)
         return
     if place[Place.ROLE] == Role.STORAGE:
-        mask[place[Place.GET] : place[Place.GET] + n_base] = 1
+        mask[place[Place.GET] : place[Place.GET] + tables.params[Param.N_BASE]] = 1
     elif place[Place.ROLE] == Role.COOK:
         mask[place[Place.GET]] = tool[Tool.COUNT] > 0
         mask[place[Place.ACTIVATE]] = tool[Tool.COUNT] == 0 or find_recipe(tool, place, sizes, uses) != NOTHING
@@ -143,8 +143,10 @@ def encode_tool(tool, content, n_items, out, at):
 
 
 @kernel
-def encode_features(agents, tools, served, orders, clock, params, places, observations):
+def encode_features(tables, env, observations):
     """Write self, teammates, tools except storages, orders and the clock. Mutates: observations."""
+    agents, tools, served, orders, clock = env.agents, env.tools, env.served, env.orders, env.clock
+    params, places = tables.params, tables.places
     n_agents, n_items, n_places = agents.shape[0], params[Param.N_ITEMS], places.shape[0]
     out = observations[0]
     out[:] = 0
@@ -209,11 +211,13 @@ def content_number(tool, content, objects):
 
 
 @kernel
-def encode_original(agents, tools, served, orders, clock, params, places, objects, codes, observations):
+def encode_original(tables, env, observations):
     """The original's state for two agents, the same for both; times start at index 5 even if there are 6 orders.
 
     Mutates: observations.
     """
+    agents, tools, served, orders, clock = env.agents, env.tools, env.served, env.orders, env.clock
+    params, places, objects, codes = tables.params, tables.places, tables.objects, tables.codes
     out, n_items = observations[0], params[Param.N_ITEMS]
     out[:] = 0
     for q in range(clock[Clock.OPEN]):

@@ -1,6 +1,7 @@
 """The rules of CuisineWorld, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
-Rows passed in are views of one environment's arrays: ``agent`` (4,), ``tool`` (4 + capacity,), ``place`` (12,).
+``env`` is a row of State; other arguments are arrays of it and of the tables: ``agent`` (4,), ``tool`` (4 + capacity,),
+``place`` (12,).
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ def check_activate(at, agent, tool, place, sizes, uses):
 
 
 @kernel
-def check_command(row, agent, tool, place, sizes, uses, sold):
+def check_command(tables, row, agent, tool, place):
     """A command is refused if a requirement of its verb is not met; a noop is never refused."""
     verb, at = row[Row.VERB], row[Row.PLACE]
     if verb == Verb.NOOP:
@@ -154,8 +155,8 @@ def check_command(row, agent, tool, place, sizes, uses, sold):
     if verb == Verb.GET:
         return check_get(at, row[Row.ITEM], agent, tool, place)
     if verb == Verb.PUT:
-        return check_put(at, agent, tool, place, uses, sold)
-    return check_activate(at, agent, tool, place, sizes, uses)
+        return check_put(at, agent, tool, place, tables.uses, tables.sold)
+    return check_activate(at, agent, tool, place, tables.sizes, tables.uses)
 
 
 # ------------------------------------------------------------------------------------------- effects of commands
@@ -216,25 +217,31 @@ def activate(agent, tool, place, product):
 
 
 @kernel
-def apply_command(event, row, agent, tool, place, sizes, uses, sold, served, params):
+def apply_command(tables, env, event):
     """A command is carried out, or refused without any effect.
 
-    Mutates: event, agent, tool, served.
+    Args:
+        tables: Constants.
+        env: Its agents, tools and served are mutated.
+        event: Agent and code of the command; mutated.
     """
-    verb = row[Row.VERB]
+    row = tables.catalogue[event[EventColumn.CODE]]
+    verb, at = row[Row.VERB], max(row[Row.PLACE], 0)
+    agent, tool, place = env.agents[event[EventColumn.AGENT]], env.tools[at], tables.places[at]
     event[EventColumn.ITEM] = agent[Agent.ITEM]
-    reasons = check_command(row, agent, tool, place, sizes, uses, sold)
+    reasons = check_command(tables, row, agent, tool, place)
     event[EventColumn.REASON] = reasons
     if reasons != 0:
         return
     if verb == Verb.GOTO:
-        agent[Agent.PLACE] = row[Row.PLACE]
+        agent[Agent.PLACE] = at
     elif verb == Verb.GET:
         get(row[Row.ITEM], agent, tool, place)
     elif verb == Verb.PUT:
-        put(agent, tool, place, served)
+        put(agent, tool, place, env.served)
     elif verb == Verb.ACTIVATE:
-        activate(agent, tool, place, params[Param.N_BASE] + find_recipe(tool, place, sizes, uses))
+        product = tables.params[Param.N_BASE] + find_recipe(tool, place, tables.sizes, tables.uses)
+        activate(agent, tool, place, product)
 
 
 @kernel
@@ -316,11 +323,13 @@ def find_table(dish, tools, places, served):
 
 
 @kernel
-def serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events):
+def serve_orders(tables, env, completions, order_events):
     """Dishes on the tables complete open orders, the order with the least time left first.
 
-    Mutates: orders, clock, tools, served, history, completions, order_events.
+    Mutates: env, completions, order_events.
     """
+    orders, clock, tools, served = env.orders, env.clock, env.tools, env.served
+    places, menu = tables.places, tables.menu
     q = 0
     while q < clock[Clock.OPEN]:
         order = orders[q, Queue.ORDER]
@@ -334,17 +343,18 @@ def serve_orders(orders, clock, tools, served, places, menu, history, completion
         entry[Completion.PLACE] = at
         entry[Completion.REMAINING] = orders[q, Queue.REMAINING]
         order_events[OrderEvent.COMPLETED] += 1
-        remember_order(order, history, clock, Clock.COMPLETED)
+        remember_order(order, env.history, clock, Clock.COMPLETED)
         drop_order(q, orders, clock, Clock.OPEN)
 
 
 @kernel
-def take_order(order, orders, clock, wanted, menu, demand):
+def take_order(tables, env, order):
     """A new order gets its full lifetime, and each item of its recipe tree can earn shaped reward once more.
 
-    Mutates: orders, clock, wanted.
+    Mutates: env.
     """
-    add_order(order, menu[order, Menu.LIFETIME], orders, clock, Clock.OPEN)
+    wanted, demand = env.wanted, tables.demand
+    add_order(order, tables.menu[order, Menu.LIFETIME], env.orders, env.clock, Clock.OPEN)
     for k in range(wanted.shape[0]):
         wanted[k] += demand[order, k]
 
@@ -372,11 +382,12 @@ def comes_before(remaining, order, other, menu):
 
 
 @kernel
-def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand, params):
+def tick(tables, env, order_events):
     """Orders age by a step; after each interval a new order arrives if there is space for it.
 
-    Mutates: orders, clock, wanted, stream, rng, order_events.
+    Mutates: env, order_events.
     """
+    orders, clock, params = env.orders, env.clock, tables.params
     clock[Clock.TIMER] += 1
     for q in range(clock[Clock.OPEN]):
         if orders[q, Queue.REMAINING] != UNLIMITED:
@@ -384,18 +395,19 @@ def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand,
     if clock[Clock.TIMER] == params[Param.INTERVAL]:
         clock[Clock.TIMER] = 0
         if clock[Clock.OPEN] < orders.shape[0]:
-            drawn = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_ORDERS])
+            drawn = next_order(env.forced, clock, Clock.FORCED, env.stream, env.rng, params[Param.N_ORDERS])
             order_events[OrderEvent.DRAWN] = drawn
-            take_order(drawn, orders, clock, wanted, menu, demand)
-    sort_orders(orders, clock, menu)
+            take_order(tables, env, drawn)
+    sort_orders(orders, clock, tables.menu)
 
 
 # ------------------------------------------------------------------------------------------- shaped reward
 
 
 @kernel
-def reward_ingredients(agents, wanted, n_base):
-    """Holding a wanted base ingredient earns 0.1 once. Mutates: agents, wanted."""
+def reward_ingredients(tables, env):
+    """Holding a wanted base ingredient earns 0.1 once. Mutates: env."""
+    agents, wanted, n_base = env.agents, env.wanted, tables.params[Param.N_BASE]
     total = 0.0
     for i in range(agents.shape[0]):
         item = agents[i, Agent.ITEM]
@@ -407,8 +419,10 @@ def reward_ingredients(agents, wanted, n_base):
 
 
 @kernel
-def reward_mixtures(total, tools, places, sizes, uses, wanted, n_items):
-    """A tool with all ingredients of a wanted recipe earns 0.5 once. Mutates: tools, wanted."""
+def reward_mixtures(tables, env, total):
+    """A tool with all ingredients of a wanted recipe earns 0.5 once. Mutates: env."""
+    tools, wanted, n_items = env.tools, env.wanted, tables.params[Param.N_ITEMS]
+    places, sizes, uses = tables.places, tables.sizes, tables.uses
     for at in range(tools.shape[0]):
         if tools[at, Tool.COUNT] == 0 or tools[at, Tool.PAID] == 1:
             continue
@@ -421,8 +435,10 @@ def reward_mixtures(total, tools, places, sizes, uses, wanted, n_items):
 
 
 @kernel
-def reward_products(total, tools, places, served, wanted, n_base):
-    """A location with nothing but a wanted product earns 1 once, wherever it is. Mutates: tools, wanted."""
+def reward_products(tables, env, total):
+    """A location with nothing but a wanted product earns 1 once, wherever it is. Mutates: env."""
+    tools, served, wanted = env.tools, env.served, env.wanted
+    places, n_base = tables.places, tables.params[Param.N_BASE]
     for at in range(tools.shape[0]):
         if tools[at, Tool.COUNT] != 1 or tools[at, Tool.PAID] == 1:
             continue

@@ -12,7 +12,6 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
     Param,
     Place,
     Role,
-    Row,
     Tool,
 )
 from collab_overcooked.games.cuisineworld.engine.observe import observe_env
@@ -28,7 +27,7 @@ from collab_overcooked.games.cuisineworld.engine.rules import (
     tick,
     tick_busy,
 )
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import next_order
 
 STEP_COST = -0.05
@@ -84,33 +83,27 @@ def clear_order_events(order_events):
 
 
 @kernel
-def step_env(tables, agents, tools, served, orders, clock, wanted, history, draws, events, completions, order_events):
+def step_env(tables, env, out):
     """A step: commands in turn order, busy times, expired and completed orders, ageing and new orders, the reward.
 
-    ``draws`` are the environment's forced orders, its stream and its rng. Mutates: all but tables and forced orders.
+    Mutates: env, out, which are rows of State and Out.
     """
-    forced, stream, rng = draws
-    params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
-    catalogue, menu = tables.catalogue, tables.menu
-    n_base, n_items = params[Param.N_BASE], params[Param.N_ITEMS]
+    clock, events, order_events, completions = env.clock, out.events, out.order_events, out.completions
     clear_order_events(order_events)
     for c in range(max(order_events[OrderEvent.GIVEN], 0)):
-        event = events[c]
-        seat, row = event[EventColumn.AGENT], catalogue[event[EventColumn.CODE]]
-        at = max(row[Row.PLACE], 0)
-        apply_command(event, row, agents[seat], tools[at], places[at], sizes, uses, tables.sold, served, params)
-    count_commands(events, order_events[OrderEvent.GIVEN], catalogue, clock)
-    tick_busy(agents, tools)
-    expire_orders(orders, clock, order_events)
-    serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events)
-    order_events[OrderEvent.LAST_CALL] = 1 if clock[Clock.T] == params[Param.MAX_STEPS] else 0
+        apply_command(tables, env, events[c])
+    count_commands(events, order_events[OrderEvent.GIVEN], tables.catalogue, clock)
+    tick_busy(env.agents, env.tools)
+    expire_orders(env.orders, clock, order_events)
+    serve_orders(tables, env, completions, order_events)
+    order_events[OrderEvent.LAST_CALL] = 1 if clock[Clock.T] == tables.params[Param.MAX_STEPS] else 0
     clock[Clock.T] += 1
-    tick(orders, clock, wanted, forced, stream, rng, order_events, menu, tables.demand, params)
+    tick(tables, env, order_events)
     shaping = 0.0
     if clock[Clock.OPEN] > 0:
-        shaping = reward_ingredients(agents, wanted, n_base)
-        shaping = reward_mixtures(shaping, tools, places, sizes, uses, wanted, n_items)
-        shaping = reward_products(shaping, tools, places, served, wanted, n_base)
+        shaping = reward_ingredients(tables, env)
+        shaping = reward_mixtures(tables, env, shaping)
+        shaping = reward_products(tables, env, shaping)
     return team_reward(order_events, completions, events, shaping)
 
 
@@ -138,11 +131,9 @@ def step_batch(tables, state, out):
 
     Mutates: state, out.
     """
-    agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
-    wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
     rewards, truncated, events, refused = out.rewards, out.truncated, out.events, out.refused
-    completions, order_events, fresh = out.completions, out.order_events, out.fresh
-    for b in range(agents.shape[0]):
+    order_events, fresh, clock = out.order_events, out.fresh, state.clock
+    for b in range(fresh.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
         if not fresh[b]:
             rewards[b] = 0
@@ -150,38 +141,30 @@ def step_batch(tables, state, out):
             order_events[b, OrderEvent.GIVEN] = 0
             clear_order_events(order_events[b])
             continue
-        rewards[b] = step_env(
-            tables,
-            agents[b],
-            tools[b],
-            served[b],
-            orders[b],
-            clock[b],
-            wanted[b],
-            history[b],
-            (forced[b], stream[b], rng[b]),
-            events[b],
-            completions[b],
-            order_events[b],
-        )
+        rewards[b] = step_env(tables, row_at(state, b), row_at(out, b))
         collect_refusals(events[b], order_events[b, OrderEvent.GIVEN], refused[b])
         truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
         clock[b, Clock.OVER] = 1 if truncated[b] else 0
 
 
 @kernel
+def reset_env(tables, env, limit):
+    """An episode starts with agents at the first serving table, and a first order. Mutates: env."""
+    tools, clock, places = env.tools, env.clock, tables.places
+    env.agents[:, Agent.PLACE] = first_table(places)
+    for at in range(places.shape[0]):
+        tools[at, Tool.READY] = places[at, Place.OPEN]
+    clock[Clock.LIMIT] = limit
+    first = next_order(env.forced, clock, Clock.FORCED, env.stream, env.rng, tables.params[Param.N_ORDERS])
+    take_order(tables, env, first)
+
+
+@kernel
 def reset_batch(tables, state, out, which, limit):
-    """An episode starts with agents at the first serving table, and a first order. Mutates: state."""
-    agents, tools, orders, clock, wanted = state.agents, state.tools, state.orders, state.clock, state.wanted
-    forced, stream, rng, places = state.forced, state.stream, state.rng, tables.places
-    for b in range(agents.shape[0]):
+    """Start new episodes in the environments selected by ``which``. Mutates: state."""
+    for b in range(which.shape[0]):
         if which[b]:
-            agents[b, :, Agent.PLACE] = first_table(places)
-            for at in range(places.shape[0]):
-                tools[b, at, Tool.READY] = places[at, Place.OPEN]
-            clock[b, Clock.LIMIT] = limit
-            first = next_order(forced[b], clock[b], Clock.FORCED, stream[b], rng[b], tables.params[Param.N_ORDERS])
-            take_order(first, orders[b], clock[b], wanted[b], tables.menu, tables.demand)
+            reset_env(tables, row_at(state, b), limit)
 
 
 @kernel
@@ -190,8 +173,7 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(agents.shape[0]):
+    for b in range(fresh.shape[0]):
         if fresh[b]:
-            observe_env(tables, agents[b], tools[b], served[b], orders[b], clock[b], observations[b], masks[b])
+            observe_env(tables, row_at(state, b), observations[b], masks[b])

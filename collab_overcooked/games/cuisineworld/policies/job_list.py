@@ -122,6 +122,15 @@ class Scratch(NamedTuple):
     served: Array = array_of("T", "room")  # written to, never read
 
 
+class Need(NamedTuple):
+    """An item that a dish needs at a location."""
+
+    item: Any
+    target: Any
+    rank: Any  # number of the dish
+    tail: Any  # steps from its arrival until the dish is served
+
+
 def make_static_info(compiled: Any) -> StaticInfo:
     """Return the static information on a level."""
     tables = compiled.tables
@@ -222,8 +231,9 @@ def find_tool(r, tools, places, uses, static):
 
 
 @kernel
-def clear_scratch(tables, static, agents, tools, served, scratch):
+def clear_scratch(tables, static, env, scratch):
     """Start with no job and no claim, and count what lies on the tables. Mutates: scratch."""
+    tools, served = env.tools, env.served
     places, n_base = tables.places, tables.params[Param.N_BASE]
     scratch.sums[Sum.JOBS] = 0
     for k in range(scratch.stock.shape[0]):
@@ -238,14 +248,14 @@ def clear_scratch(tables, static, agents, tools, served, scratch):
         if places[at, Place.ROLE] == Role.TABLE:
             for k in range(tools[at, Tool.COUNT]):
                 scratch.stock[served[places[at, Place.TABLE], k]] += 1
-    for seat in range(agents.shape[0]):
+    for seat in range(scratch.hands.shape[0]):
         scratch.hands[seat, Hand.TARGET] = NOTHING
         scratch.hands[seat, Hand.RANK] = NOTHING
         scratch.hands[seat, Hand.JOB] = NOTHING
 
 
 @kernel
-def add_job(kind, item, source, target, rank, tail, wait, scratch):
+def add_job(kind, need, source, wait, scratch):
     """Write one more job down; beyond the room for them the least urgent are left out. Mutates: scratch."""
     k = scratch.sums[Sum.JOBS]
     if k == scratch.jobs.shape[0]:
@@ -253,11 +263,11 @@ def add_job(kind, item, source, target, rank, tail, wait, scratch):
     scratch.sums[Sum.JOBS] = k + 1
     job = scratch.jobs[k]
     job[Job.KIND] = kind
-    job[Job.ITEM] = item
+    job[Job.ITEM] = need.item
     job[Job.SOURCE] = source
-    job[Job.TARGET] = target
-    job[Job.RANK] = rank
-    job[Job.TAIL] = tail
+    job[Job.TARGET] = need.target
+    job[Job.RANK] = need.rank
+    job[Job.TAIL] = need.tail
     job[Job.WAIT] = wait
     job[Job.SEAT] = NOTHING
 
@@ -270,39 +280,40 @@ def note(steps, work, scratch):
 
 
 @kernel
-def claim_item(item, target, rank, tail, trust, agents, tools, scratch):
+def claim_item(trust, env, need, scratch):
     """Claim an item that exists already, if one does. Mutates: scratch."""
-    seat = find_holder(item, target, trust, agents, scratch.hands)
+    seat = find_holder(need.item, need.target, trust, env.agents, scratch.hands)
     if seat != NOTHING:
-        scratch.hands[seat, Hand.TARGET] = target
-        scratch.hands[seat, Hand.RANK] = rank
-        steps = 1 if agents[seat, Agent.PLACE] == target else 2
-        note(steps + tail, steps, scratch)
+        scratch.hands[seat, Hand.TARGET] = need.target
+        scratch.hands[seat, Hand.RANK] = need.rank
+        steps = 1 if env.agents[seat, Agent.PLACE] == need.target else 2
+        note(steps + need.tail, steps, scratch)
         return True
-    at = find_product(item, tools, scratch.uses)
+    at = find_product(need.item, env.tools, scratch.uses)
     if at != NOTHING:
-        scratch.uses[at, Use.SOLD] = rank
-        wait = tools[at, Tool.BUSY]
-        add_job(Chain.MOVE, item, at, target, rank, tail, wait, scratch)
-        note(max(wait, 1) + 3 + tail, 4, scratch)
+        scratch.uses[at, Use.SOLD] = need.rank
+        wait = env.tools[at, Tool.BUSY]
+        add_job(Chain.MOVE, need, at, wait, scratch)
+        note(max(wait, 1) + 3 + need.tail, 4, scratch)
         return True
     return False
 
 
 @kernel
-def begin_recipe(r, depth, rank, tail, tools, places, static, scratch):
-    """Reserve a tool for a recipe and put what it lacks on the stack. Mutates: scratch.
+def begin_recipe(tables, static, tools, need, depth, scratch):
+    """Reserve a tool for the recipe of an item and put what it lacks on the stack. Mutates: scratch.
 
     Returns:
         New depth of the stack; NOTHING if all tools are taken.
     """
-    at = find_tool(r, tools, places, scratch.uses, static)
+    r = need.item - tables.params[Param.N_BASE]
+    at = find_tool(r, tools, tables.places, scratch.uses, static)
     if at == NOTHING:
         return NOTHING
     use = scratch.uses[at]
     use[Use.RECIPE] = r
-    use[Use.RANK] = rank
-    use[Use.TAIL] = tail + 2 + static.busy[r]
+    use[Use.RANK] = need.rank
+    use[Use.TAIL] = need.tail + 2 + static.busy[r]
     note(0, 5, scratch)  # activate, and carry the product on
     missing = 0
     for part in static.parts[r]:
@@ -310,17 +321,17 @@ def begin_recipe(r, depth, rank, tail, tools, places, static, scratch):
             continue
         scratch.stack[depth, 0] = part
         scratch.stack[depth, 1] = at
-        scratch.stack[depth, 2] = tail + 3 + static.busy[r]
+        scratch.stack[depth, 2] = need.tail + 3 + static.busy[r]
         depth += 1
         missing += 1
     if missing == 0:
-        add_job(Chain.ACTIVATE, NOTHING, at, at, rank, use[Use.TAIL], tools[at, Tool.BUSY], scratch)
+        add_job(Chain.ACTIVATE, Need(NOTHING, at, use[Use.RANK], use[Use.TAIL]), at, tools[at, Tool.BUSY], scratch)
         note(2 + use[Use.TAIL], 0, scratch)
     return depth
 
 
 @kernel
-def want_dish(item, rank, trust, tables, static, agents, tools, scratch):
+def want_dish(tables, static, trust, env, item, rank, scratch):
     """Trace a dish back to what is there and what must be done.
 
     Mutates: scratch.
@@ -337,14 +348,14 @@ def want_dish(item, rank, trust, tables, static, agents, tools, scratch):
     depth = 1
     while depth > 0:
         depth -= 1
-        part, target, tail = scratch.stack[depth, 0], scratch.stack[depth, 1], scratch.stack[depth, 2]
-        if claim_item(part, target, rank, tail, trust, agents, tools, scratch):
+        need = Need(scratch.stack[depth, 0], scratch.stack[depth, 1], rank, scratch.stack[depth, 2])
+        if claim_item(trust, env, need, scratch):
             continue
-        if part < n_base:
-            add_job(Chain.FETCH, part, static.spots[0], target, rank, tail, 0, scratch)
-            note(4 + tail, 4, scratch)
+        if need.item < n_base:
+            add_job(Chain.FETCH, need, static.spots[0], 0, scratch)
+            note(4 + need.tail, 4, scratch)
             continue
-        depth = begin_recipe(part - n_base, depth, rank, tail, tools, tables.places, static, scratch)
+        depth = begin_recipe(tables, static, env.tools, need, depth, scratch)
         if depth == NOTHING:
             return False
     return True
@@ -392,8 +403,11 @@ def seems_late(remaining, n_seats, knobs, scratch):
 
 
 @kernel
-def want_orders(tables, static, knobs, trust, n_seats, agents, tools, orders, clock, scratch):
+def want_orders(tables, static, knobs, trust, env, scratch):
     """List jobs for the open orders, the most urgent first; leave out those that will be late. Mutates: scratch."""
+    orders, clock, n_seats = env.orders, env.clock, 0
+    for seat in range(trust.shape[0]):
+        n_seats += trust[seat] >= SHARE
     rank_orders(orders, clock, knobs, scratch.queue)
     rank = 0
     for k in range(clock[Clock.OPEN]):
@@ -405,15 +419,15 @@ def want_orders(tables, static, knobs, trust, n_seats, agents, tools, orders, cl
                 scratch.stock[item] -= 1
             elif remaining != 0 and static.feasible[item] == 1:
                 n_jobs = scratch.sums[Sum.JOBS]
-                done = want_dish(item, rank, trust, tables, static, agents, tools, scratch)
-                if not done or seems_late(remaining, n_seats, knobs, scratch):
+                done = want_dish(tables, static, trust, env, item, rank, scratch)
+                if not done or seems_late(remaining, max(n_seats, 1), knobs, scratch):
                     give_up(rank, n_jobs, scratch)
                 rank += 1
     return rank
 
 
 @kernel
-def want_ahead(rank, tables, static, knobs, trust, agents, tools, scratch):
+def want_ahead(tables, static, knobs, trust, env, rank, scratch):
     """List jobs for dishes without an order yet, those missing most first. Mutates: scratch."""
     for _ in range(knobs[Knob.AHEAD]):
         for dish in tables.menu:
@@ -423,18 +437,19 @@ def want_ahead(rank, tables, static, knobs, trust, agents, tools, scratch):
                     scratch.stock[item] -= 1
                 elif static.feasible[item] == 1:
                     n_jobs = scratch.sums[Sum.JOBS]
-                    if not want_dish(item, rank, trust, tables, static, agents, tools, scratch):
+                    if not want_dish(tables, static, trust, env, item, rank, scratch):
                         give_up(rank, n_jobs, scratch)
                     rank += 1
     return rank
 
 
 @kernel
-def tidy_up(rank, tables, static, trust, agents, tools, scratch):
+def tidy_up(tables, static, trust, env, rank, scratch):
     """List jobs for unneeded items: dishes go to the table, other products and held items are cleared away.
 
     Mutates: scratch.
     """
+    agents, tools = env.agents, env.tools
     storage, table = static.spots[0], static.spots[1]
     for at in range(tools.shape[0]):
         use = scratch.uses[at]
@@ -443,8 +458,8 @@ def tidy_up(rank, tables, static, trust, agents, tools, scratch):
             sold = tables.sold[item] == 1
             if sold or use[Use.RECIPE] != NOTHING:
                 use[Use.SOLD] = rank
-                target = table if sold else storage
-                add_job(Chain.MOVE, item, at, target, rank, 0, tools[at, Tool.BUSY], scratch)
+                need = Need(item, table if sold else storage, rank, 0)
+                add_job(Chain.MOVE, need, at, tools[at, Tool.BUSY], scratch)
     for seat in range(agents.shape[0]):
         item, hand = agents[seat, Agent.ITEM], scratch.hands[seat]
         if trust[seat] >= SHARE and item != NOTHING and hand[Hand.TARGET] == NOTHING:
@@ -452,11 +467,12 @@ def tidy_up(rank, tables, static, trust, agents, tools, scratch):
 
 
 @kernel
-def await_mixtures(static, agents, tools, scratch):
+def await_mixtures(static, env, scratch):
     """List activations of tools whose last ingredients are on their way, for agents with nothing better to do.
 
     Mutates: scratch.
     """
+    agents, tools = env.agents, env.tools
     for at in range(tools.shape[0]):
         use = scratch.uses[at]
         r = use[Use.RECIPE]
@@ -472,4 +488,4 @@ def await_mixtures(static, agents, tools, scratch):
                 if agents[seat, Agent.PLACE] != at:
                     wait = 1
         if 0 < missing <= coming:
-            add_job(Chain.ACTIVATE, NOTHING, at, at, use[Use.RANK], use[Use.TAIL], wait + 1, scratch)
+            add_job(Chain.ACTIVATE, Need(NOTHING, at, use[Use.RANK], use[Use.TAIL]), at, wait + 1, scratch)

@@ -9,7 +9,7 @@ Kernels here are compiled like the rules (see ``kernels.jit``): no allocation, a
 
 from __future__ import annotations
 
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role, Row
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role
 from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_activate, check_get, check_put
 from collab_overcooked.games.cuisineworld.policies.job_list import (
     SHARE,
@@ -26,7 +26,7 @@ from collab_overcooked.games.cuisineworld.policies.job_list import (
     want_ahead,
     want_orders,
 )
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 
 
 @kernel
@@ -41,9 +41,9 @@ def can_begin(job, tables, scratch):
 
 
 @kernel
-def share_jobs(tables, knobs, trust, agents, scratch):
+def share_jobs(tables, knobs, trust, env, scratch):
     """Give the most urgent job to the nearest free agent until there are no more of either. Mutates: scratch."""
-    jobs, count = scratch.jobs, scratch.sums[Sum.JOBS]
+    agents, jobs, count = env.agents, scratch.jobs, scratch.sums[Sum.JOBS]
     for k in range(count):
         jobs[k, Job.URGENCY] = knobs[Knob.RANK] * jobs[k, Job.RANK] - knobs[Knob.TAIL] * jobs[k, Job.TAIL]
     for _ in range(agents.shape[0]):
@@ -80,9 +80,9 @@ def is_stuck(seat, tables, agents, scratch):
 
 
 @kernel
-def free_hands(tables, static, trust, agents, scratch):
+def free_hands(tables, static, trust, env, scratch):
     """If all agents are stuck with full hands, let the first one discard its item. Mutates: scratch."""
-    first = NOTHING
+    agents, first = env.agents, NOTHING
     for seat in range(agents.shape[0]):
         if trust[seat] < SHARE:
             continue
@@ -139,8 +139,9 @@ def pursue(seat, tables, static, knobs, scratch):
 
 
 @kernel
-def copy_kitchen(agents, tools, scratch):
+def copy_kitchen(env, scratch):
     """Copy what commands look at and change, to carry them out one after the other. Mutates: scratch."""
+    agents, tools = env.agents, env.tools
     for seat in range(agents.shape[0]):
         for k in range(agents.shape[1]):
             scratch.agents[seat, k] = agents[seat, k]
@@ -152,28 +153,16 @@ def copy_kitchen(agents, tools, scratch):
 @kernel
 def carry_out(seat, action, tables, scratch):
     """Carry a command out on the copied kitchen. Mutates: scratch."""
-    row = tables.catalogue[action]
-    at = max(row[Row.PLACE], 0)
     scratch.command[EventColumn.AGENT] = seat
     scratch.command[EventColumn.CODE] = action
-    apply_command(
-        scratch.command,
-        row,
-        scratch.agents[seat],
-        scratch.tools[at],
-        tables.places[at],
-        tables.sizes,
-        tables.uses,
-        tables.sold,
-        scratch.served,
-        tables.params,
-    )
+    apply_command(tables, scratch, scratch.command)
 
 
 @kernel
-def give_commands(tables, static, knobs, trust, agents, tools, scratch, actions):
+def give_commands(tables, static, knobs, trust, env, scratch, actions):
     """Write each agent's command, in the order of turns and seeing what earlier ones did. Mutates: scratch, actions."""
-    copy_kitchen(agents, tools, scratch)
+    agents = env.agents
+    copy_kitchen(env, scratch)
     for seat in tables.turns:
         actions[seat] = 0
         if trust[seat] < SHARE or agents[seat, Agent.BUSY] > 0:
@@ -188,18 +177,14 @@ def give_commands(tables, static, knobs, trust, agents, tools, scratch, actions)
 
 @kernel
 def assign_batch(tables, static, knobs, trust, state, scratch, actions):
-    """Decide for every environment of a batch."""
-    n_seats = 0
-    for seat in range(trust.shape[0]):
-        n_seats += trust[seat] >= SHARE
+    """Decide for every environment of a batch. Mutates: scratch, actions."""
     for b in range(actions.shape[0]):
-        agents, tools, served = state.agents[b], state.tools[b], state.served[b]
-        orders, clock, weights = state.orders[b], state.clock[b], knobs[b]
-        clear_scratch(tables, static, agents, tools, served, scratch)
-        rank = want_orders(tables, static, weights, trust, max(n_seats, 1), agents, tools, orders, clock, scratch)
-        rank = want_ahead(rank, tables, static, weights, trust, agents, tools, scratch)
-        tidy_up(rank, tables, static, trust, agents, tools, scratch)
-        await_mixtures(static, agents, tools, scratch)
-        share_jobs(tables, weights, trust, agents, scratch)
-        free_hands(tables, static, trust, agents, scratch)
-        give_commands(tables, static, weights, trust, agents, tools, scratch, actions[b])
+        env, weights = row_at(state, b), knobs[b]
+        clear_scratch(tables, static, env, scratch)
+        rank = want_orders(tables, static, weights, trust, env, scratch)
+        rank = want_ahead(tables, static, weights, trust, env, rank, scratch)
+        tidy_up(tables, static, trust, env, rank, scratch)
+        await_mixtures(static, env, scratch)
+        share_jobs(tables, weights, trust, env, scratch)
+        free_hands(tables, static, trust, env, scratch)
+        give_commands(tables, static, weights, trust, env, scratch, actions[b])

@@ -15,10 +15,10 @@ CLOCK_FEATURES = 4  # in addition to the seats: turn, turns left, worker, slots 
 
 
 @kernel
-def observe_env(orders, stock, spaces, clock, dishes, needs, areas, params, observations, masks):
+def observe_env(tables, env, observations, masks):
     """Agents get the same mask and the same features, except for the seat. Mutates: observations, masks."""
-    mask_actions(orders, stock, spaces, dishes, needs, areas, params, masks[0])
-    seats = encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, observations[0])
+    mask_actions(tables, env, masks[0])
+    seats = encode_round(tables, env, observations[0])
     for i in range(1, masks.shape[0]):
         copy_numbers(masks[0], masks[i])
         copy_numbers(observations[0], observations[i])
@@ -27,15 +27,16 @@ def observe_env(orders, stock, spaces, clock, dishes, needs, areas, params, obse
 
 
 @kernel
-def mask_actions(orders, stock, spaces, dishes, needs, areas, params, mask):
+def mask_actions(tables, env, mask):
     """The mask allows what the rules would accept now; with mask="safe", nothing that ruins an order. Mutates: mask."""
-    n_orders, safe = orders.shape[0], params[Param.MASK] == Mask.SAFE
+    orders, stock, spaces, e = env.orders, env.stock, env.spaces, env.clock[Clock.EPISODE]
+    dishes, needs, areas = tables.dishes[e], tables.needs[e], tables.areas[e]
+    n_orders, safe = orders.shape[0], tables.params[Param.MASK] == Mask.SAFE
+    n_ingredients = tables.params[Param.N_INGREDIENTS]
     mask[0] = 1
     for at in range(areas.shape[0]):
         for o in range(n_orders):
-            reason = why_invalid(
-                orders[o], stock[at], spaces[at], dishes[o], needs[o], areas[at], params[Param.N_INGREDIENTS]
-            )
+            reason = why_invalid(orders[o], stock[at], spaces[at], dishes[o], needs[o], areas[at], n_ingredients)
             allowed = reason == Reason.OK and not (safe and would_ruin(orders[o], dishes[o], areas[at]))
             mask[1 + at * n_orders + o] = 1 if allowed else 0
 
@@ -71,9 +72,12 @@ def encode_area(shelf, space, area, out, at):
 
 
 @kernel
-def encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, out):
+def encode_round(tables, env, out):
     """Write orders, areas, the clock and zeros for the seats; return the index of the first seat. Mutates: out."""
-    at, workers = 0, params[Param.WORKERS]
+    orders, stock, spaces, clock = env.orders, env.stock, env.spaces, env.clock
+    e, workers = clock[Clock.EPISODE], tables.params[Param.WORKERS]
+    dishes, needs, areas = tables.dishes[e], tables.needs[e], tables.areas[e]
+    at = 0
     for o in range(orders.shape[0]):
         at = encode_order(orders[o], dishes[o], needs[o], out, at)
     for p in range(areas.shape[0]):

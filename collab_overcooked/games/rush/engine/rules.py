@@ -1,8 +1,8 @@
 """The rules of Rush, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
-Arguments are views of one environment's arrays and of one episode's tables: ``orders`` (O, 6), ``order`` a row of it,
-``stock`` (P, K), ``spaces`` (P,) action spaces left, ``clock`` (9,), ``dishes`` (O, 2), ``needs`` (O, K), ``areas``
-(P, 2). Searches call ``act`` and ``end_slot`` directly.
+``env`` is a row of State; other arguments are arrays of it and of one episode's tables: ``orders`` (O, 6), ``order`` a
+row of it, ``stock`` (P, K), ``shelf`` a row of it, ``spaces`` (P,) action spaces left, ``clock`` (9,), ``dishes``
+(O, 2), ``needs`` (O, K), ``areas`` (P, 2). Searches call ``act`` and ``end_slot`` directly.
 """
 
 from __future__ import annotations
@@ -130,29 +130,31 @@ def begin_event(event, clock):
 
 
 @kernel
-def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, event):
+def act(tables, env, action, event):
     """A worker uses an action space for an order; if the action is refused, nothing changes except whose turn it is.
 
-    Mutates: orders, stock, spaces, clock, event.
+    Mutates: env, event.
     """
+    orders, clock = env.orders, env.clock
     begin_event(event, clock)
     clock[Clock.SEAT] += 1
     if action == NO_ACTION:
         return
     at, which = (action - 1) // orders.shape[0], (action - 1) % orders.shape[0]
-    order, dish, need, area = orders[which], dishes[which], needs[which], areas[at]
-    kind, n_ingredients = area[Area.KIND], params[Param.N_INGREDIENTS]
+    e, order, shelf = clock[Clock.EPISODE], orders[which], env.stock[at]
+    dish, need, area = tables.dishes[e, which], tables.needs[e, which], tables.areas[e, at]
+    kind, n_ingredients = area[Area.KIND], tables.params[Param.N_INGREDIENTS]
     event[EventColumn.CODE] = kind
     event[EventColumn.AREA] = at
     event[EventColumn.ORDER] = which
-    event[EventColumn.REASON] = why_invalid(order, stock[at], spaces[at], dish, need, area, n_ingredients)
+    event[EventColumn.REASON] = why_invalid(order, shelf, env.spaces[at], dish, need, area, n_ingredients)
     if event[EventColumn.REASON] != Reason.OK:
         return
-    spaces[at] -= 1
+    env.spaces[at] -= 1
     if kind == Verb.TAKE_INGREDIENTS:
-        take_ingredients(order, stock[at], need, n_ingredients)
+        take_ingredients(order, shelf, need, n_ingredients)
     elif kind == Verb.TAKE_SPICES:
-        take_spices(order, stock[at], need, n_ingredients)
+        take_spices(order, shelf, need, n_ingredients)
     else:
         cook(order, dish, area)
     settle(order, dish, clock, event)
@@ -194,19 +196,20 @@ def refill_spaces(spaces, areas):
 
 
 @kernel
-def end_slot(spaces, clock, dishes, areas, params):
+def end_slot(tables, env):
     """After a slot, the next worker acts; after the last worker, the next turn begins unless all orders are decided.
 
-    Mutates: spaces, clock.
+    Mutates: env.
     """
+    clock, e = env.clock, env.clock[Clock.EPISODE]
     clock[Clock.SEAT] = 0
     clock[Clock.T] += 1
     clock[Clock.WORKER] += 1
-    if clock[Clock.WORKER] == params[Param.WORKERS]:
+    if clock[Clock.WORKER] == tables.params[Param.WORKERS]:
         clock[Clock.WORKER] = 0
         clock[Clock.TURN] += 1
-        refill_spaces(spaces, areas)
-    if is_decided(clock, dishes) or clock[Clock.T] >= clock[Clock.LIMIT]:
+        refill_spaces(env.spaces, tables.areas[e])
+    if is_decided(clock, tables.dishes[e]) or clock[Clock.T] >= clock[Clock.LIMIT]:
         clock[Clock.OVER] = 1
 
 

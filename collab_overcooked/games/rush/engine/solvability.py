@@ -97,7 +97,7 @@ def _episode(scenario: Scenario, e: int, budget: int) -> EpisodeReport:
 def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proof:
     """Search for the best result of a number of agents in an episode."""
     tables = compile_scenario(scenario, RushConfig(agents=agents)).tables
-    solution: Solution = Solver(tables, e, [True] * agents, budget).solve(*start_of(tables, e))
+    solution: Solution = Solver(tables, e, [True] * agents, budget).solve(start_of(tables, e))
     orders = len(scenario.episodes[e].orders)
     return Proof(
         agents=agents,

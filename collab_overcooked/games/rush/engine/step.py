@@ -19,7 +19,7 @@ from collab_overcooked.games.rush.engine.rules import (
     open_orders,
     refill_spaces,
 )
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import Rng
 
 TENTHS = 10  # per point
@@ -37,39 +37,36 @@ def team_reward(events, reward):
 
 
 @kernel
-def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params, events):
+def step_env(tables, env, actions, events):
     """In a slot, agents act in seat order, each on the state that the agents before it leave; then the slot ends.
 
-    Mutates: orders, stock, spaces, clock, events.
+    Mutates: env, events.
     """
-    for seat in range(clock[Clock.SEAT], events.shape[0]):
-        act(actions[seat], orders, stock, spaces, clock, dishes, needs, areas, params, events[seat])
-    end_slot(spaces, clock, dishes, areas, params)
+    for seat in range(env.clock[Clock.SEAT], events.shape[0]):
+        act(tables, env, actions[seat], events[seat])
+    end_slot(tables, env)
 
 
 @kernel
-def reset_env(tables, orders, stock, spaces, clock, rng, limit):
-    """An episode starts with untouched orders, full stock and all action spaces free.
-
-    Mutates: orders, stock, spaces, clock, rng.
-    """
-    params = tables.params
+def reset_env(tables, env, limit):
+    """An episode starts with untouched orders, full stock and all action spaces free. Mutates: env."""
+    params, clock, stock, rng = tables.params, env.clock, env.stock, env.rng
     e = next_episode(rng[Rng.COUNT], clock[Clock.EPISODE], params)
     rng[Rng.COUNT] = (e + 1) % params[Param.N_EPISODES]
-    open_orders(orders, tables.needs[e], params[Param.N_INGREDIENTS])
+    open_orders(env.orders, tables.needs[e], params[Param.N_INGREDIENTS])
     initial = tables.stock[e]
     for at in range(stock.shape[0]):
         for k in range(stock.shape[1]):
             stock[at, k] = initial[at, k]
-    refill_spaces(spaces, tables.areas[e])
+    refill_spaces(env.spaces, tables.areas[e])
     clock[Clock.EPISODE], clock[Clock.LIMIT] = e, limit
 
 
 @kernel
-def pay(clock, dishes, params, events, rewards):
+def pay(tables, clock, events, rewards):
     """All agents get the same reward; the episode ends when it is decided or truncated. Mutates: rewards."""
-    rewards[:] = team_reward(events, params[Param.REWARD])
-    decided = is_decided(clock, dishes)
+    rewards[:] = team_reward(events, tables.params[Param.REWARD])
+    decided = is_decided(clock, tables.dishes[clock[Clock.EPISODE]])
     return decided, clock[Clock.OVER] == 1 and not decided
 
 
@@ -79,17 +76,16 @@ def step_batch(tables, state, actions, out):
 
     Mutates: state, out.
     """
-    params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
-    orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
-    for b in range(orders.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)
+        clock = env.clock
+        fresh[b] = clock[Clock.OVER] == 0
         if not fresh[b]:
-            rest(clock[b], events[b], rewards[b])
+            rest(clock, events[b], rewards[b])
             continue
-        e = clock[b, Clock.EPISODE]
-        step_env(actions[b], orders[b], stock[b], spaces[b], clock[b], dishes[e], needs[e], areas[e], params, events[b])
-        terminated[b], truncated[b] = pay(clock[b], dishes[e], params, events[b], rewards[b])
+        step_env(tables, env, actions[b], events[b])
+        terminated[b], truncated[b] = pay(tables, clock, events[b], rewards[b])
 
 
 @kernel
@@ -106,35 +102,24 @@ def act_batch(tables, state, actions, out):
 
     Mutates: state, out.
     """
-    params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
-    orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     events, fresh = out.events, out.fresh
-    for b in range(orders.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)
+        clock = env.clock
+        fresh[b] = clock[Clock.OVER] == 0
         if fresh[b]:
-            e, seat = clock[b, Clock.EPISODE], clock[b, Clock.SEAT]
-            act(
-                actions[b, seat],
-                orders[b],
-                stock[b],
-                spaces[b],
-                clock[b],
-                dishes[e],
-                needs[e],
-                areas[e],
-                params,
-                events[b, seat],
-            )
+            seat = clock[Clock.SEAT]
+            act(tables, env, actions[b, seat], events[b, seat])
 
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    orders, stock, spaces, clock, rng = state.orders, state.stock, state.spaces, state.clock, state.rng
-    for b in range(orders.shape[0]):
+    for b in range(which.shape[0]):
         if which[b]:
-            reset_env(tables, orders[b], stock[b], spaces[b], clock[b], rng[b], limit)
-            rest(clock[b], out.events[b], out.rewards[b])
+            env = row_at(state, b)
+            reset_env(tables, env, limit)
+            rest(env.clock, out.events[b], out.rewards[b])
 
 
 @kernel
@@ -143,21 +128,7 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    params, dishes, needs, areas = tables.params, tables.dishes, tables.needs, tables.areas
-    orders, stock, spaces, clock = state.orders, state.stock, state.spaces, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(orders.shape[0]):
+    for b in range(fresh.shape[0]):
         if fresh[b]:
-            e = clock[b, Clock.EPISODE]
-            observe_env(
-                orders[b],
-                stock[b],
-                spaces[b],
-                clock[b],
-                dishes[e],
-                needs[e],
-                areas[e],
-                params,
-                observations[b],
-                masks[b],
-            )
+            observe_env(tables, row_at(state, b), observations[b], masks[b])

@@ -19,6 +19,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.rush.engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
 from collab_overcooked.games.rush.engine.rules import would_ruin
 from collab_overcooked.games.rush.engine.search import Solution, Solver
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
@@ -112,7 +113,7 @@ class Planner:
         episode = int(state.clock[0, Clock.EPISODE])
         if episode not in self._solvers:
             self._solvers[episode] = Solver(self._game.compiled.tables, episode, self._planned, BUDGET)
-        return self._solvers[episode].solve(state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
+        return self._solvers[episode].solve(row_at(state, 0))
 
     def _fallback(self, fork: Fork, solution: Solution) -> Row:
         ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)

@@ -34,6 +34,7 @@ from collab_overcooked.games.rush.engine.state import Out, State
 from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import in_drawn_order, join_and, plural
+from collab_overcooked.kernels.jit import row_at
 
 LABELS = {
     Verb.TAKE_INGREDIENTS: "take the ingredients of {order} at {area}",
@@ -280,18 +281,8 @@ class RushText(CompiledGame):
 
     def valid_actions(self, state: State, i: int) -> list[int]:
         """Return the actions that the mask of environment ``i`` allows, the same for all seats."""
-        tables, episode = self.compiled.tables, self._episode_number(state, i)
         mask = np.zeros(self.n_actions, np.int8)
-        mask_actions(
-            state.orders[i],
-            state.stock[i],
-            state.spaces[i],
-            tables.dishes[episode],
-            tables.needs[episode],
-            tables.areas[episode],
-            tables.params,
-            mask,
-        )
+        mask_actions(self.compiled.tables, row_at(state, i), mask)
         return np.flatnonzero(mask).tolist()
 
     def _episode(self, state: State | None, i: int) -> EpisodeSpec:

@@ -21,7 +21,7 @@ from collab_overcooked.games.rush.engine.search.problem import (
     time_suffices,
     total_need,
 )
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 
 
 @kernel
@@ -39,8 +39,9 @@ def are_alike(problem, orders, targets, a, b):
 
 
 @kernel
-def offer_the_same(areas, stock, spaces, a, b):
+def offer_the_same(areas, env, a, b):
     """Return whether two areas are interchangeable."""
+    stock, spaces = env.stock, env.spaces
     if areas[a, Area.KIND] != areas[b, Area.KIND] or areas[a, Area.SPACES] != areas[b, Area.SPACES]:
         return False
     if spaces[a] != spaces[b]:
@@ -52,35 +53,36 @@ def offer_the_same(areas, stock, spaces, a, b):
 
 
 @kernel
-def has_an_earlier_twin(problem, orders, stock, spaces, targets, o, at):
+def has_an_earlier_twin(problem, env, targets, o, at):
     """Return whether an earlier order or area is interchangeable with this one."""
-    any_order = problem.areas[at, Area.KIND] == Kind.SPICEBAG and spices_are_plenty(problem, orders, stock, targets)
+    orders, areas = env.orders, problem.areas
+    any_order = areas[at, Area.KIND] == Kind.SPICEBAG and spices_are_plenty(problem, env, targets)
     for a in range(o):
         if are_alike(problem, orders, targets, a, o):
             return True
         if any_order and targets[a] == 1 and orders[a, Order.SPICES] == 0:
             return True
     for b in range(at):
-        if offer_the_same(problem.areas, stock, spaces, b, at):
+        if offer_the_same(areas, env, b, at):
             return True
     return False
 
 
 @kernel
-def can_take(problem, orders, stock, spaces, targets, o, at):
+def can_take(problem, env, targets, o, at):
     """Return whether goods of a target order can be taken at an area."""
-    if targets[o] == 0 or problem.areas[at, Area.KIND] == Kind.STOVE:
+    area, dish, need = problem.areas[at], problem.dishes[o], problem.needs[o]
+    if targets[o] == 0 or area[Area.KIND] == Kind.STOVE:
         return False
     n_ingredients = problem.params[Param.N_INGREDIENTS]
-    reason = why_invalid(
-        orders[o], stock[at], spaces[at], problem.dishes[o], problem.needs[o], problem.areas[at], n_ingredients
-    )
+    reason = why_invalid(env.orders[o], env.stock[at], env.spaces[at], dish, need, area, n_ingredients)
     return reason == Reason.OK
 
 
 @kernel
-def cook_action(problem, orders, spaces, targets):
+def cook_action(problem, env, targets):
     """Return the action that cooks the first ready order on the first free stove, or NO_ACTION."""
+    orders, spaces = env.orders, env.spaces
     dishes, areas = problem.dishes, problem.areas
     for at in range(areas.shape[0]):
         if areas[at, Area.KIND] == Kind.STOVE and spaces[at] > 0:
@@ -93,18 +95,19 @@ def cook_action(problem, orders, spaces, targets):
 
 
 @kernel
-def take_in_plenty(problem, orders, stock, spaces, targets):
+def take_in_plenty(problem, env, targets):
     """Return whether goods can be taken at an area that has enough of them for all orders."""
-    needs, n_ingredients = problem.needs, problem.params[Param.N_INGREDIENTS]
+    orders, stock, spaces = env.orders, env.stock, env.spaces
+    areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for at in range(spaces.shape[0]):
         if spaces[at] <= 0:
             continue
         for o in range(orders.shape[0]):
-            if not can_take(problem, orders, stock, spaces, targets, o, at):
+            if not can_take(problem, env, targets, o, at):
                 continue
             plenty = True
             for good in range(needs.shape[1]):
-                if needs[o, good] > 0 and serves(problem.areas, at, good, n_ingredients):
+                if needs[o, good] > 0 and serves(areas, at, good, n_ingredients):
                     total = total_need(orders, needs, targets, good, n_ingredients)
                     plenty = plenty and stock[at, good] >= total
             if plenty:
@@ -113,38 +116,40 @@ def take_in_plenty(problem, orders, stock, spaces, targets):
 
 
 @kernel
-def next_move(problem, orders, stock, spaces, targets, move):
+def next_move(problem, env, targets, move):
     """Return the first possible move from a number on, and its action, or a negative move.
 
     Moves enumerate orders and areas, first for ingredients, then for spices; then come cooking and idling.
     """
-    n_orders, n_areas = orders.shape[0], spaces.shape[0]
+    areas = problem.areas
+    n_orders, n_areas = targets.shape[0], areas.shape[0]
     takes = n_orders * n_areas
     while move < 2 * takes:
         kind = Kind.PANTRY + move // takes
         o, at = (move % takes) // n_areas, move % n_areas
-        if problem.areas[at, Area.KIND] == kind and can_take(problem, orders, stock, spaces, targets, o, at):
-            if not has_an_earlier_twin(problem, orders, stock, spaces, targets, o, at):
+        if areas[at, Area.KIND] == kind and can_take(problem, env, targets, o, at):
+            if not has_an_earlier_twin(problem, env, targets, o, at):
                 return move, 1 + at * n_orders + o
         move += 1
-    cooking = cook_action(problem, orders, spaces, targets)
+    cooking = cook_action(problem, env, targets)
     if move == 2 * takes and cooking != NO_ACTION:
         return move, cooking
-    if move > 2 * takes + 1 or cooking != NO_ACTION or take_in_plenty(problem, orders, stock, spaces, targets):
+    if move > 2 * takes + 1 or cooking != NO_ACTION or take_in_plenty(problem, env, targets):
         return -1, NO_ACTION
     return 2 * takes + 1, NO_ACTION
 
 
 @kernel
-def write_key(problem, orders, stock, targets, key):
+def write_key(problem, env, targets, key):
     """Write the key of a state: all that matters for the rest of the episode. Mutates: key.
 
     Order codes are sorted, so that interchangeable orders give one key. The remaining cooking of orders with
     ingredients is one sum, and so are spices while they are plentiful; stock is capped at the total need.
     """
+    orders, stock = env.orders, env.stock
     dishes, needs, areas = problem.dishes, problem.needs, problem.areas
     n_orders, n_goods, n_ingredients = orders.shape[0], needs.shape[1], problem.params[Param.N_INGREDIENTS]
-    plenty = spices_are_plenty(problem, orders, stock, targets)
+    plenty = spices_are_plenty(problem, env, targets)
     cooking, spicing = 0, 0
     for o in range(n_orders):
         left = (dishes[o, Dish.COOK_TIME] - orders[o, Order.COOKED]) * targets[o]
@@ -218,9 +223,9 @@ def remember(stack, row, slots_left):
 
 
 @kernel
-def copy_state(stack, depth):
-    """Copy the state at a depth to the next one. Mutates: stack."""
-    orders, stock, spaces, clock = stack.orders, stack.stock, stack.spaces, stack.clock
+def copy_state(states, depth):
+    """Copy the state at a depth to the next one. Mutates: states."""
+    orders, stock, spaces, clock = states.orders, states.stock, states.spaces, states.clock
     for o in range(orders.shape[1]):
         for column in range(orders.shape[2]):
             orders[depth + 1, o, column] = orders[depth, o, column]
@@ -235,30 +240,30 @@ def copy_state(stack, depth):
 @kernel
 def has_hope(problem, stack, depth, targets, end):
     """Return whether the target orders might be finished before a slot begins."""
-    orders, stock = stack.orders[depth], stack.stock[depth]
-    spaces, clock = stack.spaces[depth], stack.clock[depth]
+    env = row_at(stack.states, depth)
+    clock = env.clock
     if clock[Clock.OVER] == 1 or clock[Clock.T] >= end:
         return False
-    if not time_suffices(problem, orders, spaces, clock, targets, end):
+    if not time_suffices(problem, env, targets, end):
         return False
-    if not stock_suffices(problem, orders, stock, targets, stack.spare, stack.placed):
+    if not stock_suffices(problem, env, targets, stack.spare, stack.placed):
         return False
-    if not is_fresh_turn(problem, spaces, clock):
+    if not is_fresh_turn(problem, env):
         return True
-    write_key(problem, orders, stock, targets, stack.key)
+    write_key(problem, env, targets, stack.key)
     return stack.slots[find_row(stack.known, stack.slots, stack.key)] < end - clock[Clock.T]
 
 
 @kernel
 def go_on(problem, stack, depth, action, move, takes):
     """Let the seat whose turn it is act and advance to the next decision. Mutates: stack."""
-    copy_state(stack, depth)
-    orders, stock, spaces = stack.orders[depth + 1], stack.stock[depth + 1], stack.spaces[depth + 1]
-    clock, turn = stack.clock[depth + 1], stack.clock[depth, Clock.TURN]
-    act(action, orders, stock, spaces, clock, problem.dishes, problem.needs, problem.areas, problem.params, stack.event)
-    skip_to_played(problem, orders, stock, spaces, clock, stack.event)
+    copy_state(stack.states, depth)
+    env = row_at(stack.states, depth + 1)
+    turn = env.clock[Clock.TURN]
+    act(problem.tables, env, action, stack.event)
+    skip_to_played(problem, env, stack.event)
     stack.action[depth] = action
-    if clock[Clock.TURN] > turn:
+    if env.clock[Clock.TURN] > turn:
         stack.move[depth + 1] = 0
     else:
         stack.move[depth + 1] = move + 1 if move < takes else move  # cooking and idling can be repeated
@@ -272,19 +277,19 @@ def search(problem, stack, targets, end, budget, spent):
         FOUND, IMPOSSIBLE or GAVE_UP, and the number of decisions in the plan, which is in ``stack.action``.
     """
     takes = 2 * targets.shape[0] * problem.areas.shape[0]
-    if is_done(stack.orders[0], targets):
+    if is_done(stack.states.orders[0], targets):
         return FOUND, 0
     if not has_hope(problem, stack, 0, targets, end):
         return IMPOSSIBLE, 0
     depth = 0
     stack.move[0] = 0
     while depth >= 0:
-        orders, stock, clock = stack.orders[depth], stack.stock[depth], stack.clock[depth]
-        move, action = next_move(problem, orders, stock, stack.spaces[depth], targets, stack.move[depth])
+        env = row_at(stack.states, depth)
+        move, action = next_move(problem, env, targets, stack.move[depth])
         if move < 0:
-            if is_fresh_turn(problem, stack.spaces[depth], clock):
-                write_key(problem, orders, stock, targets, stack.key)
-                remember(stack, find_row(stack.known, stack.slots, stack.key), end - clock[Clock.T])
+            if is_fresh_turn(problem, env):
+                write_key(problem, env, targets, stack.key)
+                remember(stack, find_row(stack.known, stack.slots, stack.key), end - env.clock[Clock.T])
             depth -= 1
             continue
         if spent[0] >= budget:
@@ -292,7 +297,7 @@ def search(problem, stack, targets, end, budget, spent):
         spent[0] += 1
         stack.move[depth] = move + 1
         go_on(problem, stack, depth, action, move, takes)
-        if is_done(stack.orders[depth + 1], targets):
+        if is_done(stack.states.orders[depth + 1], targets):
             return FOUND, depth + 1
         if has_hope(problem, stack, depth + 1, targets, end):
             depth += 1

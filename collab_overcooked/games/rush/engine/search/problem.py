@@ -16,6 +16,7 @@ from collab_overcooked.games.rush.engine.constants import (
     Param,
 )
 from collab_overcooked.games.rush.engine.rules import act, end_slot, is_in_stock
+from collab_overcooked.games.rush.engine.state import State, Tables
 from collab_overcooked.kernels.jit import kernel
 
 Array = np.ndarray
@@ -29,7 +30,8 @@ HASH_FACTOR = 0x01000193  # of the 32-bit FNV hash
 class Problem(NamedTuple):
     """An episode and the seats that the search plays: read-only int32 arrays."""
 
-    dishes: Array  # (O, 2) see Dish
+    tables: Tables
+    dishes: Array  # (O, 2) of the episode, see Dish
     needs: Array  # (O, K)
     areas: Array  # (P, 2) see Area
     params: Array  # (8,) see Param
@@ -40,10 +42,7 @@ class Problem(NamedTuple):
 class Stack(NamedTuple):
     """States on the path to the current one (leading axis D, decisions so far), and the table of failed states."""
 
-    orders: Array  # (D, O, 6)
-    stock: Array  # (D, P, K)
-    spaces: Array  # (D, P)
-    clock: Array  # (D, 9)
+    states: State
     move: Array  # (D,) the next move to try
     action: Array  # (D,) the action taken there
     event: Array  # (9,)
@@ -56,28 +55,29 @@ class Stack(NamedTuple):
 
 
 @kernel
-def skip_to_played(problem, orders, stock, spaces, clock, event):
-    """Advance until a played seat is to act; all other seats do nothing. Mutates: all but problem."""
-    dishes, needs, areas, params, played = problem.dishes, problem.needs, problem.areas, problem.params, problem.played
+def skip_to_played(problem, env, event):
+    """Advance until a played seat is to act; all other seats do nothing. Mutates: env, event."""
+    clock, played = env.clock, problem.played
     while clock[Clock.OVER] == 0:
         if clock[Clock.SEAT] == played.shape[0]:
-            end_slot(spaces, clock, dishes, areas, params)
+            end_slot(problem.tables, env)
         elif played[clock[Clock.SEAT]] == 1:
             return
         else:
-            act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, event)
+            act(problem.tables, env, NO_ACTION, event)
 
 
 @kernel
-def is_fresh_turn(problem, spaces, clock):
+def is_fresh_turn(problem, env):
     """Return whether no played seat has acted in this turn and all action spaces are free."""
+    spaces, clock, areas = env.spaces, env.clock, problem.areas
     if clock[Clock.WORKER] > 0:
         return False
     for seat in range(clock[Clock.SEAT]):
         if problem.played[seat] == 1:
             return False
     for at in range(spaces.shape[0]):
-        if spaces[at] != problem.areas[at, Area.SPACES]:
+        if spaces[at] != areas[at, Area.SPACES]:
             return False
     return True
 
@@ -157,8 +157,9 @@ def serves(areas, at, good, n_ingredients):
 
 
 @kernel
-def time_suffices(problem, orders, spaces, clock, targets, end):
+def time_suffices(problem, env, targets, end):
     """Compare remaining work with workers, and each kind of action with its action spaces, up to a slot."""
+    orders, spaces, clock = env.orders, env.spaces, env.clock
     played, areas, workers = problem.played, problem.areas, problem.params[Param.WORKERS]
     next_turn = clock[Clock.T] + workers - clock[Clock.WORKER]
     turns_after = max((end - next_turn + workers - 1) // workers, 0)
@@ -175,11 +176,12 @@ def time_suffices(problem, orders, spaces, clock, targets, end):
 
 
 @kernel
-def stock_suffices(problem, orders, stock, targets, spare, placed):
+def stock_suffices(problem, env, targets, spare, placed):
     """Compare stock with needs: of each good over all areas, and in each area for orders that have no choice.
 
     Mutates: spare, placed.
     """
+    orders, stock = env.orders, env.stock
     areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for good in range(needs.shape[1]):
         total = total_need(orders, needs, targets, good, n_ingredients)
@@ -236,8 +238,9 @@ def the_only_place(areas, kind, spare, need, first, end):
 
 
 @kernel
-def spices_are_plenty(problem, orders, stock, targets):
+def spices_are_plenty(problem, env, targets):
     """Return whether every spicebag has all that orders still need, so that the order of service does not matter."""
+    orders, stock = env.orders, env.stock
     areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for good in range(n_ingredients, needs.shape[1]):
         total = total_need(orders, needs, targets, good, n_ingredients)

@@ -26,6 +26,7 @@ from collab_overcooked.games.rush.engine.search.problem import (
 from collab_overcooked.games.rush.engine.state import State, sizes_of
 from collab_overcooked.games.rush.engine.step import reset_env
 from collab_overcooked.kernels.arrays import allocate
+from collab_overcooked.kernels.jit import row_at
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Solver:
     def __init__(self, tables: Any, episode: int, played: Sequence[bool], budget: int = BUDGET) -> None:
         needs, n_ingredients = tables.needs[episode], int(tables.params[Param.N_INGREDIENTS])
         self.problem = Problem(
+            tables=tables,
             dishes=tables.dishes[episode],
             needs=needs,
             areas=tables.areas[episode],
@@ -72,22 +74,19 @@ class Solver:
         self._known, self._slots = np.zeros((ROWS, width), np.int32), np.zeros(ROWS, np.int32)
         self._room, self._spent = np.zeros(1, np.int32), np.zeros(1, np.int64)
 
-    def solve(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Solution:
+    def solve(self, start: State) -> Solution:
         """Find a plan that finishes as many orders as possible and, if all of them, in as few turns as possible.
 
         Args:
-            orders: (O, 6) state to start from, see ``state.State``; it is not changed.
-            stock: (P, K).
-            spaces: (P,).
-            clock: (9,).
+            start: State of one environment in the episode, without the axis B; it is not changed.
         """
         self._slots[:], self._room[0], self._spent[0] = 0, ROWS * 3 // 4, 0  # a plan depends on its start alone
-        self._stack = self._start(orders, stock, spaces, clock)
-        here = self._stack.orders[0]
+        self._begin(start)
+        here = self._here.orders
         exists, done = self.problem.dishes[:, Dish.EXISTS] == 1, here[:, Order.FINISHED] == 1
         aims = np.flatnonzero(exists & ~done & (here[:, Order.RUINED] == 0)).tolist()
         finished = int(np.sum(exists & done))
-        verdict, plan = self._search(aims, int(clock[Clock.LIMIT]), self.budget // 2)
+        verdict, plan = self._search(aims, int(start.clock[Clock.LIMIT]), self.budget // 2)
         if verdict == FOUND:
             at_least, plan = self._hasten(aims, plan)
             return self._solution(finished + len(aims), finished + len(aims), at_least, plan)
@@ -100,28 +99,25 @@ class Solver:
                 return self._solution(finished + count, at_most or finished + count, 0, plan)
         return self._solution(finished, at_most or finished, 0, [])
 
-    def _start(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Stack:
-        depth = max(int(clock[Clock.LIMIT] - clock[Clock.T]), 0) * int(self.problem.played.sum()) + 2
-        stack = Stack(
-            orders=np.zeros((depth, *orders.shape), np.int32),
-            stock=np.zeros((depth, *stock.shape), np.int32),
-            spaces=np.zeros((depth, *spaces.shape), np.int32),
-            clock=np.zeros((depth, *clock.shape), np.int32),
+    def _begin(self, start: State) -> None:
+        slots = max(int(start.clock[Clock.LIMIT] - start.clock[Clock.T]), 0)
+        depth = slots * int(self.problem.played.sum()) + 2
+        self._stack = Stack(
+            states=State(*(np.zeros((depth, *array.shape), array.dtype) for array in start)),
             move=np.zeros(depth, np.int32),
             action=np.zeros(depth, np.int32),
             event=np.zeros(len(EventColumn), np.int32),
-            spare=np.zeros(stock.shape, np.int32),
-            placed=np.zeros(len(orders), np.int32),
+            spare=np.zeros(start.stock.shape, np.int32),
+            placed=np.zeros(len(start.orders), np.int32),
             key=np.zeros(self._known.shape[1], np.int32),
             known=self._known,
             slots=self._slots,
             room=self._room,
         )
-        first = stack.orders[0], stack.stock[0], stack.spaces[0], stack.clock[0]
-        for row, array in zip(first, (orders, stock, spaces, clock), strict=True):
+        self._here = row_at(self._stack.states, 0)
+        for row, array in zip(self._here, start, strict=True):
             row[:] = array
-        skip_to_played(self.problem, *first, stack.event)
-        return stack
+        skip_to_played(self.problem, self._here, self._stack.event)
 
     def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:
         targets = np.zeros(len(self.problem.dishes), np.int32)
@@ -130,7 +126,7 @@ class Solver:
         return verdict, self._stack.action[:length].tolist()
 
     def _hasten(self, aims: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
-        clock, workers = self._stack.clock[0].tolist(), int(self.problem.params[Param.WORKERS])
+        clock, workers = self._here.clock.tolist(), int(self.problem.params[Param.WORKERS])
         at_least = 0
         for turns in range(clock[Clock.TURN] + 1, self._turns(plan)):
             end = clock[Clock.T] - clock[Clock.WORKER] + (turns - clock[Clock.TURN]) * workers
@@ -142,7 +138,7 @@ class Solver:
         return at_least or self._turns(plan), plan
 
     def _some(self, aims: Sequence[int], count: int) -> tuple[int, list[int]]:
-        limit, hands, work = int(self._stack.clock[0, Clock.LIMIT]), len(list(self._decisions())), self._work()
+        limit, hands, work = int(self._here.clock[Clock.LIMIT]), len(list(self._decisions())), self._work()
         verdict, known, effort = IMPOSSIBLE, set(), 0
         lightest_first = sorted(aims, key=lambda o: work[o])
         if sum(work[o] for o in lightest_first[:count]) > hands:
@@ -165,29 +161,29 @@ class Solver:
         return verdict, []
 
     def _work(self) -> list[int]:
-        orders, dishes = self._stack.orders[0], self.problem.dishes
+        orders, dishes = self._here.orders, self.problem.dishes
         done = orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
         return [int(work) for work in dishes[:, Dish.COOK_TIME] + 2 - done]
 
     def _kind(self, o: int) -> tuple[int, ...]:
-        row = self._stack.orders[0, o]
+        row = self._here.orders[o]
         needs = self.problem.kinds[o] * (1 - row[[Order.INGREDIENTS, Order.SPICES]])
         return (*row[: Order.FINISHED].tolist(), *needs.tolist(), int(self.problem.dishes[o, Dish.COOK_TIME]))
 
     def _decisions(self) -> Iterator[tuple[int, int]]:
-        clock, seats = self._stack.clock[0].tolist(), np.flatnonzero(self.problem.played).tolist()
+        clock, seats = self._here.clock.tolist(), np.flatnonzero(self.problem.played).tolist()
         for slot in range(clock[Clock.LIMIT] - clock[Clock.T]):
             yield from ((slot, seat) for seat in seats if slot > 0 or seat >= clock[Clock.SEAT])
 
     def _turn(self, slot: int) -> int:
-        clock = self._stack.clock[0].tolist()
+        clock = self._here.clock.tolist()
         return int(clock[Clock.TURN] + (clock[Clock.WORKER] + slot) // self.problem.params[Param.WORKERS])
 
     def _turns(self, plan: Sequence[int]) -> int:
         last = 0
         for (slot, _), _ in zip(self._decisions(), plan, strict=False):
             last = slot
-        return self._turn(last) + 1 if plan else int(self._stack.clock[0, Clock.TURN])
+        return self._turn(last) + 1 if plan else int(self._here.clock[Clock.TURN])
 
     def _solution(self, finished: int, at_most: int, at_least: int, plan: list[int]) -> Solution:
         return Solution(finished, at_most, self._turns(plan), at_least, self._share_out(plan), int(self._spent[0]))
@@ -227,10 +223,9 @@ def _fair(decisions: Sequence[tuple[int, int]], count: int, done: Array) -> list
     return sorted(chosen)
 
 
-def start_of(tables: Any, episode: int) -> tuple[Array, Array, Array, Array]:
-    """Return orders, stock, spaces and clock at the start of an episode."""
-    state = allocate(State, sizes_of(tables), 1)
-    orders, stock, spaces, clock, rng = (array[0] for array in state)
-    clock[Clock.EPISODE], limit = episode, tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS]
-    reset_env(tables, orders, stock, spaces, clock, rng, limit)
-    return orders, stock, spaces, clock
+def start_of(tables: Any, episode: int) -> State:
+    """Return the state of one environment at the start of an episode, without the axis B."""
+    env: State = allocate(State, sizes_of(tables))
+    env.clock[Clock.EPISODE] = episode
+    reset_env(tables, env, tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS])
+    return env

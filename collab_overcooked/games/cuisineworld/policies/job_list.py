@@ -125,10 +125,10 @@ class Scratch(NamedTuple):
 class Need(NamedTuple):
     """An item that a dish needs at a location."""
 
-    item: Any
-    target: Any
-    rank: Any  # number of the dish
-    tail: Any  # steps from its arrival until the dish is served
+    item: int
+    target: int
+    rank: int  # number of the dish
+    tail: int  # steps from its arrival until the dish is served
 
 
 def make_static_info(compiled: Any) -> StaticInfo:

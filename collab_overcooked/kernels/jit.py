@@ -406,7 +406,7 @@ def row_at(arrays: Any, b: Any) -> Any:
     return type(arrays)(*(array[b] for array in arrays))
 
 
-@overload(row_at, jit_options=_OPTIONS, inline="always")  # type: ignore[arg-type]
+@overload(row_at, jit_options=_OPTIONS)  # type: ignore[arg-type]
 def _compiled_row_at(arrays: Any, b: Any) -> Any:
     kind, scope = getattr(arrays, "arrays", arrays), dict[str, Any]()  # of the address that a bound kernel gets
     views = ", ".join(f"arrays.{name}[b]" for name in kind.fields)

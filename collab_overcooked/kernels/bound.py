@@ -83,20 +83,20 @@ class _Fields(AttributeTemplate):
 def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: str) -> Any:
     memory = builder.bitcast(address, context.get_data_type(bound.arrays).as_pointer())
     place = builder.gep(memory, [context.get_constant(types.int32, k) for k in (0, bound.arrays.fields.index(name))])
-    return _load_words(builder, place)
+    return _load_invariant(builder, place)
 
 
-def _load_words(builder: Any, place: Any) -> Any:
-    """Load a value word by word: LLVM splits the load of an aggregate and then forgets that it is invariant."""
+def _load_invariant(builder: Any, place: Any) -> Any:
+    """Load a value member by member: LLVM splits the load of an aggregate and then forgets that it is invariant."""
     kind = place.type.pointee
     if not isinstance(kind, ir.Aggregate):
-        word = builder.load(place)
-        word.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return word
+        member = builder.load(place)
+        member.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return member
     loaded = kind(ir.Undefined)
     for k in range(len(kind)):
-        word = _load_words(builder, builder.gep(place, [ir.IntType(32)(0), ir.IntType(32)(k)]))
-        loaded = builder.insert_value(loaded, word, k)
+        member = _load_invariant(builder, builder.gep(place, [ir.IntType(32)(0), ir.IntType(32)(k)]))
+        loaded = builder.insert_value(loaded, member, k)
     return loaded
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import int32, typeof, types, uint8
 from numba.core.datamodel import default_manager
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import int32, typeof, types, uint8
 from numba.core.datamodel import default_manager
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_global, signature
@@ -82,8 +83,20 @@ class _Fields(AttributeTemplate):
 def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: str) -> Any:
     memory = builder.bitcast(address, context.get_data_type(bound.arrays).as_pointer())
     place = builder.gep(memory, [context.get_constant(types.int32, k) for k in (0, bound.arrays.fields.index(name))])
-    loaded = builder.load(place)
-    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return _load_invariant(builder, place)
+
+
+def _load_invariant(builder: Any, place: Any) -> Any:
+    """Load a value member by member: LLVM splits the load of an aggregate and then forgets that it is invariant."""
+    kind = place.type.pointee
+    if not isinstance(kind, ir.Aggregate):
+        member = builder.load(place)
+        member.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return member
+    loaded = kind(ir.Undefined)
+    for k in range(len(kind)):
+        member = _load_invariant(builder, builder.gep(place, [ir.IntType(32)(0), ir.IntType(32)(k)]))
+        loaded = builder.insert_value(loaded, member, k)
     return loaded
 
 

@@ -8,6 +8,7 @@ from games.rooms.world import Moment
 
 from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, Clock, Generator, Outcome, Player
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.rng import seed_states
 
 
@@ -137,12 +138,13 @@ def test_is_unaware_is_the_coded_killer_without_target():
 
 
 def test_draw_way_takes_all_ways_alike():
-    _, _, clock, tables = arrays(Moment("escape", "2: 0\n3: 1\n6: adversary"))
-    rng = seed_states([1])[0]
-    drawn = np.bincount([rules.draw_way(rng, clock, tables) for _ in range(3000)])
+    snapshot = Moment("escape", "2: 0\n3: 1\n6: adversary")
+    env, tables = row_at(snapshot.state, 0), snapshot.game.compiled.tables
+    env.rng[:] = seed_states([1])[0]
+    drawn = np.bincount([rules.draw_way(tables, env) for _ in range(3000)])
     assert len(drawn) == 3 and drawn.min() > 900
-    clock[Clock.TARGET] = 0
-    assert rules.draw_way(rng, clock, tables) == NOTHING
+    env.clock[Clock.TARGET] = 0
+    assert rules.draw_way(tables, env) == NOTHING
 
 
 def test_distance_to_players_is_that_of_the_closest_in_the_game():
@@ -199,8 +201,7 @@ def test_step_towards_takes_the_first_shortest_way():
 )
 def test_notice(text, target):
     state = Moment("escape", text, loss="all")
-    players, _, clock, tables = arrays(state)
-    rules.notice(players, clock, tables)
+    rules.notice(state.game.compiled.tables, row_at(state.state, 0))
     assert state.scene["adversary"]["target"] == target
     near = {"1", "5", "7"} if "6: adversary" in text else {"6", "8"}
     assert [player["seen"] for player in state.scene["players"]] == [

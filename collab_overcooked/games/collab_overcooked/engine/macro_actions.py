@@ -1,7 +1,7 @@
 """Medium-level actions: their validity, execution by primitive actions, and ends.
 
 One kernel a rule, for one environment. ``macro`` (4,) is a row of ``State.macro_state``, ``row`` (3,) one of the
-catalogue, ``access`` (S,) that of the seat.
+catalogue, ``access`` (S,) that of seat ``i``.
 """
 
 from __future__ import annotations
@@ -66,20 +66,21 @@ def finds_on_counter(item, tiles, groups, access):
 
 
 @kernel
-def check_pickup(item, group, held, tiles, stations, groups, access, foods):
+def check_pickup(tables, env, i, item, group):
     """Pick up an available object with an empty hand; food that needs a dish leaves its utensil only on a dish."""
+    tiles, groups, foods, access = env.tiles, tables.groups, tables.foods, tables.access[i]
     if group >= Group.UTENSIL:
         s = groups[group, 0]
         if status(tiles[s]) == Status.COOKING:
             return Reason.PICK_COOKING
-        if foods[item, Food.NEEDS_DISH] == 1 and foods[item, Food.UTENSIL] == stations[s, Station.UTENSIL]:
+        if foods[item, Food.NEEDS_DISH] == 1 and foods[item, Food.UTENSIL] == tables.stations[s, Station.UTENSIL]:
             return Reason.PICK_NEEDS_DISH
     if group == Group.COUNTER:
         if not finds_on_counter(item, tiles, groups, access):
             return Reason.PICK_NOT_ON_COUNTER
     elif not can_use(group, groups, access):
         return Reason.PICK_UNREACHABLE if group >= Group.UTENSIL else Reason.PICK_CHEF_DISPENSER
-    if held != NOTHING:
+    if env.agents[i, Agent.ITEM] != NOTHING:
         return Reason.PICK_HANDS_FULL
     if group >= Group.UTENSIL:
         s = groups[group, 0]
@@ -89,121 +90,120 @@ def check_pickup(item, group, held, tiles, stations, groups, access, foods):
 
 
 @kernel
-def check_put(s, held, tiles, stations, access, original):
+def check_put(tables, env, i, s):
     """Put food into a utensil that is not started and not full; the original does not check this."""
-    now = status(tiles[s])
+    held, tile = env.agents[i, Agent.ITEM], env.tiles[s]
+    now = status(tile)
     if now == Status.COOKING:
         return Reason.PUT_COOKING
     if now == Status.READY:
         return Reason.PUT_READY
-    if access[s] == Access.NONE:
+    if tables.access[i, s] == Access.NONE:
         return Reason.PUT_UNREACHABLE
     if held == NOTHING:
         return Reason.PUT_EMPTY_HANDED
     if held == DISH:
         return Reason.PUT_DISH
-    if tiles[s, Tile.COUNT] == stations[s, Station.CAPACITY] and not original:
+    if tile[Tile.COUNT] == tables.stations[s, Station.CAPACITY] and tables.params[Param.ORIGINAL] == 0:
         return Reason.PUT_FULL
     return Reason.OK
 
 
 @kernel
-def check_place(held, tiles, groups, access, original):
+def check_place(tables, env, i):
     """Place the held object on an empty counter that the agent can use; the original does not check for one."""
-    if held == NOTHING:
+    if env.agents[i, Agent.ITEM] == NOTHING:
         return Reason.PLACE_EMPTY_HANDED
-    if not original and not finds_on_counter(NOTHING, tiles, groups, access):
-        return Reason.PLACE_NO_COUNTER
-    return Reason.OK
+    if tables.params[Param.ORIGINAL] == 1 or finds_on_counter(NOTHING, env.tiles, tables.groups, tables.access[i]):
+        return Reason.OK
+    return Reason.PLACE_NO_COUNTER
 
 
 @kernel
-def check_fill(s, held, order, tiles, access, foods, original):
+def check_fill(tables, env, i, s):
     """Fill a dish if the current order needs one and the utensil, in the original any, is cooking or ready."""
-    if order == NOTHING or foods[order, Food.NEEDS_DISH] == 0:
+    order = env.orders[0]
+    if order == NOTHING or tables.foods[order, Food.NEEDS_DISH] == 0:
         return Reason.FILL_NOT_NEEDED
-    if held != DISH:
+    if env.agents[i, Agent.ITEM] != DISH:
         return Reason.FILL_NO_DISH
-    if status(tiles[s]) < Status.COOKING:
+    if status(env.tiles[s]) < Status.COOKING:
         return Reason.FILL_NOT_READY
-    if access[s] == Access.NONE and not original:
+    if tables.access[i, s] == Access.NONE and tables.params[Param.ORIGINAL] == 0:
         return Reason.FILL_UNREACHABLE
     return Reason.OK
 
 
 @kernel
-def check_deliver(held, plated, groups, access, foods, original):
+def check_deliver(tables, env, i):
     """Deliver food that can be ordered, on a dish exactly if needed; in the original, anything named like food."""
+    held, foods = env.agents[i, Agent.ITEM], tables.foods
     if held == NOTHING:
         return Reason.DELIVER_EMPTY_HANDED
-    if original:
+    if tables.params[Param.ORIGINAL] == 1:
         return Reason.OK if foods[held, Food.SOUNDS_SERVED] == 1 else Reason.DELIVER_NOT_FINISHED
-    if foods[held, Food.SERVED] == 0 or foods[held, Food.NEEDS_DISH] != plated:
+    if foods[held, Food.SERVED] == 0 or foods[held, Food.NEEDS_DISH] != env.agents[i, Agent.PLATED]:
         return Reason.DELIVER_NOT_FINISHED
-    if not can_use(Group.SERVING, groups, access):
+    if not can_use(Group.SERVING, tables.groups, tables.access[i]):
         return Reason.DELIVER_UNREACHABLE
     return Reason.OK
 
 
 @kernel
-def check_operate(s, held, tiles, access):
+def check_operate(tables, env, i, s):
     """Start a filled utensil that is not started, with an empty hand."""
-    if access[s] == Access.NONE:
+    if tables.access[i, s] == Access.NONE:
         return Reason.OP_UNREACHABLE
-    now = status(tiles[s])
+    now = status(env.tiles[s])
     if now == Status.EMPTY:
         return Reason.OP_EMPTY
     if now != Status.FILLING:
         return Reason.OP_BUSY
-    if held != NOTHING:
+    if env.agents[i, Agent.ITEM] != NOTHING:
         return Reason.OP_HANDS_FULL
     return Reason.OK
 
 
 @kernel
-def check_action(row, agent, macro, tiles, orders, stations, groups, access, foods, original):
+def check_action(tables, env, i, row):
     """An action is checked once, when an agent chooses it: a busy agent can only continue, an idle one cannot."""
     verb = row[Row.VERB]
-    if is_running(macro):
+    if is_running(env.macro_state[i]):
         return Reason.OK if verb == Verb.CONTINUE else Reason.BUSY
     if verb == Verb.CONTINUE:
         return Reason.NOT_BUSY
     if verb == Verb.WAIT:
         return Reason.OK
-    held, group = agent[Agent.ITEM], row[Row.GROUP]
     if verb == Verb.PICKUP:
-        return check_pickup(row[Row.ITEM], group, held, tiles, stations, groups, access, foods)
+        return check_pickup(tables, env, i, row[Row.ITEM], row[Row.GROUP])
     if verb == Verb.PLACE:
-        return check_place(held, tiles, groups, access, original)
+        return check_place(tables, env, i)
     if verb == Verb.DELIVER:
-        return check_deliver(held, agent[Agent.PLATED], groups, access, foods, original)
-    s = groups[group, 0]
+        return check_deliver(tables, env, i)
+    s = tables.groups[row[Row.GROUP], 0]
     if verb == Verb.PUT:
-        return check_put(s, held, tiles, stations, access, original)
+        return check_put(tables, env, i, s)
     if verb == Verb.FILL:
-        return check_fill(s, held, orders[0], tiles, access, foods, original)
+        return check_fill(tables, env, i, s)
     if verb == Verb.OPERATE:
-        return check_operate(s, held, tiles, access)
+        return check_operate(tables, env, i, s)
     return Reason.OK
 
 
 @kernel
-def start_macro_actions(tables, agents, macros, tiles, orders, events, actions):
+def start_macro_actions(tables, env, actions, events):
     """Idle agents start their chosen actions, all checked against the same state; a refused action costs the step.
 
-    Mutates: macros, events.
+    Mutates: env, events.
     """
-    catalogue, stations, groups, foods = tables.catalogue, tables.stations, tables.groups, tables.foods
-    original = tables.params[Param.ORIGINAL] == 1
-    for i in range(agents.shape[0]):
+    macros, catalogue = env.macro_state, tables.catalogue
+    for i in range(macros.shape[0]):
         if tables.levels[i] != Level.MEDIUM:
             continue
         reason = Reason.NO_SUCH_ACTION + 0
         if actions[i] < catalogue.shape[0]:
             row = catalogue[actions[i]]
-            reason = 0 + check_action(
-                row, agents[i], macros[i], tiles, orders, stations, groups, tables.access[i], foods, original
-            )
+            reason = 0 + check_action(tables, env, i, row)
             if reason == Reason.OK and row[Row.VERB] != Verb.CONTINUE:
                 start_macro(macros[i], actions[i], row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0)
         macros[i, MacroState.REASON] = reason
@@ -239,12 +239,13 @@ def preferred_access(row, tiles, groups, access):
 
 
 @kernel
-def nearest_goal(row, tiles, stations, groups, access, distance):
+def nearest_goal(tables, env, i, row, distance):
     """The nearest pose to act from wins; earlier placed objects, then earlier tiles in scan order, win ties.
 
     Returns:
         The pose, -1 if all are out of reach just now, or -2 if there is nothing to go to.
     """
+    tiles, stations, groups, access = env.tiles, tables.stations, tables.groups, tables.access[i]
     preferred = preferred_access(row, tiles, groups, access)
     goal, best, oldest = -2, UNREACHABLE, 0
     for k in range(groups.shape[1]):
@@ -284,23 +285,24 @@ def walk(goal, pose, first):
 
 
 @kernel
-def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, scratch):
+def choose_primitive(tables, env, i, row, scratch):
     """An agent goes to the nearest goal around its teammates; if they block all, it waits or pushes on at random.
 
-    Mutates: rng, scratch.
+    Mutates: env, scratch.
 
     Returns:
         The primitive, or NOTHING if the goal is lost.
     """
+    agents, ways = env.agents, tables.ways
     pose, poses = 4 * agents[i, Agent.CELL] + agents[i, Agent.FACING], ways.shape[1]
     if scratch.shape[0] > 0:
-        flood_around(i, agents, cells, scratch)
-        goal = nearest_goal(row, tiles, stations, groups, access, scratch[:poses])
+        flood_around(i, agents, tables.cells, scratch)
+        goal = nearest_goal(tables, env, i, row, scratch[:poses])
         if goal >= 0:
             return walk(goal, pose, scratch[poses : 2 * poses])
-        if goal == -1 and draw_below(rng, 2) == 0:
+        if goal == -1 and draw_below(env.rng, 2) == 0:
             return STAY
-    goal = nearest_goal(row, tiles, stations, groups, access, ways[0, pose])
+    goal = nearest_goal(tables, env, i, row, ways[0, pose])
     return walk(goal, pose, ways[1, pose]) if goal >= 0 else NOTHING
 
 
@@ -315,31 +317,26 @@ def drag_on(macro, rng):
 
 
 @kernel
-def step_macro_actions(tables, agents, macros, tiles, events, rng, scratch):
-    """A running action becomes one primitive action; it fails if its goal is lost.
-
-    Mutates: macros, events, rng, scratch.
-    """
-    catalogue, cells, ways = tables.catalogue, tables.cells, tables.ways
-    stations, groups = tables.stations, tables.groups
-    for i in range(agents.shape[0]):
+def step_macro_actions(tables, env, events, scratch):
+    """A running action becomes one primitive action; it fails if its goal is lost. Mutates: env, events, scratch."""
+    macros = env.macro_state
+    for i in range(macros.shape[0]):
         event = events[i]
         event[EventColumn.PRIMITIVE] = STAY
         if not is_running(macros[i]):
             continue
-        row = catalogue[macros[i, Macro.ACTION]]
+        row = tables.catalogue[macros[i, Macro.ACTION]]
         if row[Row.VERB] == Verb.WAIT:
             continue
         if row[Row.VERB] == Verb.PICKUP:
             event[EventColumn.PARAMETER] = row[Row.ITEM]
         elif row[Row.VERB] == Verb.OPERATE:
             event[EventColumn.PARAMETER] = START
-        access = tables.access[i]
-        primitive = choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, scratch)
+        primitive = choose_primitive(tables, env, i, row, scratch)
         if primitive != NOTHING:
             event[EventColumn.PRIMITIVE] = primitive
         elif tables.params[Param.ORIGINAL] == 1:
-            drag_on(macros[i], rng)
+            drag_on(macros[i], env.rng)
         else:
             end_macro(macros[i])
             event[EventColumn.ENDED] = Outcome.FAILED
@@ -362,17 +359,17 @@ def is_filled(agent, order, original):
 
 
 @kernel
-def is_done(row, agent, macro, tiles, order, groups, spoiled, original):
+def is_done(tables, env, i, row, spoiled):
     """An action ends when its effect on the hand or utensil is visible; a wait ends when its time is over."""
-    verb = row[Row.VERB]
+    verb, agent = row[Row.VERB], env.agents[i]
     if verb == Verb.WAIT:
-        return macro[Macro.TIMER] <= 0
+        return env.macro_state[i, Macro.TIMER] <= 0
     if verb == Verb.PICKUP:
         return agent[Agent.ITEM] == row[Row.ITEM]
     if verb == Verb.OPERATE:
-        return spoiled or status(tiles[groups[row[Row.GROUP], 0]]) != Status.FILLING
+        return spoiled or status(env.tiles[tables.groups[row[Row.GROUP], 0]]) != Status.FILLING
     if verb == Verb.FILL:
-        return is_filled(agent, order, original)
+        return is_filled(agent, env.orders[0], tables.params[Param.ORIGINAL] == 1)
     return agent[Agent.ITEM] == NOTHING
 
 
@@ -384,20 +381,20 @@ def has_changed(event):
 
 
 @kernel
-def end_macro_actions(agents, macros, tiles, orders, events, catalogue, groups, params):
+def end_macro_actions(tables, env, events):
     """Finished actions, and actions without progress for too long, free their agents for the next step.
 
-    Mutates: macros, events.
+    Mutates: env, events.
     """
-    stuck_limit, original = params[Param.STUCK], params[Param.ORIGINAL] == 1
-    spoiled = spoils_starts(events, original)
-    for i in range(agents.shape[0]):
-        macro = macros[i]
+    stuck_limit = tables.params[Param.STUCK]
+    spoiled = spoils_starts(events, tables.params[Param.ORIGINAL] == 1)
+    for i in range(events.shape[0]):
+        macro = env.macro_state[i]
         if not is_running(macro):
             continue
         tick_macro(macro, has_changed(events[i]))
-        row = catalogue[macro[Macro.ACTION]]
-        if is_done(row, agents[i], macro, tiles, orders[0], groups, spoiled, original):
+        row = tables.catalogue[macro[Macro.ACTION]]
+        if is_done(tables, env, i, row, spoiled):
             end_macro(macro)
             events[i, EventColumn.ENDED] = Outcome.DONE
         elif stuck_limit > 0 and macro[Macro.STILL] >= stuck_limit and row[Row.VERB] != Verb.WAIT:

@@ -44,83 +44,77 @@ GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 
 
 @kernel
-def observe_env(tables, agents, macros, tiles, orders, clock, observations, masks):
+def observe_env(tables, env, observations, masks):
     """Write masks and observations of all agents. Mutates: observations, masks."""
-    params, stations, groups, foods, takes = tables.params, tables.stations, tables.groups, tables.foods, tables.takes
-    cells, needs, template = tables.cells, tables.needs, tables.template
-    for i in range(agents.shape[0]):
-        access = tables.access[i]
+    for i in range(masks.shape[0]):
         if tables.levels[i] == Level.MEDIUM:
-            mask_medium(agents[i], macros[i], tiles, orders, params, stations, groups, foods, takes, access, masks[i])
+            mask_medium(tables, env, i, masks[i])
         else:
-            mask_primitive(agents[i], tiles, orders, stations, foods, cells, access, masks[i])
-        if params[Param.ENCODING] == Encoding.FEATURES:
-            encode_features(
-                i, agents, macros, tiles, orders, clock, params, groups, access, cells, needs, observations[i]
-            )
+            mask_primitive(tables, env, i, masks[i])
+        if tables.params[Param.ENCODING] == Encoding.FEATURES:
+            encode_features(tables, env, i, observations[i])
         else:
-            encode_grid(
-                i, agents, tiles, orders, clock, params, stations, access, cells, needs, template, observations[i]
-            )
+            encode_grid(tables, env, i, observations[i])
 
 
 @kernel
-def mask_medium(agent, macro, tiles, orders, params, stations, groups, foods, takes, access, mask):
+def mask_medium(tables, env, i, mask):
     """The rules judge every action that could possibly be accepted; a busy agent may only continue. Mutates: mask."""
     mask[:] = 0
-    held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
-    if is_running(macro):
+    if is_running(env.macro_state[i]):
         mask[Verb.CONTINUE] = 1
         return
+    params = tables.params
     first_put, n_utensils, original = params[Param.FIRST_PUT], params[Param.N_UTENSILS], params[Param.ORIGINAL] == 1
     mask[1 : first_put - 2] = 1  # waits
-    mask[first_put - 2] = check_place(held, tiles, groups, access, original) == Reason.OK
-    mask[first_put - 1] = check_deliver(held, plated, groups, access, foods, original) == Reason.OK
+    mask[first_put - 2] = check_place(tables, env, i) == Reason.OK
+    mask[first_put - 1] = check_deliver(tables, env, i) == Reason.OK
     for u in range(n_utensils):
-        s = groups[Group.UTENSIL + u, 0]
-        if access[s] == Access.NONE and not original:
+        s = tables.groups[Group.UTENSIL + u, 0]
+        if tables.access[i, s] == Access.NONE and not original:
             continue
         action = first_put + u
-        mask[action] = check_put(s, held, tiles, stations, access, original) == Reason.OK
-        mask[action + n_utensils] = check_operate(s, held, tiles, access) == Reason.OK
-        ok = check_fill(s, held, orders[0], tiles, access, foods, original) == Reason.OK
-        mask[action + 2 * n_utensils] = ok
-    if held == NOTHING:
-        mask_pickups(tiles, params, stations, groups, foods, takes, access, mask)
+        mask[action] = check_put(tables, env, i, s) == Reason.OK
+        mask[action + n_utensils] = check_operate(tables, env, i, s) == Reason.OK
+        mask[action + 2 * n_utensils] = check_fill(tables, env, i, s) == Reason.OK
+    if env.agents[i, Agent.ITEM] == NOTHING:
+        mask_pickups(tables, env, i, mask)
 
 
 @kernel
-def mask_pickups(tiles, params, stations, groups, foods, takes, access, mask):
+def mask_pickups(tables, env, i, mask):
     """An empty hand can try all ingredients alike, dishes, what lies on counters and what is ready. Mutates: mask."""
+    tiles, params, groups, access = env.tiles, tables.params, tables.groups, tables.access[i]
     raw, dish = params[Param.FIRST_RAW_PICKUP], params[Param.DISH_PICKUP]
-    if check_pickup(DISH + 1, Group.INGREDIENTS, NOTHING, tiles, stations, groups, access, foods) == Reason.OK:
+    if check_pickup(tables, env, i, DISH + 1, Group.INGREDIENTS) == Reason.OK:
         mask[raw:dish] = 1
-    mask[dish] = check_pickup(DISH, Group.DISHES, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
+    mask[dish] = check_pickup(tables, env, i, DISH, Group.DISHES) == Reason.OK
     for k in range(groups.shape[1]):
         s = groups[Group.COUNTER, k]
         if s != NOTHING and access[s] != Access.NONE and tiles[s, Tile.ITEM] != NOTHING:
             item = tiles[s, Tile.ITEM]
-            ok = check_pickup(item, Group.COUNTER, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
+            ok = check_pickup(tables, env, i, item, Group.COUNTER) == Reason.OK
             mask[params[Param.FIRST_COUNTER_PICKUP] + item] = ok
     for u in range(params[Param.N_UTENSILS]):
         s = groups[Group.UTENSIL + u, 0]
         if access[s] != Access.NONE and status(tiles[s]) == Status.READY:
             item = tiles[s, Tile.ITEM]
-            ok = check_pickup(item, Group.UTENSIL + u, NOTHING, tiles, stations, groups, access, foods) == Reason.OK
-            mask[takes[u, item]] = ok
+            mask[tables.takes[u, item]] = check_pickup(tables, env, i, item, Group.UTENSIL + u) == Reason.OK
 
 
 @kernel
-def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
+def mask_primitive(tables, env, i, mask):
     """The mask always allows moves and stay, and interact if it changes something. Mutates: mask (A,)."""
     mask[:INTERACT] = 1
     mask[INTERACT:] = 0
-    s = faced_station(agent, access, cells)
+    agent, foods = env.agents[i], tables.foods
+    s = faced_station(agent, tables.access[i], tables.cells)
     if s == NOTHING:
         return
-    held, plated = agent[Agent.ITEM], agent[Agent.PLATED]
+    held, plated, orders = agent[Agent.ITEM], agent[Agent.PLATED], env.orders
+    tile, station = env.tiles[s], tables.stations[s]
     for action in range(INTERACT, FIRST_NAMED + foods.shape[0]):
-        mask[action] = effect(held, plated, named_by(action), tiles[s], stations[s], orders, foods) != Event.NONE
+        mask[action] = effect(held, plated, named_by(action), tile, station, orders, foods) != Event.NONE
 
 
 @kernel
@@ -168,8 +162,10 @@ def encode_utensil(tile, n_items, out, at):
 
 
 @kernel
-def encode_features(i, agents, macros, tiles, orders, clock, params, groups, access, cells, needs, out):
+def encode_features(tables, env, i, out):
     """Write self, teammates, orders, known recipe, utensils, usable counters and clock. Mutates: out."""
+    agents, macros, tiles, orders, clock = env.agents, env.macro_state, env.tiles, env.orders, env.clock
+    params, groups, access, cells, needs = tables.params, tables.groups, tables.access[i], tables.cells, tables.needs
     n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], params[Param.LOOKAHEAD]
     out[:] = 0
     at = 0
@@ -204,9 +200,11 @@ def time_left(clock, params):
 
 
 @kernel
-def encode_grid(i, agents, tiles, orders, clock, params, stations, access, cells, needs, template, out):
+def encode_grid(tables, env, i, out):
     """Grid view, channels last: kinds, agents, objects where they are, the order on the serving tile. Mutates: out."""
-    n_items, n_agents, width = needs.shape[0], agents.shape[0], params[Param.WIDTH]
+    agents, tiles, params, stations = env.agents, env.tiles, tables.params, tables.stations
+    access, cells, template = tables.access[i], tables.cells, tables.template
+    n_items, n_agents, width = tables.needs.shape[0], agents.shape[0], params[Param.WIDTH]
     depth = out.shape[0] // (width * params[Param.HEIGHT])
     first_item = depth - n_items
     marks = first_item - GRID_CHANNELS
@@ -228,21 +226,20 @@ def encode_grid(i, agents, tiles, orders, clock, params, stations, access, cells
                 out[at + first_item + tiles[s, Tile.ITEM]] = 1
                 out[at + marks + 8] = tiles[s, Tile.PLATED]
         else:
-            knows = knows_recipes(i, params)
-            left = time_left(clock, params)
-            encode_order_cell(stations[s, Station.KIND], orders, left, knows, needs, first_item, marks, out, at)
+            encode_order_cell(tables, env, i, stations[s, Station.KIND], first_item, out, at)
 
 
 @kernel
-def encode_order_cell(kind, orders, left, knows, needs, first_item, marks, out, at):
+def encode_order_cell(tables, env, i, kind, first_item, out, at):
     """The serving tile shows time left and order, the ingredient dispenser the recipe to who knows it. Mutates: out."""
+    orders, needs = env.orders, tables.needs
     if kind == Kind.SERVING:
-        out[at + marks + 13] = left
+        out[at + first_item - GRID_CHANNELS + 13] = time_left(env.clock, tables.params)
     if orders[0] == NOTHING:
         return
     if kind == Kind.SERVING:
         out[at + first_item + orders[0]] = 1
-    elif kind == Kind.INGREDIENTS and knows:
+    elif kind == Kind.INGREDIENTS and knows_recipes(i, tables.params):
         for item in range(needs.shape[0]):
             out[at + first_item + item] = needs[orders[0], item]
 

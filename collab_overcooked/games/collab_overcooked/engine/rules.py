@@ -246,15 +246,13 @@ def concerned_item(code, before, after):
 
 
 @kernel
-def interact(agent, tile, station, orders, foods, clock, event):
-    """An agent uses the station it faces, and the event is noted with the item it concerns.
-
-    Mutates: agent, tile, orders, clock, event.
-    """
+def interact(tables, env, i, s, event):
+    """An agent uses the station it faces, and the event is noted with the item it concerns. Mutates: env, event."""
+    agent, tile, station, orders = env.agents[i], env.tiles[s], tables.stations[s], env.orders
     parameter, held = event[EventColumn.PARAMETER], agent[Agent.ITEM]
-    code = effect(held, agent[Agent.PLATED], parameter, tile, station, orders, foods)
+    code = effect(held, agent[Agent.PLATED], parameter, tile, station, orders, tables.foods)
     if code != Event.NONE:
-        apply_effect(code, agent, parameter, tile, station[Station.KIND], orders, clock)
+        apply_effect(code, agent, parameter, tile, station[Station.KIND], orders, env.clock)
         event[EventColumn.CODE] = code
         event[EventColumn.ITEM] = concerned_item(code, held, agent[Agent.ITEM])
 
@@ -269,26 +267,27 @@ def faced_station(agent, access, cells):
 
 
 @kernel
-def interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods):
+def interact_in_turn(tables, env, events):
     """Interacts come before movement, in agent order, each on the state left by the earlier ones.
 
-    Mutates: agents, tiles, orders, clock, events.
+    Mutates: env, events.
     """
-    for i in range(agents.shape[0]):
+    for i in range(events.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Primitive.INTERACT:
             continue
-        s = faced_station(agents[i], access[i], cells)
+        s = faced_station(env.agents[i], tables.access[i], tables.cells)
         if s != NOTHING:
             events[i, EventColumn.STATION] = s
-            interact(agents[i], tiles[s], stations[s], orders, foods, clock, events[i])
+            interact(tables, env, i, s, events[i])
 
 
 @kernel
-def move_agents(agents, events, cells):
+def move_agents(tables, env, events):
     """A direction turns the agent and moves it onto free floor; agents that collide do not move.
 
-    Mutates: agents, events.
+    Mutates: env, events.
     """
+    agents, cells = env.agents, tables.cells
     for i in range(agents.shape[0]):
         cell, direction = agents[i, Agent.CELL], events[i, EventColumn.PRIMITIVE]
         events[i, EventColumn.TARGET] = cell
@@ -338,12 +337,13 @@ def judge_start(tile, station, recipes):
 
 
 @kernel
-def tick_utensils(tiles, events, stations, groups, recipes, n_utensils):
-    """At the end of a step new starts are judged and every cooking utensil advances by one. Mutates: tiles, events."""
-    for u in range(n_utensils):
+def tick_utensils(tables, env, events):
+    """At the end of a step new starts are judged and every cooking utensil advances by one. Mutates: env, events."""
+    tiles, groups = env.tiles, tables.groups
+    for u in range(tables.params[Param.N_UTENSILS]):
         s = groups[Group.UTENSIL + u, 0]
         if tiles[s, Tile.STARTED] == 1:
-            if not judge_start(tiles[s], stations[s], recipes):
+            if not judge_start(tiles[s], tables.stations[s], tables.recipes):
                 for i in range(events.shape[0]):
                     if events[i, EventColumn.CODE] == Event.START and events[i, EventColumn.STATION] == s:
                         events[i, EventColumn.CODE] = Event.START_WRONG
@@ -362,13 +362,14 @@ def draw_task(rng, tasks):
 
 
 @kernel
-def refill_orders(orders, rng, tasks, params):
-    """In a game of many orders, a delivered order is replaced at once. Mutates: orders, rng."""
+def refill_orders(tables, env):
+    """In a game of many orders, a delivered order is replaced at once. Mutates: env."""
+    params, orders = tables.params, env.orders
     if params[Param.REFILL] == 0:
         return
     for q in range(params[Param.LOOKAHEAD]):
         if orders[q] == NOTHING:
-            orders[q] = tasks[draw_task(rng, tasks), Task.ITEM]
+            orders[q] = tables.tasks[draw_task(env.rng, tables.tasks), Task.ITEM]
 
 
 # ------------------------------------------------------------------------------------------- primitive actions
@@ -383,12 +384,12 @@ def named_by(action):
 
 
 @kernel
-def choose_primitives(events, actions, levels, n_items):
+def choose_primitives(tables, actions, events):
     """A primitive action is a move, a stay, or an interact that may name a start or an item. Mutates: events."""
     for i in range(actions.shape[0]):
-        if levels[i] != Level.PRIMITIVE:
+        if tables.levels[i] != Level.PRIMITIVE:
             continue
-        if actions[i] >= FIRST_NAMED + n_items:
+        if actions[i] >= FIRST_NAMED + tables.foods.shape[0]:
             events[i, EventColumn.PRIMITIVE] = Primitive.STAY
             events[i, EventColumn.REASON] = Reason.NO_SUCH_ACTION
         else:
@@ -397,11 +398,11 @@ def choose_primitives(events, actions, levels, n_items):
 
 
 @kernel
-def refuse_idle_interacts(macros, events, levels):
-    """An interact that changes nothing counts as refused. Mutates: macros, events."""
+def refuse_idle_interacts(tables, env, events):
+    """An interact that changes nothing counts as refused. Mutates: env, events."""
     for i in range(events.shape[0]):
-        if levels[i] != Level.PRIMITIVE:
+        if tables.levels[i] != Level.PRIMITIVE:
             continue
         if events[i, EventColumn.PRIMITIVE] == Primitive.INTERACT and events[i, EventColumn.CODE] == Event.NONE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
-        macros[i, MacroState.REASON] = events[i, EventColumn.REASON]
+        env.macro_state[i, MacroState.REASON] = events[i, EventColumn.REASON]

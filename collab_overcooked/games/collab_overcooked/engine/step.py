@@ -27,7 +27,7 @@ from collab_overcooked.games.collab_overcooked.engine.rules import (
     tick_utensils,
 )
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 
 TEAM = 0  # row of the reward table that every agent receives
 OWN = 1  # row that only the acting agent receives
@@ -45,37 +45,36 @@ def pay(events, table, rewards):
 
 
 @kernel
-def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events, scratch):
-    """In a step, agents choose, act and move; utensils cook, orders are served. Mutates: all but tables and actions."""
-    params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
-    cells, access, catalogue, levels = tables.cells, tables.access, tables.catalogue, tables.levels
+def step_env(tables, env, actions, events, scratch):
+    """In a step, agents choose, act and move; utensils cook, orders are served. Mutates: env, events, scratch."""
     clear_events(events, FIRST_ID)
-    start_macro_actions(tables, agents, macros, tiles, orders, events, actions)
-    step_macro_actions(tables, agents, macros, tiles, events, rng, scratch)
-    choose_primitives(events, actions, levels, foods.shape[0])
-    interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
-    move_agents(agents, events, cells)
-    tick_utensils(tiles, events, stations, groups, tables.recipes, params[Param.N_UTENSILS])
-    refill_orders(orders, rng, tables.tasks, params)
-    end_macro_actions(agents, macros, tiles, orders, events, catalogue, groups, params)
-    refuse_idle_interacts(macros, events, levels)
-    clock[Clock.T] += 1
+    start_macro_actions(tables, env, actions, events)
+    step_macro_actions(tables, env, events, scratch)
+    choose_primitives(tables, actions, events)
+    interact_in_turn(tables, env, events)
+    move_agents(tables, env, events)
+    tick_utensils(tables, env, events)
+    refill_orders(tables, env)
+    end_macro_actions(tables, env, events)
+    refuse_idle_interacts(tables, env, events)
+    env.clock[Clock.T] += 1
 
 
 @kernel
-def reset_env(tables, agents, orders, clock, rng, limit):
+def reset_env(tables, env, limit):
     """An episode starts with agents at their starts, and forced or drawn orders; limit 0 is that of the task.
 
-    Mutates: all but tables.
+    Mutates: env.
     """
+    agents, orders = env.agents, env.orders
     for i in range(agents.shape[0]):
         agents[i, Agent.CELL] = tables.starts[i, 0]
         agents[i, Agent.FACING] = tables.starts[i, 1]
         agents[i, Agent.ITEM] = NOTHING
     if orders[0] == NOTHING and tables.params[Param.REFILL] == 0:
-        orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
-    refill_orders(orders, rng, tables.tasks, tables.params)
-    clock[Clock.LIMIT] = limit if limit > 0 else time_limit(orders[0], tables.tasks)
+        orders[0] = tables.tasks[draw_task(env.rng, tables.tasks), Task.ITEM]
+    refill_orders(tables, env)
+    env.clock[Clock.LIMIT] = limit if limit > 0 else time_limit(orders[0], tables.tasks)
 
 
 @kernel
@@ -88,9 +87,10 @@ def time_limit(order, tasks):
 
 
 @kernel
-def close_env(b, orders, clock, terminated, truncated):
-    """An episode ends when no order is left, or at its limit. Mutates: clock, terminated, truncated."""
-    terminated[b] = orders[0] == NOTHING
+def close_env(env, b, terminated, truncated):
+    """An episode ends when no order is left, or at its limit. Mutates: env, terminated, truncated."""
+    clock = env.clock
+    terminated[b] = env.orders[0] == NOTHING
     truncated[b] = not terminated[b] and clock[Clock.T] >= clock[Clock.LIMIT]
     clock[Clock.OVER] = 1 if terminated[b] or truncated[b] else 0
 
@@ -98,28 +98,26 @@ def close_env(b, orders, clock, terminated, truncated):
 @kernel
 def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    agents, macros, tiles = state.agents, state.macro_state, state.tiles
-    orders, clock, rng = state.orders, state.clock, state.rng
-    events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
-    scratch, fresh = out.scratch, out.fresh
-    for b in range(agents.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
+    events, rewards, scratch, fresh = out.events, out.rewards, out.scratch, out.fresh
+    terminated, truncated = out.terminated, out.truncated
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)
+        fresh[b] = env.clock[Clock.OVER] == 0
         if not fresh[b]:
             rewards[b] = 0
             clear_events(events[b], FIRST_ID)
             continue
-        step_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b], scratch[b])
+        step_env(tables, env, actions[b], events[b], scratch[b])
         pay(events[b], tables.rewards, rewards[b])
-        close_env(b, orders[b], clock[b], terminated, truncated)
+        close_env(env, b, terminated, truncated)
 
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    agents, orders, clock, rng = state.agents, state.orders, state.clock, state.rng
-    for b in range(agents.shape[0]):
+    for b in range(which.shape[0]):
         if which[b]:
-            reset_env(tables, agents[b], orders[b], clock[b], rng[b], limit)
+            reset_env(tables, row_at(state, b), limit)
 
 
 @kernel
@@ -128,8 +126,8 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    agents, macros, tiles, orders, clock = state.agents, state.macro_state, state.tiles, state.orders, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(agents.shape[0]):
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)  # before the condition, so that reading the arrays' words leaves the loop
         if fresh[b]:
-            observe_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], observations[b], masks[b])
+            observe_env(tables, env, observations[b], masks[b])

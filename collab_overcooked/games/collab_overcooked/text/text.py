@@ -22,7 +22,6 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Event,
     EventColumn,
     Group,
-    Param,
     Primitive,
     Reason,
     Row,
@@ -36,6 +35,7 @@ from collab_overcooked.games.collab_overcooked.engine.state import Out, State, T
 from collab_overcooked.games.collab_overcooked.text.scene import CollabOvercookedScenes
 from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import join_and
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
@@ -195,19 +195,7 @@ def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reaso
     """Return the reason code of a medium-level action of a seat in environment ``i``."""
     if action >= len(tables.catalogue):
         return Reason.NO_SUCH_ACTION
-    reason = check_action(
-        tables.catalogue[action],
-        state.agents[i, seat],
-        state.macro_state[i, seat],
-        state.tiles[i],
-        state.orders[i],
-        tables.stations,
-        tables.groups,
-        tables.access[seat],
-        tables.foods,
-        tables.params[Param.ORIGINAL] == 1,
-    )
-    return Reason(reason)
+    return Reason(check_action(tables, row_at(state, i), seat, tables.catalogue[action]))
 
 
 class CollabOvercookedText(CollabOvercookedScenes):

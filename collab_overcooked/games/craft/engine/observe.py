@@ -20,7 +20,7 @@ from collab_overcooked.games.craft.engine.constants import (
 )
 from collab_overcooked.games.craft.engine.rules import kind_of, nearest, square_to, why_refused
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
 
 ORDER_FEATURES = 1  # in addition to the dish: steps left
@@ -50,8 +50,10 @@ def encode_slot(item, count, out, at):
 
 
 @kernel
-def encode_shared(tables, gone, furnaces, chest, served, orders, clock, out, at):
+def encode_shared(tables, env, out, at):
     """All agents see mobs, blocks, furnaces, chest, orders and time. Mutates: out."""
+    gone, furnaces, chest, served = env.gone, env.furnaces, env.chest, env.served
+    orders, clock = env.orders, env.clock
     n_items, n_dishes = tables.items.shape[0], tables.params[Param.N_DISHES]
     for p in range(gone.shape[0]):
         out[at + p] = clip_u8(gone[p])
@@ -84,28 +86,27 @@ def encode_shared(tables, gone, furnaces, chest, served, orders, clock, out, at)
 @kernel
 def observe_batch(tables, state, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
-    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
-    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
     observations, masks, fresh, targets = out.observations, out.masks, out.fresh, out.targets
-    n_agents, n_items, n_places = agents.shape[1], bags.shape[2], gone.shape[1]
-    width = n_items + n_places
-    for b in range(agents.shape[0]):
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)  # before the condition, so that reading the arrays' words leaves the loop
         if not fresh[b]:
             continue
-        first = observations[b, 0]
+        agents, bags, gone, furnaces = env.agents, env.bags, env.gone, env.furnaces
+        n_agents, width, first = agents.shape[0], bags.shape[1] + gone.shape[0], observations[b, 0]
         first[:] = 0
         for i in range(n_agents):
-            encode_agent(tables.places, agents[b, i], bags[b, i], first[width * i : width * (i + 1)])
+            encode_agent(tables.places, agents[i], bags[i], first[width * i : width * (i + 1)])
             for kind in range(targets.shape[1]):
-                targets[b, kind] = nearest(agents[b, i], kind, tables.places, gone[b])
+                targets[b, kind] = nearest(agents[i], kind, tables.places, gone)
             for action in range(tables.catalogue.shape[0]):
                 row = tables.catalogue[action]
                 kind = kind_of(row)
                 p = row[Row.PLACE] if kind == NOTHING else targets[b, kind]
-                masks[b, i, action] = why_refused(tables, row, p, agents[b, i], bags[b, i], furnaces[b]) == Reason.OK
-        encode_shared(tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, width * n_agents)
+                masks[b, i, action] = why_refused(tables, row, p, agents[i], bags[i], furnaces) == Reason.OK
+        end = width * n_agents
+        encode_shared(tables, env, first, end)
         for i in range(1, n_agents):
-            seen, before, end = observations[b, i], width * i, width * n_agents
+            seen, before = observations[b, i], width * i
             copy_numbers(first[before:end], seen[: end - before])
             copy_numbers(first[:before], seen[end - before : end])
             copy_numbers(first[end:], seen[end:])

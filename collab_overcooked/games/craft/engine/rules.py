@@ -143,9 +143,10 @@ def empty_output(bag, furnace):
 
 
 @kernel
-def apply_command(tables, row, agent, bag, gone, furnaces, chest, event):
-    """Carry out an accepted command. Mutates: agent, bag, gone, furnaces, chest, event."""
+def apply_command(tables, env, i, row, event):
+    """Carry out an accepted command. Mutates: env, event."""
     verb, what, places = row[Row.VERB], row[Row.WHAT], tables.places
+    agent, bag, gone, furnaces = env.agents[i], env.bags[i], env.gone, env.furnaces
     p = target_of(row, agent, places, gone)
     event[EventColumn.CODE], event[EventColumn.PLACE] = verb, p
     if verb == Verb.WAIT:
@@ -170,7 +171,7 @@ def apply_command(tables, row, agent, bag, gone, furnaces, chest, event):
             go(agent, places[p], 0)
     elif verb == Verb.STORE:
         bag[what] -= 1
-        chest[what] += 1
+        env.chest[what] += 1
 
 
 # ------------------------------------------------------------------------------------------- passing of time
@@ -220,17 +221,18 @@ def come_back(gone):
 
 
 @kernel
-def serve_orders(orders, clock, chest, served, dishes, history):
+def serve_orders(tables, env):
     """Each unserved dish in the chest completes the oldest open order for it; returns the number of orders.
 
-    Mutates: orders, clock, served, history.
+    Mutates: env.
     """
+    orders, clock, chest, served = env.orders, env.clock, env.chest, env.served
     q, completed = 0, 0
     while q < clock[Clock.OPEN]:
         dish = orders[q, Queue.ORDER]
-        if chest[dishes[dish]] > served[dish]:
+        if chest[tables.dishes[dish]] > served[dish]:
             served[dish] += 1
-            remember_order(dish, history, clock, Clock.COMPLETED)
+            remember_order(dish, env.history, clock, Clock.COMPLETED)
             drop_order(q, orders, clock, Clock.OPEN)
             completed += 1
         else:

@@ -24,15 +24,16 @@ from collab_overcooked.games.craft.engine.rules import (
     why_refused,
 )
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 
 
 @kernel
-def command_agents(tables, agents, bags, gone, furnaces, chest, turns, actions, events, shaped):
+def command_agents(tables, env, actions, events, shaped):
     """Commands are checked against the same state; if several agents want the same thing, the first in turn gets it.
 
-    Turns are by index unless others are set for this step. Mutates: all but tables and actions.
+    Turns are by index unless others are set for this step. Mutates: env, events, shaped.
     """
+    agents, bags, gone, furnaces, turns = env.agents, env.bags, env.gone, env.furnaces, env.turns
     clear_events(events, FIRST_ID)
     for i in range(agents.shape[0]):
         row = tables.catalogue[actions[i]]
@@ -49,70 +50,46 @@ def command_agents(tables, agents, bags, gone, furnaces, chest, turns, actions, 
         if why_refused(tables, row, p, agents[i], bags[i], furnaces) != Reason.OK:
             events[i, EventColumn.REASON] = Reason.F_TAKEN
             continue
-        apply_command(tables, row, agents[i], bags[i], gone, furnaces, chest, events[i])
+        apply_command(tables, env, i, row, events[i])
         shaped[i] = shaped_reward(events[i], furnaces, tables.places, tables.items)
 
 
 @kernel
-def pass_time(tables, gone, furnaces, chest, served, orders, clock, history, draws, order_events):
+def pass_time(tables, env, order_events):
     """After the commands: cooking, respawning, serving orders, ageing orders, and possibly a new order.
 
-    ``draws`` are the environment's forced orders, stream and rng. Mutates: all but tables and forced orders.
+    Mutates: env, order_events.
     """
-    forced, stream, rng = draws
-    cooked = 0
+    furnaces, cooked = env.furnaces, 0
     for f in range(furnaces.shape[0]):
         cooked += cook(furnaces[f], tables.items, tables.params)
-    come_back(gone)
-    completed = serve_orders(orders, clock, chest, served, tables.dishes, history)
-    expired = age_orders(orders, clock)
-    clock[Clock.T] += 1
-    take_order(orders, clock, forced, stream, rng, tables.params)
+    come_back(env.gone)
+    completed = serve_orders(tables, env)
+    expired = age_orders(env.orders, env.clock)
+    env.clock[Clock.T] += 1
+    take_order(env.orders, env.clock, env.forced, env.stream, env.rng, tables.params)
     count_order_events(order_events, completed, expired, cooked)
 
 
 @kernel
 def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
-    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
-    history, forced, stream, rng = state.history, state.forced, state.stream, state.rng
-    turns, rewards, shaped, truncated = state.turns, out.rewards, out.shaped, out.truncated
+    rewards, shaped, truncated = out.rewards, out.shaped, out.truncated
     events, order_events, fresh = out.events, out.order_events, out.fresh
-    for b in range(agents.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)
+        clock = env.clock
+        fresh[b] = clock[Clock.OVER] == 0
         if not fresh[b]:
             rewards[b], shaped[b] = 0, 0
             order_events[b] = 0
             clear_events(events[b], FIRST_ID)
             continue
-        command_agents(
-            tables,
-            agents[b],
-            bags[b],
-            gone[b],
-            furnaces[b],
-            chest[b],
-            turns[b],
-            actions[b],
-            events[b],
-            shaped[b],
-        )
-        pass_time(
-            tables,
-            gone[b],
-            furnaces[b],
-            chest[b],
-            served[b],
-            orders[b],
-            clock[b],
-            history[b],
-            (forced[b], stream[b], rng[b]),
-            order_events[b],
-        )
+        command_agents(tables, env, actions[b], events[b], shaped[b])
+        pass_time(tables, env, order_events[b])
         rewards[b] = order_events[b, OrderEvent.COMPLETED]
-        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
-        clock[b, Clock.OVER] = truncated[b]
+        truncated[b] = clock[Clock.T] >= clock[Clock.LIMIT]
+        clock[Clock.OVER] = truncated[b]
 
 
 @kernel

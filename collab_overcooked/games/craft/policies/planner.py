@@ -31,8 +31,8 @@ from collab_overcooked.games.craft.engine.constants import (
 )
 from collab_overcooked.games.craft.engine.rules import square_to, target_of, why_refused
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.kernels.arrays import allocate, array_of
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
@@ -76,9 +76,10 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def count_needs(tables, bags, furnaces, chest, served, orders, clock, knobs, scratch):
+def count_needs(tables, env, knobs, scratch):
     """Count dishes ordered but not in progress, and fuel missing for all items to be cooked. Mutates: scratch."""
     want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
+    chest, served, orders, clock = env.chest, env.served, env.orders, env.clock
     short[0] = HALF * knobs[Knob.SPARE]
     for d in range(want.shape[0]):
         urgent[d] = served[d] - chest[tables.dishes[d]]
@@ -87,12 +88,13 @@ def count_needs(tables, bags, furnaces, chest, served, orders, clock, knobs, scr
     for d in range(want.shape[0]):
         want[d] = urgent[d] + knobs[Knob.AHEAD]
     for k in range(items.shape[0]):
-        count_stock(k, bags, furnaces, tables.params[Param.HEAT], items, scratch)
+        count_stock(tables, env, k, scratch)
 
 
 @kernel
-def count_stock(k, bags, furnaces, heat, items, scratch):
+def count_stock(tables, env, k, scratch):
     """Subtract what agents and furnaces already have of an item. Mutates: scratch."""
+    bags, furnaces, items = env.bags, env.furnaces, tables.items
     want, short, there = scratch.want, scratch.short, 0
     for i in range(bags.shape[0]):
         there += bags[i, k]
@@ -100,7 +102,7 @@ def count_stock(k, bags, furnaces, heat, items, scratch):
         for slot in (Furnace.FUEL, Furnace.INPUT, Furnace.OUTPUT):
             there += furnaces[f, slot + 1] * (furnaces[f, slot] == k)
     if items[k, Item.FUEL] == 1:
-        short[0] -= there * heat
+        short[0] -= there * tables.params[Param.HEAT]
     if items[k, Item.DISH] != NOTHING:
         want[items[k, Item.DISH]] -= there
     if dish_of(k, items) != NOTHING:
@@ -220,18 +222,15 @@ def choose_command(tables, agent, bag, furnaces, knobs, scratch):
 @kernel
 def assign_batch(tables, state, knobs, scratch, actions):
     """Assign commands in every environment, with one row of weights per environment. Mutates: scratch, actions."""
-    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
-    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
-    n_agents = agents.shape[1]
+    n_agents = actions.shape[1]
     for b in range(actions.shape[0]):
-        weights = knobs[b]
-        count_needs(tables, bags[b], furnaces[b], chest[b], served[b], orders[b], clock[b], weights, scratch)
-        for p in range(gone.shape[1]):
-            scratch.away[p] = gone[b, p]
+        env, weights = row_at(state, b), knobs[b]
+        count_needs(tables, env, weights, scratch)
+        copy_numbers(env.gone, scratch.away)
         scratch.emptied[:] = 0
         for k in range(n_agents):
             i = n_agents - 1 - k if weights[Knob.BACKWARDS] == 1 else k
-            actions[b, i] = choose_command(tables, agents[b, i], bags[b, i], furnaces[b], weights, scratch)
+            actions[b, i] = choose_command(tables, env.agents[i], env.bags[i], env.furnaces, weights, scratch)
 
 
 class Assigner:

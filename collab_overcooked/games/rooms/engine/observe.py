@@ -38,12 +38,21 @@ def is_in_sight(room, other, distances):
 
 
 @kernel
-def remember_env(players, generators, clock, sightings, known_doors, known_repairs, tables):
-    """Players remember the room and turn in which they last saw each other player, and doors and repairs.
+def remember(tables, env):
+    """With limited sight, players remember the room and turn of their last sight of others, doors and repairs.
 
-    Mutates: sightings, known_doors, known_repairs.
+    Mutates: env.
     """
-    rooms, door_rooms = tables.rooms, tables.door_rooms
+    if tables.params[Param.SIGHT] == Sight.ALL:
+        return
+    rooms, door_rooms, players, generators, clock = (
+        tables.rooms,
+        tables.door_rooms,
+        env.players,
+        env.generators,
+        env.clock,
+    )
+    sightings, known_doors, known_repairs = env.sightings, env.known_doors, env.known_repairs
     doors, n_players = clock[Clock.DOORS], players.shape[0]
     distances = tables.distances[doors]
     for n in range(n_players):
@@ -61,36 +70,22 @@ def remember_env(players, generators, clock, sightings, known_doors, known_repai
 
 
 @kernel
-def remember(state, b, tables):
-    """Update the players' memory if sight is limited. Mutates: state."""
-    if tables.params[Param.SIGHT] == Sight.ROOM:
-        remember_env(
-            state.players[b],
-            state.generators[b],
-            state.clock[b],
-            state.sightings[b],
-            state.known_doors[b],
-            state.known_repairs[b],
-            tables,
-        )
-
-
-@kernel
-def forget(state, b, tables):
-    """At the start, players know the positions of all players, doors and generators. Mutates: state."""
-    players, clock, sightings = state.players[b], state.clock[b], state.sightings[b]
+def forget(env):
+    """At the start, players know the positions of all players, doors and generators. Mutates: env."""
+    players, generators, clock, sightings = env.players, env.generators, env.clock, env.sightings
     for n in range(players.shape[0]):
-        state.known_doors[b, n] = clock[Clock.DOORS]
+        env.known_doors[n] = clock[Clock.DOORS]
         for other in range(players.shape[0] + 1):
             at = players[other, Player.ROOM] if other < players.shape[0] else clock[Clock.ADVERSARY]
             sightings[n, other, 0], sightings[n, other, 1] = at, clock[Clock.T]
-        for g in range(state.known_repairs.shape[2]):
-            state.known_repairs[b, n, g] = state.generators[b, g, Generator.PROGRESS]
+        for g in range(generators.shape[0]):
+            env.known_repairs[n, g] = generators[g, Generator.PROGRESS]
 
 
 @kernel
-def encode_players(seat, players, sightings, everything, turn, killer, distances, at, out):
+def encode_players(env, seat, everything, distances, killer, at, out):
     """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
+    players, sightings, turn = env.players, env.sightings[seat], env.clock[Clock.T]
     n_players, slot, last = players.shape[0], distances.shape[0] + 1, out.shape[0] - 1
     other = seat
     out[index(players[index(seat), Player.ROOM])] = 1
@@ -108,17 +103,18 @@ def encode_players(seat, players, sightings, everything, turn, killer, distances
 
 
 @kernel
-def encode_things(generators, doors, repairs, everything, n_rooms, params, at, out):
+def encode_things(tables, env, seat, everything, doors, at, out):
     """Doors are encoded as open or closed, generators as fixes and room, and the gate as open or closed.
 
     Mutates: out.
     """
+    params, n_rooms, generators = tables.params, tables.passages.shape[0], env.generators
     for d in range(params[Param.N_DOORS]):
         out[index(at)] = (doors >> d) & 1
         at += 1
     gate = generators.shape[0] > 0
     for g in range(generators.shape[0]):
-        done = generators[g, Generator.PROGRESS] if everything else repairs[g]
+        done = generators[g, Generator.PROGRESS] if everything else env.known_repairs[seat, g]
         out[index(at)] = clip_u8(min(done, params[Param.FIXES]))
         out[index(at + 1 + generators[g, Generator.ROOM])] = 1
         gate &= done >= params[Param.FIXES]
@@ -128,23 +124,29 @@ def encode_things(generators, doors, repairs, everything, n_rooms, params, at, o
 
 
 @kernel
-def encode_seat(seat, players, generators, clock, sightings, doors, repairs, everything, tables, out):
+def encode_seat(tables, env, seat, out):
     """Write rooms, player flags, target, doors, generators, distances and turns left, in this order. Mutates: out."""
+    players, clock = env.players, env.clock
     n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
-    distances = tables.distances[index(doors)]
-    killer, ago, target = clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
+    everything = tables.params[Param.SIGHT] == Sight.ALL
+    doors, killer, ago, target = clock[Clock.DOORS], clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
     if not everything:
-        killer, ago = sightings[n_players, 0], turn - sightings[n_players, 1]
+        doors, killer, ago = (
+            env.known_doors[seat],
+            env.sightings[seat, n_players, 0],
+            turn - env.sightings[seat, n_players, 1],
+        )
+    distances = tables.distances[index(doors)]
     out[:] = 0
     flags = (n_players + 1) * (n_rooms + 1) - 1
-    encode_players(seat, players, sightings, everything, turn, killer, distances, flags, out)
+    encode_players(env, seat, everything, distances, killer, flags, out)
     out[index(flags - n_rooms - 1 + killer)] = 1
     out[index(flags - 1)] = clip_u8(ago)
     if ago == 0:
         k = n_players if target == NOTHING else target - seat if target >= seat else target - seat + n_players
         out[index(flags + 2 * n_players + k)] = 1
     at = flags + 3 * n_players + 1
-    at = encode_things(generators, doors, repairs, everything, n_rooms, tables.params, at, out)
+    at = encode_things(tables, env, seat, everything, doors, at, out)
     from_here = distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
         out[index(at + room)] = from_here[room]
@@ -152,13 +154,14 @@ def encode_seat(seat, players, generators, clock, sightings, doors, repairs, eve
 
 
 @kernel
-def write_mask(player, generators, doors, tables, mask):
+def write_mask(tables, env, seat, mask):
     """Active players can take the room's legal actions and work on a generator in it. Mutates: mask."""
+    player = env.players[seat]
     room = player[Player.ROOM]
     if player[Player.ACTIVE] == 0:
         mask[:] = 0
         mask[STAY] = 1
         return
-    copy_numbers(tables.legal[index(doors), index(room)], mask)
-    if generator_in(room, generators) != NOTHING:
+    copy_numbers(tables.legal[index(env.clock[Clock.DOORS]), index(room)], mask)
+    if generator_in(room, env.generators) != NOTHING:
         mask[mask.shape[0] - 1] = 1

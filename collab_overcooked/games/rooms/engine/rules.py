@@ -87,11 +87,12 @@ def count_ways(ways):
 
 
 @kernel
-def interrupt_repairs(actions, players, generators, params, n_rooms):
+def interrupt_repairs(tables, env, actions):
     """An unrepaired generator loses its fixes if no player, or not the player who must, continues to work on it.
 
-    Mutates: generators.
+    Mutates: env.
     """
+    players, generators, params, n_rooms = env.players, env.generators, tables.params, tables.passages.shape[0]
     for g in range(generators.shape[0]):
         if generators[g, Generator.PROGRESS] >= params[Param.FIXES]:
             continue
@@ -129,15 +130,13 @@ def is_repaired(generators, params):
 
 
 @kernel
-def use(seat, players, generators, clock, tables, event):
-    """Using a button toggles its door; using a generator fixes it.
-
-    Mutates: players, generators, clock, event.
-    """
+def use(tables, env, seat, event):
+    """Using a button toggles its door; using a generator fixes it. Mutates: env, event."""
+    players, generators = env.players, env.generators
     room = players[seat, Player.ROOM]
     door = tables.rooms[index(room), RoomColumn.BUTTON]
     if door != NOTHING:
-        clock[Clock.DOORS] ^= 1 << door
+        env.clock[Clock.DOORS] ^= 1 << door
         event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.PRESSED, door
         return
     g = generator_in(room, generators)
@@ -150,12 +149,13 @@ def use(seat, players, generators, clock, tables, event):
 
 
 @kernel
-def act(seat, action, reason, players, generators, clock, tables, event):
+def act(tables, env, seat, action, reason, event):
     """An accepted action moves the player or uses the button or generator; a refused action is a stay.
 
-    Mutates: players, generators, clock, event.
+    Mutates: env, event.
     """
-    n_rooms, room = tables.passages.shape[0], players[seat, Player.ROOM]
+    players, n_rooms = env.players, tables.passages.shape[0]
+    room = players[seat, Player.ROOM]
     moves = (reason == Reason.OK) & (action != STAY) & (action <= n_rooms)
     after = action - 1 if moves else room
     players[seat, Player.ROOM], event[EventColumn.ROOM] = after, after
@@ -164,7 +164,7 @@ def act(seat, action, reason, players, generators, clock, tables, event):
     event[EventColumn.REASON], event[EventColumn.SUBJECT] = reason, NOTHING
     event[EventColumn.CAUGHT], event[EventColumn.COMPLETED], event[EventColumn.ESCAPED] = 0, 0, 0
     if action > n_rooms and reason == Reason.OK:
-        use(seat, players, generators, clock, tables, event)
+        use(tables, env, seat, event)
 
 
 # ------------------------------------------------------------------------------------------- thief and killer
@@ -178,12 +178,13 @@ def is_unaware(clock, params):
 
 
 @kernel
-def draw_way(rng, clock, tables):
-    """An unaware killer takes a random passage; return NOTHING for an adversary that decides. Mutates: rng."""
+def draw_way(tables, env):
+    """An unaware killer takes a random passage; return NOTHING for an adversary that decides. Mutates: env."""
+    clock = env.clock
     if not is_unaware(clock, tables.params):
         return NOTHING
     ways = count_ways(tables.ways[clock[Clock.DOORS], clock[Clock.ADVERSARY]])
-    return draw_below(rng, ways) if ways > 0 else NOTHING
+    return draw_below(env.rng, ways) if ways > 0 else NOTHING
 
 
 @kernel
@@ -243,12 +244,13 @@ def step_towards(room, goal, doors, tables):
 
 
 @kernel
-def notice(players, clock, tables):
+def notice(tables, env):
     """The killer chases a player who is newly in sight, else its old target, else the first player in sight.
 
     It sees the rooms next to its own. In the text of 2023 it sees all rooms and chases the closest player.
-    Mutates: players, clock.
+    Mutates: env.
     """
+    players, clock = env.players, env.clock
     params, doors, room = tables.params, index(clock[Clock.DOORS]), index(clock[Clock.ADVERSARY])
     distances = tables.distances[doors, room]
     old = clock[Clock.TARGET]
@@ -296,9 +298,9 @@ def is_caught(player, before, now, turn, exchange):
 
 
 @kernel
-def judge_capture(before, players, clock, params, events):
+def judge_capture(tables, env, before, events):
     """The thief is caught if any player meets it. Mutates: events."""
-    caught = False
+    players, clock, params, caught = env.players, env.clock, tables.params, False
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
         events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
@@ -307,14 +309,14 @@ def judge_capture(before, players, clock, params, events):
 
 
 @kernel
-def judge_escape(before, players, generators, clock, tables, events):
+def judge_escape(tables, env, before, events):
     """Caught players lose the game, at once or once all are caught; otherwise a player at an open exit wins it.
 
-    Mutates: players, events.
+    Mutates: env, events.
     """
-    params, rooms = tables.params, tables.rooms
+    players, clock, params, rooms = env.players, env.clock, tables.params, tables.rooms
     caught, left, escaped = False, 0, False
-    gate = is_repaired(generators, params)
+    gate = is_repaired(env.generators, params)
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
         events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]

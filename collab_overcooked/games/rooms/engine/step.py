@@ -13,7 +13,6 @@ from collab_overcooked.games.rooms.engine.constants import (
     Outcome,
     Param,
     Player,
-    Sight,
 )
 from collab_overcooked.games.rooms.engine.observe import encode_seat, forget, remember, write_mask
 from collab_overcooked.games.rooms.engine.rules import (
@@ -35,21 +34,22 @@ from collab_overcooked.games.rooms.engine.rules import (
 )
 from collab_overcooked.games.rooms.engine.worst import state_key, worst_way
 from collab_overcooked.kernels.arrays import index
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import draw_below
 
 
 @kernel
-def move_adversary(pick, doors, players, generators, clock, tables):
+def move_adversary(tables, env, pick, doors):
     """The adversary moves by the doors at the start of the turn; ``pick`` selects a passage unless it is NOTHING.
 
-    Mutates: clock.
+    Mutates: env.
     """
-    params, room = tables.params, clock[Clock.ADVERSARY]
+    params, players, clock = tables.params, env.players, env.clock
+    room = clock[Clock.ADVERSARY]
     if pick != NOTHING:
         now = tables.ways[index(doors), index(room), index(pick)]
     elif params[Param.ADVERSARY] == Adversary.WORST:
-        now = worst_way(players, generators, clock, doors, tables)
+        now = worst_way(tables, env, doors)
     elif params[Param.GOAL] == Goal.CAPTURE:
         now = flee(players, room, doors, tables)
     else:
@@ -58,35 +58,37 @@ def move_adversary(pick, doors, players, generators, clock, tables):
 
 
 @kernel
-def play_turn(actions, pick, players, generators, clock, tables, events):
+def play_turn(tables, env, actions, pick, events):
     """In a turn, actions are checked against its start, players act in seat order, then the adversary moves.
 
-    Mutates: players, generators, clock, events.
+    Mutates: env, events.
     """
-    params, doors, before = tables.params, clock[Clock.DOORS], clock[Clock.ADVERSARY]
-    interrupt_repairs(actions, players, generators, params, tables.passages.shape[0])
+    players, clock = env.players, env.clock
+    doors, before = clock[Clock.DOORS], clock[Clock.ADVERSARY]
+    interrupt_repairs(tables, env, actions)
     for n in range(players.shape[0]):
-        reason = judge_action(actions[n], players[n], generators, doors, tables)
-        act(n, actions[n], reason, players, generators, clock, tables, events[n])
-    move_adversary(pick, doors, players, generators, clock, tables)
-    if params[Param.GOAL] == Goal.CAPTURE:
-        outcome = judge_capture(before, players, clock, params, events)
+        reason = judge_action(actions[n], players[n], env.generators, doors, tables)
+        act(tables, env, n, actions[n], reason, events[n])
+    move_adversary(tables, env, pick, doors)
+    if tables.params[Param.GOAL] == Goal.CAPTURE:
+        outcome = judge_capture(tables, env, before, events)
     else:
-        outcome = judge_escape(before, players, generators, clock, tables, events)
+        outcome = judge_escape(tables, env, before, events)
     clock[Clock.T] += 1
     if outcome == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
         outcome = Outcome.TIME_OUT
     clock[Clock.OUTCOME] = outcome
-    notice(players, clock, tables)
+    notice(tables, env)
 
 
 @kernel
-def rest(players, clock, events, rewards, shaped):
+def rest(env, events, rewards, shaped):
     """Write empty events and zero rewards. Mutates: events, rewards, shaped."""
+    players = env.players
     for n in range(players.shape[0]):
         events[n, :] = 0
         events[n, EventColumn.ROOM] = players[n, Player.ROOM]
-        events[n, EventColumn.ADVERSARY] = clock[Clock.ADVERSARY]
+        events[n, EventColumn.ADVERSARY] = env.clock[Clock.ADVERSARY]
         events[n, EventColumn.SUBJECT] = NOTHING
     rewards[:], shaped[:] = 0, 0
 
@@ -97,24 +99,22 @@ def step_batch(tables, state, actions, out):
 
     Mutates: state, out.
     """
-    params = tables.params
-    players, generators, clock, rng = state.players, state.generators, state.clock, state.rng
     events, rewards, shaped, fresh = out.events, out.rewards, out.shaped, out.fresh
     terminated, truncated = out.terminated, out.truncated
-    for b in range(clock.shape[0]):
-        fresh[b] = clock[b, Clock.OUTCOME] == Outcome.RUNNING
+    for b in range(fresh.shape[0]):
+        env = row_at(state, b)
+        fresh[b] = env.clock[Clock.OUTCOME] == Outcome.RUNNING
         if not fresh[b]:
-            rest(players[b], clock[b], events[b], rewards[b], shaped[b])
+            rest(env, events[b], rewards[b], shaped[b])
             continue
-        pick = draw_way(rng[b], clock[b], tables)
-        play_turn(actions[b], pick, players[b], generators[b], clock[b], tables, events[b])
-        outcome = clock[b, Clock.OUTCOME]
-        reward, bonus = team_reward(outcome, params), shaped_reward(events[b])
+        play_turn(tables, env, actions[b], draw_way(tables, env), events[b])
+        outcome = env.clock[Clock.OUTCOME]
+        reward, bonus = team_reward(outcome, tables.params), shaped_reward(events[b])
         for n in range(rewards.shape[1]):
             rewards[b, n], shaped[b, n] = reward, bonus
         terminated[b] = outcome == Outcome.SUCCESS or outcome == Outcome.LOST
         truncated[b] = outcome == Outcome.TIME_OUT
-        remember(state, b, tables)
+        remember(tables, env)
 
 
 @kernel
@@ -123,10 +123,10 @@ def expand_batch(tables, state, actions, picks, out):
 
     Mutates: state, out.events.
     """
-    players, generators, clock, events = state.players, state.generators, state.clock, out.events
-    for b in range(clock.shape[0]):
-        if clock[b, Clock.OUTCOME] == Outcome.RUNNING:
-            play_turn(actions[b], picks[b], players[b], generators[b], clock[b], tables, events[b])
+    for b in range(picks.shape[0]):
+        env = row_at(state, b)
+        if env.clock[Clock.OUTCOME] == Outcome.RUNNING:
+            play_turn(tables, env, actions[b], picks[b], out.events[b])
 
 
 @kernel
@@ -135,16 +135,17 @@ def survey_batch(tables, state, keys, ways, unaware, legal):
 
     Mutates: keys (B,), ways (B,), unaware (B,), legal (B, N, A).
     """
-    players, generators, clock = state.players, state.generators, state.clock
-    passages, rooms, params = tables.passages, tables.rooms, tables.params
-    for b in range(clock.shape[0]):
-        doors = clock[b, Clock.DOORS]
-        keys[b] = state_key(players[b], generators[b], clock[b], params, passages.shape[0], clock[b, Clock.T] == 0)
-        ways[b] = count_ways(tables.ways[doors, clock[b, Clock.ADVERSARY]])
-        unaware[b] = is_unaware(clock[b], params)
-        for n in range(players.shape[1]):
+    passages, rooms = tables.passages, tables.rooms
+    for b in range(keys.shape[0]):
+        env = row_at(state, b)
+        players, generators, clock = env.players, env.generators, env.clock
+        doors = clock[Clock.DOORS]
+        keys[b] = state_key(tables, env, clock[Clock.T] == 0)
+        ways[b] = count_ways(tables.ways[doors, clock[Clock.ADVERSARY]])
+        unaware[b] = is_unaware(clock, tables.params)
+        for n in range(players.shape[0]):
             for action in range(legal.shape[2]):
-                legal[b, n, action] = why_refused(action, players[b, n], generators[b], doors, passages, rooms) == STAY
+                legal[b, n, action] = why_refused(action, players[n], generators, doors, passages, rooms) == STAY
 
 
 @kernel
@@ -164,34 +165,31 @@ def place_generators(generators, rng, candidates):
 
 
 @kernel
-def reset_env(tables, players, generators, clock, rng, limit):
-    """An episode starts with players and adversary at their starts and no repairs.
-
-    Mutates: players, generators, clock, rng.
-    """
-    params = tables.params
+def reset_env(tables, env, limit):
+    """An episode starts with players and adversary at their starts and no repairs. Mutates: env."""
+    players, generators, clock, params = env.players, env.generators, env.clock, tables.params
     for n in range(players.shape[0]):
         players[n, Player.ROOM], players[n, Player.BEFORE] = tables.starts[n], tables.starts[n]
         players[n, Player.ACTIVE] = 1
     for g in range(generators.shape[0]):
         generators[g, Generator.ROOM], generators[g, Generator.FIXER] = tables.generators[g], NOTHING
     if params[Param.RANDOM_GENERATORS] == 1:
-        place_generators(generators, rng, tables.candidates)
+        place_generators(generators, env.rng, tables.candidates)
     clock[Clock.LIMIT] = limit
     clock[Clock.ADVERSARY], clock[Clock.TARGET] = params[Param.ADVERSARY_START], NOTHING
     clock[Clock.DOORS] = params[Param.DOORS_START]
-    notice(players, clock, tables)
+    notice(tables, env)
 
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    players, generators, clock, rng = state.players, state.generators, state.clock, state.rng
-    for b in range(clock.shape[0]):
+    for b in range(which.shape[0]):
         if which[b]:
-            reset_env(tables, players[b], generators[b], clock[b], rng[b], limit)
-            rest(players[b], clock[b], out.events[b], out.rewards[b], out.shaped[b])
-            forget(state, b, tables)
+            env = row_at(state, b)
+            reset_env(tables, env, limit)
+            rest(env, out.events[b], out.rewards[b], out.shaped[b])
+            forget(env)
 
 
 @kernel
@@ -200,25 +198,20 @@ def settle_batch(tables, state, decides):
 
     Mutates: state.
     """
-    for b in range(state.clock.shape[0]):
+    for b in range(decides.shape[0]):
+        env = row_at(state, b)
         if decides[b]:
-            notice(state.players[b], state.clock[b], tables)
-        forget(state, b, tables)
+            notice(tables, env)
+        forget(env)
 
 
 @kernel
 def observe_batch(tables, state, out):
     """Write observations and masks of changed environments. Mutates: out."""
     observations, masks, fresh = out.observations, out.masks, out.fresh
-    players, generators, clock, sightings = state.players, state.generators, state.clock, state.sightings
-    known_doors, known_repairs = state.known_doors, state.known_repairs
-    everything = tables.params[Param.SIGHT] == Sight.ALL
     for b in range(fresh.shape[0]):
-        if not fresh[b]:
-            continue
-        doors = clock[b, Clock.DOORS]
-        for n in range(players.shape[1]):
-            known, repairs = doors if everything else known_doors[b, n], known_repairs[b, n]
-            seen, row = sightings[b, n], observations[b, n]
-            encode_seat(n, players[b], generators[b], clock[b], seen, known, repairs, everything, tables, row)
-            write_mask(players[b, n], generators[b], doors, tables, masks[b, n])
+        env = row_at(state, b)  # before the condition, so that reading the arrays' words leaves the loop
+        if fresh[b]:
+            for n in range(masks.shape[1]):
+                encode_seat(tables, env, n, observations[b, n])
+                write_mask(tables, env, n, masks[b, n])

@@ -19,8 +19,10 @@ from collab_overcooked.kernels.jit import kernel
 
 
 @kernel
-def state_key(players, generators, clock, params, n_rooms, is_first):
+def state_key(tables, env, is_first):
     """Return everything that future turns depend on, as one integer below 2**62."""
+    players, generators, clock = env.players, env.generators, env.clock
+    params, n_rooms = tables.params, tables.passages.shape[0]
     coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
     n_players, fixes, key = players.shape[0], params[Param.FIXES], 0
     for n in range(n_players):
@@ -54,14 +56,15 @@ def find_key(keys, key):
 
 
 @kernel
-def value_after(now, players, generators, clock, tables):
+def value_after(tables, env, now):
     """Return the turns that the players need once the adversary has moved to a room; NEVER if they cannot force it.
 
     Restores all arrays.
     """
-    params, before, turn = tables.params, clock[Clock.ADVERSARY], clock[Clock.T]
+    players, clock, params = env.players, env.clock, tables.params
+    before, turn = clock[Clock.ADVERSARY], clock[Clock.T]
     active, caught, left, escaped = 0, 0, 0, False
-    gate = is_repaired(generators, params)
+    gate = is_repaired(env.generators, params)
     for n in range(players.shape[0]):
         active |= players[n, Player.ACTIVE] << n
         meets = is_caught(players[n], before, now, turn, params[Param.EXCHANGE])
@@ -72,7 +75,7 @@ def value_after(now, players, generators, clock, tables):
         elif params[Param.LOSS_BY_ALL] == 1:
             players[n, Player.ACTIVE] = 0
     clock[Clock.ADVERSARY] = now
-    key = state_key(players, generators, clock, params, tables.passages.shape[0], False)
+    key = state_key(tables, env, False)
     clock[Clock.ADVERSARY] = before
     for n in range(players.shape[0]):
         players[n, Player.ACTIVE] = (active >> n) & 1
@@ -87,12 +90,12 @@ def value_after(now, players, generators, clock, tables):
 
 
 @kernel
-def worst_way(players, generators, clock, doors, tables):
+def worst_way(tables, env, doors):
     """Return the neighbouring room that costs the players the most turns; ties by the distance to them.
 
     Among equal rooms, a killer takes the one nearest to the players and a thief the one farthest from them.
     """
-    room, distances = clock[Clock.ADVERSARY], tables.distances[doors]
+    room, distances = env.clock[Clock.ADVERSARY], tables.distances[doors]
     ways = tables.ways[doors, room]
     sign = -1 if tables.params[Param.GOAL] == Goal.ESCAPE else 1
     best, best_distance, chosen = NOTHING, 0, room
@@ -100,8 +103,8 @@ def worst_way(players, generators, clock, doors, tables):
         other = ways[k]
         if other == NOTHING:
             break
-        value = value_after(other, players, generators, clock, tables)
-        distance = sign * distance_to_players(other, players, Player.ROOM, distances)
+        value = value_after(tables, env, other)
+        distance = sign * distance_to_players(other, env.players, Player.ROOM, distances)
         if value > best or (value == best and distance > best_distance):
             best, best_distance, chosen = value, distance, other
     return chosen

@@ -67,7 +67,7 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,  # only needed for calls from C
 }
 
-__all__ = ["compile_seconds", "is_compiled", "kernel", "row_at"]
+__all__ = ["compile_seconds", "is_compiled", "kernel", "row_at", "unpack"]
 
 
 class _Stopwatch(event.Listener):
@@ -412,6 +412,19 @@ def _compiled_row_at(arrays: Any, b: Any) -> Any:
     views = ", ".join(f"arrays.{name}[b]" for name in kind.fields)
     exec(f"def row(arrays: Any, b: Any): return cls({views})", {"cls": kind.instance_class}, scope)
     return scope["row"]
+
+
+def unpack(arrays: Any) -> Any:
+    """Return the arrays of a bound kernel, read from memory once instead of in every pass of a loop over ``row_at``."""
+    return arrays
+
+
+@overload(unpack, jit_options=_OPTIONS, inline="always")  # type: ignore[arg-type]
+def _compiled_unpack(arrays: Any) -> Any:
+    kind, scope = getattr(arrays, "arrays", arrays), dict[str, Any]()
+    fields = ", ".join(f"arrays.{name}" for name in kind.fields)
+    exec(f"def unpacked(arrays: Any): return cls({fields})", {"cls": kind.instance_class}, scope)
+    return scope["unpacked"]
 
 
 def is_compiled(function: Any) -> bool:

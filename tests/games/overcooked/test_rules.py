@@ -8,7 +8,7 @@ from games.collab_overcooked.world import drawn
 from games.overcooked.world import open_world, play
 
 from collab_overcooked.games.overcooked.engine import rules
-from collab_overcooked.games.overcooked.engine.constants import HAND_END, Event, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import HAND_END, Event, Item, Player, PotCounts, Terrain, Thing
 from collab_overcooked.kernels.rng import seed_states
 
 TIMES = np.full((4, 4), 20, np.int32)
@@ -134,7 +134,8 @@ def test_is_dish_wanted(held, dish_pots, lying, expected):
 )
 def test_is_pickup_useful(item, other, all_full, useful):
     cells, terrain = np.zeros((1, 1, 4), np.int32), np.full((1, 1), Terrain.COUNTER, np.int32)
-    args = hands("none", other), cells, terrain, 1, all_full
+    pots = PotCounts(total=2, full=2 if all_full else 1, with_food=1)
+    args = hands("none", other), cells, terrain, pots
     assert bool(rules.is_pickup_useful(Item[item.upper()], 0, *args)) is useful
 
 
@@ -155,7 +156,8 @@ def test_is_pickup_useful(item, other, all_full, useful):
 )
 def test_is_drop_useful(item, other, full, of, useful):
     players = hands(item, other)
-    assert bool(rules.is_drop_useful(Item[item.upper()], 0, players, full == of, full == 0)) is useful
+    pots = PotCounts(total=of, full=full, with_food=full)
+    assert bool(rules.is_drop_useful(Item[item.upper()], 0, players, pots)) is useful
 
 
 def test_event_bits():

@@ -7,6 +7,7 @@ G gates.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 NOTHING = -1
 IDLE = -1  # tick of a soup that is not cooking yet
@@ -274,6 +275,14 @@ MEMORY = 5  # directives that a player remembers
 MACRO_COLUMNS = int(Past.FAILED) + MEMORY
 NO_PAST = {Past.DIRECTIVE: WAIT, Past.MOVE: 0, Past.X: NOTHING, Past.AWAY: 0}  # at the start of an episode
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
+
+
+class PotCounts(NamedTuple):
+    """Pots of a layout in a step, counted before any player interacts."""
+
+    total: int
+    full: int
+    with_food: int  # those that need a dish
 
 
 class Path(IntEnum):

@@ -4,7 +4,8 @@ Two sets of rules are offered. ``original`` is the feasible set of LLM-Co's publ
 verified on its recorded decisions). ``strict`` leaves out what cannot work: full pots, and soups that are not ready by
 the time of arrival.
 
-Shape letters: N players, H W grid, M objects, A actions.
+Shape letters: N players, H W grid, M objects, A actions. ``env`` is a row of ``State``, ``paths`` (4, H, W) scratch
+as in ``constants.Path``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     SIDES,
     TAKEN,
     WAIT,
+    Clock,
     Item,
     Kind,
     Object,
@@ -139,12 +141,13 @@ def nearest_counter(objects, cells, paths):
 
 
 @kernel
-def judge_directive(row, objects, times, player, cells, is_nearest, params, paths):
+def judge_directive(tables, env, seat, verb, thing, is_nearest, paths):
     """Decide whether a directive is possible for a player whose surroundings are known."""
-    verb, thing = row[Row.VERB], objects[row[Row.SLOT]]
+    params = tables.params
     if thing[Object.X] == NOTHING:
         return Reason.ABSENT
-    here, hand, moves = cells[thing[Object.Y], thing[Object.X]], player[Player.HAND :], distance_to(thing, paths)
+    here, hand = env.cells[thing[Object.Y], thing[Object.X]], env.players[seat, Player.HAND :]
+    moves = distance_to(thing, paths)
     if moves == NOTHING:
         return Reason.INACCESSIBLE
     if verb == Verb.TAKE or verb == Verb.OPEN or verb == Verb.START:
@@ -154,7 +157,7 @@ def judge_directive(row, objects, times, player, cells, is_nearest, params, path
     if verb == Verb.DELIVER:
         return Reason.OK if hand[Thing.ITEM] == Item.SOUP else Reason.WRONG_ITEM
     if verb == Verb.LOAD:
-        return judge_load(here, hand, moves, times, params)
+        return judge_load(here, hand, moves, tables.times[env.clock[Clock.LAYOUT]], params)
     if thing[Object.KIND] == Kind.POT:
         return judge_potting(here, hand, params)
     return judge_putting_down(thing, here, hand, is_nearest, params)
@@ -237,21 +240,21 @@ def had_effect(row, objects, player, cells):
 
 
 @kernel
-def mask_directives(seat, objects, catalogue, times, players, macro, cells, params, paths, mask):
+def mask_directives(tables, env, seat, paths, mask):
     """While a directive is running, only continue is valid; otherwise all possible directives are.
 
     Mutates: paths, mask (A,).
     """
+    catalogue, objects = tables.catalogue, tables.objects[env.clock[Clock.LAYOUT]]
     mask[:] = 0
-    if is_running(macro):
+    if is_running(env.macro_state[seat]):
         mask[CONTINUE] = 1
         return
     mask[WAIT] = 1
     mask[AWAY] = 1
-    measure_distances(seat, players, paths)
-    nearest = nearest_counter(objects, cells, paths)
+    measure_distances(seat, env.players, paths)
+    nearest = nearest_counter(objects, env.cells, paths)
     for action in range(len(FIRST_ROWS), catalogue.shape[0]):
-        row = catalogue[action]
-        is_nearest = row[Row.SLOT] == nearest
-        reason = judge_directive(row, objects, times, players[seat], cells, is_nearest, params, paths)
+        verb, slot = catalogue[action, Row.VERB], catalogue[action, Row.SLOT]
+        reason = judge_directive(tables, env, seat, verb, objects[slot], slot == nearest, paths)
         mask[action] = 1 if reason == Reason.OK else 0

@@ -26,6 +26,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     WAIT,
     WEST,
     Action,
+    Clock,
     EventColumn,
     Item,
     Kind,
@@ -67,57 +68,53 @@ from collab_overcooked.kernels.rng import draw_below
 
 
 @kernel
-def step_macro_actions(tables, k, players, macros, cells, rng, actions, paths, events):
+def step_macro_actions(tables, env, out, actions):
     """Execute every player's directive for a step; all decide from the same state.
 
-    Mutates: macros, rng, paths, events.
+    Mutates: env, out.
     """
-    mark_floor(tables.terrain[k], cells, paths[Path.FLOOR])
-    objects, times = tables.objects[k], tables.times[k]
-    catalogue, params, levels = tables.catalogue, tables.params, tables.levels
-    for seat in range(players.shape[0]):
-        if levels[seat] != Level.MEDIUM:
+    paths, strict = out.paths, tables.params[Param.RULES] == Rules.STRICT
+    mark_floor(tables.terrain[env.clock[Clock.LAYOUT]], env.cells, paths[Path.FLOOR])
+    for seat in range(actions.shape[0]):
+        if tables.levels[seat] != Level.MEDIUM:
             continue
-        macro, event = macros[seat], events[seat]
-        measure_distances(seat, players, paths)
-        event[EventColumn.REASON] = start_directive(
-            seat, actions[seat], objects, catalogue, times, players, macro, cells, params, paths
-        )
-        if params[Param.RULES] == Rules.STRICT:
-            event[EventColumn.ENDED] = drop_directive(
-                seat, objects, catalogue, times, players, macro, cells, params, paths
-            )
-        row = macro[Macro.ACTION] if is_running(macro) else WAIT
-        event[EventColumn.PRIMITIVE] = step_macro_action(
-            seat, row, objects, catalogue, times, players, macro, cells, rng, params, paths, event
-        )
+        event = out.events[seat]
+        measure_distances(seat, env.players, paths)
+        event[EventColumn.REASON] = start_directive(tables, env, seat, actions[seat], paths)
+        if strict:
+            event[EventColumn.ENDED] = drop_directive(tables, env, seat, paths)
+        event[EventColumn.PRIMITIVE] = step_macro_action(tables, env, seat, paths, event)
 
 
 @kernel
-def step_macro_action(seat, row, objects, catalogue, times, players, macro, cells, rng, params, paths, event):
-    """A directive becomes a primitive action, unless its player is stuck and gives way. Mutates: macro, rng, event."""
-    move = next_move(seat, objects, catalogue[row], times, players, macro, cells, params, paths, event)
-    if params[Param.RULES] == Rules.STRICT:
+def step_macro_action(tables, env, seat, paths, event):
+    """A directive becomes a primitive action, unless its player is stuck and gives way. Mutates: env, event."""
+    players, macro, floor = env.players, env.macro_state[seat], paths[Path.FLOOR]
+    row = macro[Macro.ACTION] if is_running(macro) else WAIT
+    move = next_move(tables, env, seat, row, paths, event)
+    if tables.params[Param.RULES] == Rules.STRICT:
         if is_stuck(seat, row, move, players, macro):
-            move = step_aside(seat, rng, players, move, paths[Path.FLOOR])
+            move = step_aside(seat, env.rng, players, move, floor)
     else:
-        move = resolve_standoff(seat, row, move, players, macro, paths[Path.FLOOR])
+        move = resolve_standoff(seat, row, move, players, macro, floor)
     record_step(seat, players, macro, row, move)
     return move
 
 
 @kernel
-def start_directive(seat, action, objects, catalogue, times, players, macro, cells, params, paths):
+def start_directive(tables, env, seat, action, paths):
     """A running directive continues regardless of the action; otherwise a valid directive starts, or the player waits.
 
-    Mutates: macro.
+    Mutates: env.
 
     Returns:
         ``Reason``.
     """
-    reason = judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths)
+    macro, objects = env.macro_state[seat], tables.objects[env.clock[Clock.LAYOUT]]
+    reason = judge_action(tables, env, seat, action, paths)
     if reason == Reason.OK and not is_running(macro):
-        macro[Past.FAILED] = not had_effect(catalogue[macro[Past.LAST]], objects, players[seat], cells)
+        last = tables.catalogue[macro[Past.LAST]]
+        macro[Past.FAILED] = not had_effect(last, objects, env.players[seat], env.cells)
         for column in range(MACRO_COLUMNS - 1, Past.LAST, -1):
             macro[column] = macro[column - 1]
         macro[Past.LAST] = action
@@ -127,33 +124,37 @@ def start_directive(seat, action, objects, catalogue, times, players, macro, cel
 
 
 @kernel
-def judge_action(seat, action, objects, catalogue, times, players, macro, cells, params, paths):
+def judge_action(tables, env, seat, action, paths):
     """Decide whether a player can choose an action; its surroundings must be known to ``paths``."""
-    if is_running(macro):
+    catalogue, objects = tables.catalogue, tables.objects[env.clock[Clock.LAYOUT]]
+    if is_running(env.macro_state[seat]):
         return Reason.OK if action == CONTINUE else Reason.RUNNING
     if action >= catalogue.shape[0]:
         return Reason.NO_SUCH_ACTION
     if action < len(FIRST_ROWS):
         return Reason.NOT_RUNNING if action == CONTINUE else Reason.OK
-    slot = catalogue[action, Row.SLOT]
-    is_nearest = objects[slot, Object.KIND] == Kind.COUNTER and slot == nearest_counter(objects, cells, paths)
-    return judge_directive(catalogue[action], objects, times, players[seat], cells, is_nearest, params, paths)
+    verb, slot = catalogue[action, Row.VERB], catalogue[action, Row.SLOT]
+    is_nearest = objects[slot, Object.KIND] == Kind.COUNTER and slot == nearest_counter(objects, env.cells, paths)
+    return judge_directive(tables, env, seat, verb, objects[slot], is_nearest, paths)
 
 
 @kernel
-def drop_directive(seat, objects, catalogue, times, players, macro, cells, params, paths):
+def drop_directive(tables, env, seat, paths):
     """Under strict rules, a directive ends if it becomes impossible, lasts too long, or its player is stuck too long.
 
-    A player that walks never needs more steps than the map has cells. Mutates: macro.
+    A player that walks never needs more steps than the map has cells. Mutates: env.
 
     Returns:
         ``Outcome``.
     """
+    macro = env.macro_state[seat]
     row = macro[Macro.ACTION]
     if row < len(FIRST_ROWS):
         return Outcome.RUNNING
-    tick_macro(macro, not (has_stood(players[seat], macro) and macro[Past.DIRECTIVE] == row))
-    if judge_directive(catalogue[row], objects, times, players[seat], cells, True, params, paths) != Reason.OK:
+    tick_macro(macro, not (has_stood(env.players[seat], macro) and macro[Past.DIRECTIVE] == row))
+    verb, slot = tables.catalogue[row, Row.VERB], tables.catalogue[row, Row.SLOT]
+    thing = tables.objects[env.clock[Clock.LAYOUT], slot]
+    if judge_directive(tables, env, seat, verb, thing, True, paths) != Reason.OK:
         end_macro(macro)
         return Outcome.FAILED
     if macro[Macro.STILL] > PATIENCE or macro[Macro.TIMER] < 0:
@@ -163,15 +164,17 @@ def drop_directive(seat, objects, catalogue, times, players, macro, cells, param
 
 
 @kernel
-def next_move(seat, objects, row, times, players, macro, cells, params, paths, event):
-    """Turn a directive into this step's primitive action; one that is done ends. Mutates: macro, event."""
-    if row[Row.VERB] == Verb.WAIT:
+def next_move(tables, env, seat, row, paths, event):
+    """Turn a directive into this step's primitive action; one that is done ends. Mutates: env, event."""
+    k, params, players, macro = env.clock[Clock.LAYOUT], tables.params, env.players, env.macro_state[seat]
+    verb = tables.catalogue[row, Row.VERB]
+    if verb == Verb.WAIT:
         end_directive(macro, event)
         return STAY
-    if row[Row.VERB] == Verb.AWAY:
+    if verb == Verb.AWAY:
         end_directive(macro, event)
         return move_away(seat, players, NOTHING, paths[Path.FLOOR])
-    thing = objects[row[Row.SLOT]]
+    thing = tables.objects[k, tables.catalogue[row, Row.SLOT]]
     side = choose_side(thing, params, paths)
     if side == NOTHING:
         if params[Param.RULES] == Rules.ORIGINAL and not has_free_side(thing, paths[Path.FLOOR]):
@@ -183,8 +186,8 @@ def next_move(seat, objects, row, times, players, macro, cells, params, paths, e
         return paths[Path.FIRST, cell // width, cell % width]
     if players[seat, Player.FACING] != side ^ 1:  # north of it one faces south
         return side ^ 1
-    here, hand = cells[thing[Object.Y], thing[Object.X]], players[seat, Player.HAND :]
-    return act_in_place(row[Row.VERB], here, hand, times, macro, event)
+    here, hand = env.cells[thing[Object.Y], thing[Object.X]], players[seat, Player.HAND :]
+    return act_in_place(verb, here, hand, tables.times[k], macro, event)
 
 
 @kernel

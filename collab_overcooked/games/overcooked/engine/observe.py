@@ -49,13 +49,13 @@ SOURCES = (  # closest objects in the order of the block: item, and where it is 
 
 
 @kernel
-def encode_features(players, cells, terrain, times, floor, nearest, ways, holders, view, observations):
+def encode_features(tables, env, observations):
     """Every player gets its own block first, then those of its teammates in seat order. Mutates: observations."""
+    players = env.players
     n_players = players.shape[0]
-    sees_counters = view[View.ENCODING] == Encoding.FEATURES_COUNTERS
     for i in range(n_players):
         block = observations[i, :BLOCK]
-        encode_player(players[i], cells, terrain, times, floor, nearest, ways, holders, sees_counters, block)
+        encode_player(tables, env, i, block)
         for j in range(1, n_players):
             k = (i - j) % n_players  # who sees this player as its j-th teammate
             copy_numbers(block, observations[k, BLOCK * j : BLOCK * (j + 1)])
@@ -71,10 +71,13 @@ def encode_features(players, cells, terrain, times, floor, nearest, ways, holder
 
 
 @kernel
-def encode_player(player, cells, terrain, times, floor, nearest, ways, holders, sees_counters, out):
+def encode_player(tables, env, i, out):
     """A player is its facing, its hand, the way to what it may need, the nearest pots, and walls. Mutates: out."""
+    k, cells, player = env.clock[Clock.LAYOUT], env.cells, env.players[i]
+    terrain, times, nearest = tables.terrain[k], tables.times[k], tables.nearest[k]
+    sees_counters = tables.views[View.ENCODING] == Encoding.FEATURES_COUNTERS
     x, y, held = player[Player.X], player[Player.Y], player[Player.HAND]
-    pose = 4 * floor[y, x] + player[Player.FACING]
+    pose = 4 * tables.floor[k, y, x] + player[Player.FACING]
     out[:] = 0
     out[player[Player.FACING]] = 1
     at = 4
@@ -86,7 +89,7 @@ def encode_player(player, cells, terrain, times, floor, nearest, ways, holders, 
         if held != item:
             target = nearest[pose, source] if source != NOTHING else NOTHING
             if sees_counters:
-                target = closest_on_counters(item, target, pose, cells, terrain, ways, holders)
+                target = closest_on_counters(tables, env, item, target, pose)
             encode_way(target, x, y, cells.shape[1], out, at)
             if item == Item.SOUP and target != NOTHING:
                 soup = cells[target // cells.shape[1], target % cells.shape[1]]
@@ -96,7 +99,7 @@ def encode_player(player, cells, terrain, times, floor, nearest, ways, holders, 
         out[at + 1] = soup[Thing.TOMATOES]
     encode_way(nearest[pose, Closest.SERVING], x, y, cells.shape[1], out, at + 2)
     if sees_counters:
-        target = closest_on_counters(Item.NONE, NOTHING, pose, cells, terrain, ways, holders)
+        target = closest_on_counters(tables, env, Item.NONE, NOTHING, pose)
         encode_way(target, x, y, cells.shape[1], out, at + 4)
     at += 6
     encode_pot(nearest[pose, Closest.POT], x, y, cells, times, out, at)
@@ -109,8 +112,10 @@ def encode_player(player, cells, terrain, times, floor, nearest, ways, holders, 
 
 
 @kernel
-def closest_on_counters(item, target, pose, cells, terrain, ways, holders):
+def closest_on_counters(tables, env, item, target, pose):
     """An object on a counter is closest if it takes fewer steps than any before it, in reading order; none is NONE."""
+    k, cells = env.clock[Clock.LAYOUT], env.cells
+    terrain, ways, holders = tables.terrain[k], tables.ways[k], tables.holders[k]
     fewest = ways[pose, target] if target != NOTHING else NOTHING
     for h in range(holders.shape[0]):
         x, y = holders[h, 0], holders[h, 1]
@@ -165,22 +170,20 @@ def feature_bounds(height: int, width: int, n_players: int, cook_time: int) -> t
 
 
 @kernel
-def observe_env(tables, players, cells, clock, observations, masks):
+def observe_env(tables, env, observations, masks):
     """Write masks and observations of all players. Mutates: observations, masks."""
-    k = clock[Clock.LAYOUT]
-    view, times, terrain = tables.views, tables.times[k], tables.terrain[k]
+    k, players, cells, view = env.clock[Clock.LAYOUT], env.players, env.cells, tables.views
+    terrain, times = tables.terrain[k], tables.times[k]
     for i in range(players.shape[0]):
         mask_primitive(players[i], cells, terrain, times, tables.params, masks[i])
-    template, holders = tables.template[k], tables.holders[k]
     if view[View.ENCODING] >= Encoding.FEATURES:
-        floor, nearest, ways = tables.floor[k], tables.nearest[k], tables.ways[k]
-        encode_features(players, cells, terrain, times, floor, nearest, ways, holders, view, observations)
+        encode_features(tables, env, observations)
         return
     if view[View.RADIUS] == NOTHING:
-        draw_maps(players, cells, clock, terrain, times, template, holders, view, observations)
+        draw_maps(tables, env, observations)
         return
     for i in range(players.shape[0]):
-        draw_window(i, players, cells, clock, terrain, times, template, holders, view, observations[i])
+        draw_window(tables, env, i, observations[i])
 
 
 @kernel
@@ -199,26 +202,28 @@ def mask_primitive(player, cells, terrain, times, params, mask):
 
 
 @kernel
-def draw_maps(players, cells, clock, terrain, times, template, holders, view, observations):
+def draw_maps(tables, env, observations):
     """Draw the map once and copy it for all players; only the player channels differ.
 
     Mutates: observations.
     """
-    first = observations[0]
-    copy_numbers(template, first)
-    draw_state(players, cells, clock, terrain, times, holders, 0, 0, view, first)
+    first, players = observations[0], env.players
+    copy_numbers(tables.template[env.clock[Clock.LAYOUT]], first)
+    draw_state(tables, env, 0, 0, first)
     for i in range(1, players.shape[0]):
         copy_numbers(first, observations[i])
     for i in range(players.shape[0]):
-        mark_players(i, players, 0, 0, view, observations[i])
+        mark_players(i, players, 0, 0, tables.views, observations[i])
 
 
 @kernel
-def draw_window(i, players, cells, clock, terrain, times, template, holders, view, out):
+def draw_window(tables, env, i, out):
     """A player with a view radius sees the part of the map around itself. Mutates: out."""
-    left, top = players[i, Player.X] - view[View.RADIUS], players[i, Player.Y] - view[View.RADIUS]
-    copy_window(template, players[i, Player.X], players[i, Player.Y], view, out)
-    draw_state(players, cells, clock, terrain, times, holders, left, top, view, out)
+    players, view = env.players, tables.views
+    x, y = players[i, Player.X], players[i, Player.Y]
+    left, top = x - view[View.RADIUS], y - view[View.RADIUS]
+    copy_window(tables.template[env.clock[Clock.LAYOUT]], x, y, view, out)
+    draw_state(tables, env, left, top, out)
     mark_players(i, players, left, top, view, out)
 
 
@@ -263,8 +268,11 @@ def mark_players(i, players, left, top, view, out):
 
 
 @kernel
-def draw_state(players, cells, clock, terrain, times, holders, left, top, view, out):
+def draw_state(tables, env, left, top, out):
     """Objects are drawn where they lie or are held, and open gates; little time left is a channel. Mutates: out."""
+    players, cells, clock, view = env.players, env.cells, env.clock, tables.views
+    k = clock[Clock.LAYOUT]
+    terrain, times, holders = tables.terrain[k], tables.times[k], tables.holders[k]
     step, encoding, base = view[View.STEP_CHANNEL], view[View.ENCODING], PLAYER_CHANNELS * players.shape[0]
     for h in range(holders.shape[0]):
         x, y = holders[h, 0], holders[h, 1]

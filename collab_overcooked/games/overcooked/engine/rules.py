@@ -2,7 +2,7 @@
 
 Rows passed in are views of one environment's arrays: ``player`` (7,), ``hand``, ``cell`` and ``pot`` (4,) as in
 ``constants.Thing``. ``pots`` and ``gates`` are cells (x, y) of one layout, ``values``, ``best`` and ``times`` its
-tables of soups, by onions and tomatoes.
+tables of soups, by onions and tomatoes. ``env`` and ``out`` are rows of ``State`` and ``Out``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from collab_overcooked.games.overcooked.engine.constants import (
     PICKUPS,
     STAY,
     Action,
+    Clock,
     Event,
     EventColumn,
     Frame,
     Item,
     Param,
     Player,
+    PotCounts,
     Reason,
     Shaping,
     Terrain,
@@ -129,23 +131,23 @@ def is_dish_wanted(dish_pots, players, cells, terrain):
 
 
 @kernel
-def is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full):
+def is_pickup_useful(item, i, players, cells, terrain, pots):
     """Taking an ingredient is useful unless all pots are full and no teammate has a dish; a dish, if one is needed."""
     if item == Item.DISH:
-        return is_dish_wanted(dish_pots, players, cells, terrain)
+        return is_dish_wanted(pots.with_food, players, cells, terrain)
     if item == Item.SOUP:
         return False
-    return not all_full or held_by_others(Item.DISH, i, players)
+    return pots.full < pots.total or held_by_others(Item.DISH, i, players)
 
 
 @kernel
-def is_drop_useful(item, i, players, all_full, none_full):
+def is_drop_useful(item, i, players, pots):
     """Putting down an ingredient is useful if all pots are full and no teammate has a dish; a dish, if not needed."""
     if item == Item.DISH:
-        return none_full and not held_by_others(Item.ONION, i, players)
+        return pots.full == 0 and not held_by_others(Item.ONION, i, players)
     if item == Item.SOUP:
         return False
-    return all_full and not held_by_others(Item.DISH, i, players)
+    return pots.full == pots.total and not held_by_others(Item.DISH, i, players)
 
 
 @kernel
@@ -224,26 +226,28 @@ def use_pot(hand, pot, best):
 
 
 @kernel
-def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, none_full):
+def use_counter(terrain, env, i, cell, pots):
     """At a counter, an object moves between hand and cell; its usefulness is judged before the move.
 
-    Mutates: hand, cell. Returns: bits of the events.
+    Mutates: env, cell (a view of its cells). Returns: bits of the events.
     """
+    players = env.players
+    hand = players[i, Player.HAND : HAND_END]
     held, lying = hand[Thing.ITEM], cell[Thing.ITEM]
     if held != Item.NONE:
-        useful = is_drop_useful(held, i, players, all_full, none_full)
+        useful = is_drop_useful(held, i, players, pots)
         move_thing(hand, cell)
         return event_bits(DROPS[held], useful)
-    useful = is_pickup_useful(lying, i, players, cells, terrain, dish_pots, all_full)
+    useful = is_pickup_useful(lying, i, players, env.cells, terrain, pots)
     move_thing(cell, hand)
     return event_bits(PICKUPS[lying], useful)
 
 
 @kernel
-def use_dispenser(i, hand, item, players, cells, terrain, dish_pots, all_full):
-    """A dispenser gives one object; usefulness is not recorded for tomatoes. Mutates: hand. Returns: event bits."""
-    useful = is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full)
-    put(hand, item)
+def use_dispenser(terrain, env, i, item, pots):
+    """A dispenser gives one object; usefulness is not recorded for tomatoes. Mutates: env. Returns: event bits."""
+    useful = is_pickup_useful(item, i, env.players, env.cells, terrain, pots)
+    put(env.players[i, Player.HAND : HAND_END], item)
     return 0 if item == Item.TOMATO else event_bits(PICKUPS[item], useful)
 
 
@@ -268,43 +272,43 @@ def shaped_pay(bits, kind, shaping):
 
 
 @kernel
-def interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse):
+def interact(tables, env, out, i, cell, kind, pots):
     """A player uses the cell it faces, which must answer.
 
-    Mutates: cell (a view of cells), players, sparse. Returns: bits of the events.
+    Mutates: env, cell (a view of its cells), out.sparse. Returns: bits of the events.
     """
-    terrain, n_pots = tables.terrain[k], tables.frames[k, Frame.POTS]
-    hand, all_full = players[i, Player.HAND : HAND_END], n_full == n_pots
+    k, hand = env.clock[Clock.LAYOUT], env.players[i, Player.HAND : HAND_END]
     if kind == Terrain.POT:
         return use_pot(hand, cell, tables.best[k])
     if kind == Terrain.COUNTER:
-        return use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, n_full == 0)
+        return use_counter(tables.terrain[k], env, i, cell, pots)
     if kind == Terrain.SERVING:
-        sparse[i] += deliver(hand, tables.values[k])
+        out.sparse[i] += deliver(hand, tables.values[k])
         return 1 << Event.SOUP_DELIVERY
     if kind == Terrain.GATE:
         put(cell, Item.OPEN)
         return 0
-    return use_dispenser(i, hand, DISPENSED[kind], players, cells, terrain, dish_pots, all_full)
+    return use_dispenser(tables.terrain[k], env, i, DISPENSED[kind], pots)
 
 
 @kernel
-def interact_in_turn(tables, k, players, cells, events, sparse, shaped):
+def interact_in_turn(tables, env, out):
     """Interacts come first, in seat order, each on the state left by the earlier ones; pots are counted before all.
 
-    Mutates: players, cells, events, sparse, shaped.
+    Mutates: env, out.
     """
-    params, pots, n_pots = tables.params, tables.pots[k], tables.frames[k, Frame.POTS]
-    dish_pots, n_full = count_dish_pots(pots, n_pots, cells), count_full_pots(pots, n_pots, cells)
+    k, params, players, cells, events = env.clock[Clock.LAYOUT], tables.params, env.players, env.cells, out.events
+    places, n_pots = tables.pots[k], tables.frames[k, Frame.POTS]
+    pots = PotCounts(n_pots, count_full_pots(places, n_pots, cells), count_dish_pots(places, n_pots, cells))
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
             continue
         x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
         cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
         if can_interact(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
-            bits = interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse)
+            bits = interact(tables, env, out, i, cell, kind, pots)
             events[i, EventColumn.CODE] = bits
-            shaped[i] = shaped_pay(bits, kind, tables.shaping[k])
+            out.shaped[i] = shaped_pay(bits, kind, tables.shaping[k])
         elif tables.levels[i] == Level.PRIMITIVE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
 
@@ -330,12 +334,13 @@ def can_enter(x, y, terrain, cells):
 
 
 @kernel
-def move_players(terrain, players, cells, events, moves):
+def move_players(terrain, env, out):
     """A direction turns a player and moves it if the cell ahead is free; if any two players collide, no player moves.
 
-    Mutates: players, moves (2, N), which gets the cells before the step and the target cells.
+    Mutates: env, out.moves.
     """
-    before, targets, width = moves[0], moves[1], terrain.shape[1]
+    players, cells, events = env.players, env.cells, out.events
+    before, targets, width = out.moves[0], out.moves[1], terrain.shape[1]
     walking = False
     for i in range(players.shape[0]):
         x, y = players[i, Player.X], players[i, Player.Y]

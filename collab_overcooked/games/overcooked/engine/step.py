@@ -27,15 +27,15 @@ from collab_overcooked.games.overcooked.engine.rules import (
     start_anywhere,
 )
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at, unpack
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
 
 @kernel
-def pay(sparse, shaped, with_shaping, rewards):
-    """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: rewards."""
-    team = 0.0
+def pay(out, with_shaping):
+    """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: out.rewards."""
+    sparse, shaped, rewards, team = out.sparse, out.shaped, out.rewards, 0.0
     for i in range(sparse.shape[0]):
         team += sparse[i]
     for i in range(rewards.shape[0]):
@@ -43,26 +43,28 @@ def pay(sparse, shaped, with_shaping, rewards):
 
 
 @kernel
-def clear_pay(sparse, shaped):
-    """Clear the shaped rewards and values of the last step. Mutates: all."""
+def clear_pay(out):
+    """Clear the shaped rewards and values of the last step. Mutates: out."""
+    sparse, shaped = out.sparse, out.shaped
     for i in range(sparse.shape[0]):
         sparse[i] = 0
         shaped[i] = 0
 
 
 @kernel
-def step_env(tables, players, cells, clock, actions, events, sparse, shaped, moves):
-    """In a step, players interact, then move, then pots and gates advance. Mutates: all but tables and actions.
+def step_env(tables, env, out, actions):
+    """In a step, players interact, then move, then pots and gates advance. Mutates: env, out.
 
     Where there are directives, ``macro_batch`` has cleared the events and written the primitive actions they come to.
     """
-    k, params = clock[Clock.LAYOUT], tables.params
+    players, cells, clock, events, params = env.players, env.cells, env.clock, out.events, tables.params
+    k = clock[Clock.LAYOUT]
     if params[Param.MACROS] == 0:
         clear_events(events, FIRST_ID)
-    clear_pay(sparse, shaped)
+    clear_pay(out)
     choose_primitives(actions, tables.levels, events)
-    interact_in_turn(tables, k, players, cells, events, sparse, shaped)
-    move_players(tables.terrain[k], players, cells, events, moves)
+    interact_in_turn(tables, env, out)
+    move_players(tables.terrain[k], env, out)
     clock[Clock.T] += 1
     for p in range(tables.frames[k, Frame.POTS]):
         x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
@@ -74,7 +76,7 @@ def step_env(tables, players, cells, clock, actions, events, sparse, shaped, mov
     for i in range(players.shape[0]):
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
             clock[Clock.SERVED] += 1
-            clock[Clock.SCORE] += int(sparse[i])
+            clock[Clock.SCORE] += int(out.sparse[i])
 
 
 @kernel
@@ -87,16 +89,16 @@ def clear_cells(cells, terrain, reset_gates):
 
 
 @kernel
-def reset_env(tables, players, cells, clock, rng, forced, limit):
+def reset_env(tables, env, forced, limit):
     """An episode has a forced or drawn layout; players face north at their starts, or start at random, hands empty.
 
-    Mutates: all but tables.
+    Mutates: env.
     """
-    params = tables.params
+    players, clock, rng, params = env.players, env.clock, env.rng, tables.params
     k, pool = max(forced, 0), tables.terrain.shape[0]
     if forced == NOTHING and pool > 1:
         k = draw_below(rng, pool)
-    clear_cells(cells, tables.terrain[k], params[Param.GATE_RESET])
+    clear_cells(env.cells, tables.terrain[k], params[Param.GATE_RESET])
     clock[Clock.LAYOUT] = k
     clock[Clock.LIMIT] = limit
     for i in range(players.shape[0]):
@@ -109,18 +111,18 @@ def reset_env(tables, players, cells, clock, rng, forced, limit):
 @kernel
 def step_batch(tables, state, actions, out):
     """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    players, cells, clock = state.players, state.cells, state.clock
-    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
-    truncated, moves, fresh = out.truncated, out.moves, out.fresh
-    for b in range(players.shape[0]):
+    state, out = unpack(state), unpack(out)
+    rewards, truncated, fresh, clock = out.rewards, out.truncated, out.fresh, state.clock
+    for b in range(fresh.shape[0]):
         fresh[b] = clock[b, Clock.OVER] == 0
+        row = row_at(out, b)
         if not fresh[b]:
-            clear_events(events[b], FIRST_ID)
-            clear_pay(sparse[b], shaped[b])
+            clear_events(row.events, FIRST_ID)
+            clear_pay(row)
             rewards[b] = 0
             continue
-        step_env(tables, players[b], cells[b], clock[b], actions[b], events[b], sparse[b], shaped[b], moves[b])
-        pay(sparse[b], shaped[b], tables.params[Param.SHAPED], rewards[b])
+        step_env(tables, row_at(state, b), row, actions[b])
+        pay(row, tables.params[Param.SHAPED])
         truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
         clock[b, Clock.OVER] = 1 if truncated[b] else 0
 
@@ -128,10 +130,9 @@ def step_batch(tables, state, actions, out):
 @kernel
 def reset_batch(tables, state, out, which, forced, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state."""
-    players, cells, clock, rng = state.players, state.cells, state.clock, state.rng
-    for b in range(players.shape[0]):
+    for b in range(which.shape[0]):
         if which[b]:
-            reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
+            reset_env(tables, row_at(state, b), forced, limit)
 
 
 @kernel
@@ -140,11 +141,11 @@ def observe_batch(tables, state, out):
 
     Mutates: out.
     """
-    players, cells, clock = state.players, state.cells, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(players.shape[0]):
+    state = unpack(state)
+    for b in range(fresh.shape[0]):
         if fresh[b]:
-            observe_env(tables, players[b], cells[b], clock[b], observations[b], masks[b])
+            observe_env(tables, row_at(state, b), observations[b], masks[b])
 
 
 @kernel
@@ -153,28 +154,23 @@ def macro_batch(tables, state, actions, out):
 
     Mutates: state, out.
     """
-    players, macros, cells, clock, rng = state.players, state.macro_state, state.cells, state.clock, state.rng
-    paths, events = out.paths, out.events
-    for b in range(players.shape[0]):
+    state, out = unpack(state), unpack(out)
+    events, clock = out.events, state.clock
+    for b in range(events.shape[0]):
         clear_events(events[b], FIRST_ID)
         if clock[b, Clock.OVER] == 0:
-            k = clock[b, Clock.LAYOUT]
-            step_macro_actions(tables, k, players[b], macros[b], cells[b], rng[b], actions[b], paths[b], events[b])
+            step_macro_actions(tables, row_at(state, b), row_at(out, b), actions[b])
 
 
 @kernel
 def mask_batch(tables, state, out):
     """Write the masks of players with directives. Mutates: out."""
-    players, cells, clock, macros = state.players, state.cells, state.clock, state.macro_state
-    paths, masks, fresh = out.paths, out.masks, out.fresh
-    for b in range(players.shape[0]):
+    state, paths, masks, fresh = unpack(state), out.paths, out.masks, out.fresh
+    for b in range(fresh.shape[0]):
         if not fresh[b]:
             continue
-        k = clock[b, Clock.LAYOUT]
-        objects, catalogue, times, params = tables.objects[k], tables.catalogue, tables.times[k], tables.params
-        mark_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
-        for i in range(players.shape[1]):
+        env = row_at(state, b)
+        mark_floor(tables.terrain[env.clock[Clock.LAYOUT]], env.cells, paths[b, Path.FLOOR])
+        for i in range(masks.shape[1]):
             if tables.levels[i] == Level.MEDIUM:
-                mask_directives(
-                    i, objects, catalogue, times, players[b], macros[b, i], cells[b], params, paths[b], masks[b, i]
-                )
+                mask_directives(tables, env, i, paths[b], masks[b, i])

@@ -54,6 +54,7 @@ from collab_overcooked.games.overcooked.engine.solvability import FLOOR, flood, 
 from collab_overcooked.games.overcooked.text.scene import OvercookedScenes
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.grid import Direction, cell_ahead
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 Array = np.ndarray
@@ -341,10 +342,8 @@ class OvercookedText(OvercookedScenes):
 
     def judge(self, state: Any, i: int, seat: int, action: int, params: Array | None = None) -> int:
         """Check a directive as a step would, or by other parameters; return its ``constants.Reason``."""
-        tables, k, macro = self.compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
-        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i], macro, state.cells[i]
-        params = tables.params if params is None else params
-        return int(judge_action(seat, action, *kitchen, params, self._surroundings(state, i, seat)))
+        tables: Any = self.compiled.tables if params is None else self.compiled.tables._replace(params=params)
+        return int(judge_action(tables, row_at(state, i), seat, action, self._surroundings(state, i, seat)))
 
     def _surroundings(self, state: Any, i: int, seat: int, alone: bool = False) -> Array:
         terrain = self.compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
@@ -376,9 +375,8 @@ class OvercookedText(OvercookedScenes):
         distances = {j: self._distances(k, ways[j]) for j in seats}
         alone = {j: self._distances(k, self._surroundings(state, i, j, alone=True)) for j in seats}
         slot = nearest_counter(tables.objects[k], state.cells[i], ways[seat])
-        kitchen = tables.objects[k], tables.catalogue, tables.times[k], state.players[i]
-        macro, mask = state.macro_state[i, seat], np.zeros(len(tables.catalogue), np.int8)
-        mask_directives(seat, *kitchen, macro, state.cells[i], tables.params, ways[seat], mask)
+        mask = np.zeros(len(tables.catalogue), np.int8)
+        mask_directives(tables, row_at(state, i), seat, ways[seat], mask)
         return {
             "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},

@@ -29,26 +29,26 @@ STATIC = 6  # channels of kinds of cells
 
 
 @kernel
-def observe_env(tables, players, cells, clock, channels, observations, masks):
+def observe_env(tables, env, observations, masks):
     """Write masks and observations of all players. Mutates: observations, masks."""
     terrain, params, view = tables.terrain, tables.params, tables.views
-    template, holders, radius = tables.template, tables.holders, tables.views[View.RADIUS]
+    players, cells, radius = env.players, env.cells, tables.views[View.RADIUS]
     for i in range(players.shape[0]):
         player, out = players[i], observations[i]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
         event = judge_interact(
-            player[Player.HAND], cells[y, x], terrain[y, x], clock[Clock.RECIPE], params[Param.EXPLICIT]
+            player[Player.HAND], cells[y, x], terrain[y, x], env.clock[Clock.RECIPE], params[Param.EXPLICIT]
         )
         masks[i, : Action.INTERACT] = 1
         masks[i, Action.INTERACT] = event != Event.NONE
         left, top = 0, 0
         if radius == NOTHING:
-            copy_numbers(template, out)
+            copy_numbers(tables.template, out)
         else:
             left, top = player[Player.X] - radius, player[Player.Y] - radius
-            copy_window(template, player[Player.X], player[Player.Y], view, out)
-        draw_cells(cells, terrain, clock, holders, left, top, params, view, channels[i], out)
-        draw_players(i, players, left, top, params[Param.KINDS], view, channels[i], out)
+            copy_window(tables.template, player[Player.X], player[Player.Y], view, out)
+        draw_cells(tables, env, i, left, top, out)
+        draw_players(tables, env, i, left, top, out)
 
 
 @kernel
@@ -69,8 +69,9 @@ def draw_content(content, at, last, channels, out):
 
 
 @kernel
-def draw_players(i, players, left, top, kinds, view, channels, out):
+def draw_players(tables, env, i, left, top, out):
     """The player that sees has the first channels, all others share the next ones. Mutates: out."""
+    players, channels, view, kinds = env.players, env.channels[i], tables.views, tables.params[Param.KINDS]
     for j in range(players.shape[0]):
         x, y = players[j, Player.X] - left, players[j, Player.Y] - top
         if is_inside(x, y, view):
@@ -81,11 +82,13 @@ def draw_players(i, players, left, top, kinds, view, channels, out):
 
 
 @kernel
-def draw_cells(cells, terrain, clock, holders, left, top, params, view, channels, out):
+def draw_cells(tables, env, i, left, top, out):
     """Piles, contents, timers, the recipe where it is shown, and the light of a delivery are drawn in their cells.
 
     Mutates: out.
     """
+    cells, clock, channels = env.cells, env.clock, env.channels[i]
+    terrain, holders, params, view = tables.terrain, tables.holders, tables.params, tables.views
     kinds, n_channels = params[Param.KINDS], view[View.CHANNELS]
     piles = 2 * (7 + kinds) + STATIC
     content, recipe = piles + kinds, piles + kinds + 2 + kinds

@@ -1,7 +1,7 @@
 """The rules of OvercookedV2 that differ from Overcooked, one kernel per rule, for one environment.
 
 Rows passed in are views of one environment's arrays: ``player`` (5,), ``cell`` (2,), ``clock`` (7,). Contents of hands
-and cells are bit fields, see ``constants``.
+and cells are bit fields, see ``constants``. ``env`` and ``out`` are rows of ``State`` and ``Out``.
 """
 
 from __future__ import annotations
@@ -170,12 +170,13 @@ def is_plate_wanted(held, cells, terrain, holders):
 
 
 @kernel
-def interact_in_turn(tables, players, cells, clock, events, sparse, shaped):
+def interact_in_turn(tables, env, out):
     """Interacts come after moves, in seat order, each on the state left by the earlier ones.
 
-    Mutates: players, cells, events, sparse, shaped. Returns: whether the recipe was delivered.
+    Mutates: env, out. Returns: whether the recipe was delivered.
     """
-    params, terrain, recipe, delivered = tables.params, tables.terrain, clock[Clock.RECIPE], False
+    players, cells, events, sparse, shaped = env.players, env.cells, out.events, out.sparse, out.shaped
+    params, terrain, recipe, delivered = tables.params, tables.terrain, env.clock[Clock.RECIPE], False
     explicit, held = params[Param.EXPLICIT], count_held_plates(players)
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
@@ -232,13 +233,15 @@ def shows_recipe(cell, kind):
 
 
 @kernel
-def learn_recipe(players, cells, terrain, holders, radius, n_recipes):
+def learn_recipe(tables, env):
     """A player knows the recipe once it sees a cell that shows it, until it is drawn anew; a single one is known.
 
-    Mutates: players.
+    Mutates: env.players.
     """
+    players, cells, terrain, holders = env.players, env.cells, tables.terrain, tables.holders
+    radius = tables.params[Param.RADIUS]
     for i in range(players.shape[0]):
-        if n_recipes == 1:
+        if tables.recipes.shape[0] == 1:
             players[i, Player.KNOWS] = 1
         for h in range(holders.shape[0] if players[i, Player.KNOWS] == 0 else 0):
             x, y = holders[h, 0], holders[h, 1]

@@ -32,10 +32,7 @@ VARIANTS = {  # options that are timed too, at one batch size
         {"obs": "features"},
         {"action_level": "medium"},
     ),
-    "Housework-v0": (
-        {"action_level": "primitive", "stepping": "tick"},
-        {"agents": 4, "rooms": 8, "items": 10},
-    ),
+    "Housework-v0": ({"action_level": "primitive", "stepping": "tick"}, {"agents": 4, "rooms": 8, "items": 10}),
     "Transport-v0": ({"stepping": "tick"}, {"agents": 4, "rooms": 8}),
 }
 CASES = [

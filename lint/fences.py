@@ -95,6 +95,15 @@ def sizes(project: Project) -> Iterator[Finding]:
                 )
 
 
+def imports_in_games(project: Project) -> Iterator[Finding]:
+    """Modules of a game import each other relatively, so that a folder can be moved and copied."""
+    for source in project.modules:
+        game = f"{PACKAGE}.games.{source.in_game}"
+        for node in source.nodes if source.in_game else ():
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level and within(node.module, [game]):
+                yield Finding(source.path, node.lineno, f"{node.module}: import it relatively, it is of this game")
+
+
 def _parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     declared = function.args
     variadic = filter(None, (declared.vararg, declared.kwarg))
@@ -201,4 +210,4 @@ def probes(project: Project) -> Iterator[Finding]:
                     yield Finding(source.path, node.lineno, message)
 
 
-CHECKS = (rules, homes, circles, sizes, classes, baselines, evaluated_text, files, probes)
+CHECKS = (rules, homes, circles, sizes, classes, baselines, imports_in_games, evaluated_text, files, probes)

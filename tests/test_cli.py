@@ -33,15 +33,7 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
     assert "all=random" in done.stdout
     assert "Timesteps" in done.stdout
     names = {path.name for path in folder.iterdir()}
-    assert names == {
-        ".lock",
-        "config.json",
-        "records.jsonl",
-        "table.md",
-        "table.csv",
-        "table.json",
-        "report.html",
-    }
+    assert names == {".lock", "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
     assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]
 
 
@@ -402,10 +394,7 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
     (tmp_path / "odd.yaml").write_text("colour: red\n")
     for text, message in (
         (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
-        (
-            ["check", tmp_path / "odd.yaml"],
-            "odd.yaml: has no key of a kitchen, level, craft-level, layout,",
-        ),
+        (["check", tmp_path / "odd.yaml"], "odd.yaml: has no key of a kitchen, level, craft-level, layout,"),
         (["check", "level_1", "--par", "none"], "Unknown option: --par"),
         (["check", "--json"], "Missing file"),
         (["check", "level_1", "--alphas", "0"], "must be numbers above 0"),

@@ -54,10 +54,7 @@ OPTIONS = {
         {"scenario": "hard", "agents": 4, "mask": "safe", "episode": 2, "mask_in": "rllib", "max_cycles": 7},
         {"scenario": "easy", "agents": 3, "workers": 1, "max_turns": 30, "lexicon": "alien"},
     ],
-    "AlienRush-v0": [
-        {"scenario": "hard", "text_info": True, "reward": "shaped"},
-        {"agents": 3, "lexicon": "kitchen"},
-    ],
+    "AlienRush-v0": [{"scenario": "hard", "text_info": True, "reward": "shaped"}, {"agents": 3, "lexicon": "kitchen"}],
     "Overcooked-v0": [
         {"layout": "locked", "text_info": True, "max_cycles": 90, "obs": "gates", "axes": "chw", "gate_reset": False},
         {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "size": "9x6"},

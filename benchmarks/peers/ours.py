@@ -20,12 +20,7 @@ import collab_overcooked
 
 STEPS = 400  # of one timed round: an episode
 V2 = {  # layouts of OvercookedV2, with the options of its paper
-    "grounded_coord_simple": {
-        "view_radius": 2,
-        "negative_rewards": True,
-        "redraw_recipe": True,
-        "random_start": True,
-    }
+    "grounded_coord_simple": {"view_radius": 2, "negative_rewards": True, "redraw_recipe": True, "random_start": True}
 }
 
 

@@ -89,14 +89,7 @@ class Sitting:
 
     @classmethod
     def of_suite(
-        cls,
-        suite: str,
-        team: str,
-        match: int = 0,
-        *,
-        reward: RewardKind = "outcome",
-        records: str = "",
-        **options: Any,
+        cls, suite: str, team: str, match: int = 0, *, reward: RewardKind = "outcome", records: str = "", **options: Any
     ) -> Sitting:
         """Return a sitting for one match of a suite.
 

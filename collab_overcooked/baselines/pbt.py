@@ -179,12 +179,7 @@ def start(pbt: PbtSettings, settings: TrainingSettings) -> dict[str, Any]:
 
 
 def run_pbt(
-    pbt: PbtSettings,
-    settings: TrainingSettings,
-    folder: Path,
-    *,
-    command: str = "",
-    say: Callable[[str], None] = print,
+    pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, command: str = "", say: Callable[[str], None] = print
 ) -> Path:
     """Train a population in a folder: ``population.json``, ``log.jsonl``, ``member_*/`` and ``policy.npz``, its best.
 

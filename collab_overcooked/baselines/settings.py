@@ -150,8 +150,7 @@ class TrainingSettings:
         for name in ("rollout", "batch_size"):
             if getattr(self, name) % self.gradient_steps:
                 raise OptionError(
-                    "sequence",
-                    f"sequence must divide {name}, {getattr(self, name)}; {self.sequence} does not",
+                    "sequence", f"sequence must divide {name}, {getattr(self, name)}; {self.sequence} does not"
                 )
 
     @property

@@ -37,14 +37,7 @@ from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read
 
 CHECKPOINT, SETTINGS, ALGORITHM = "checkpoint.pt", "settings.json", "ppo"
 # Settings that a continued run may change
-MAY_CHANGE = {
-    "target_return",
-    "checkpoint_every",
-    "checkpoint_seconds",
-    "steps",
-    "evaluate_every",
-    "evaluation_games",
-}
+MAY_CHANGE = {"target_return", "checkpoint_every", "checkpoint_seconds", "steps", "evaluate_every", "evaluation_games"}
 EVALUATION = ("eval_return", "eval_low", "eval_high")  # columns of the log
 EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments have seed, seed + 1, ...
 

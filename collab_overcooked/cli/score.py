@@ -35,11 +35,7 @@ def scoring_options(logs: bool) -> type:
         for field in fields(kind)
     ]
     declared.append(
-        (
-            "settings",
-            list[str] | None,
-            option(None, "Scoring options by name.", flag="--set", metavar=PAIRS),
-        )
+        ("settings", list[str] | None, option(None, "Scoring options by name.", flag="--set", metavar=PAIRS))
     )
     return make_dataclass("ScoringOptions", declared, frozen=True, kw_only=True)
 

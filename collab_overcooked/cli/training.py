@@ -39,10 +39,7 @@ def read_count(kind: type[int], tokens: Sequence[Token]) -> int:
 
 
 def train(
-    algorithm: Annotated[
-        str,
-        Parameter(help="Algorithm: ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response."),
-    ],
+    algorithm: Annotated[str, Parameter(help="Algorithm: ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response.")],
     env: Annotated[str | None, Parameter(help="Environment id. Default: the one in --config.")] = None,
     /,
     *,

@@ -45,11 +45,7 @@ class TorchRLEnv(EnvBase):
     """
 
     def __init__(
-        self,
-        batch: BatchEnv,
-        states: bool = False,
-        device: torch.device | str = "cpu",
-        render_mode: str | None = None,
+        self, batch: BatchEnv, states: bool = False, device: torch.device | str = "cpu", render_mode: str | None = None
     ) -> None:
         shape = (batch.num_envs, batch.n_agents)
         super().__init__(device=torch.device(device), batch_size=torch.Size(shape[:1]))
@@ -82,11 +78,7 @@ class TorchRLEnv(EnvBase):
     def __repr__(self) -> str:
         extent = f"{self.batch.num_envs} environments of {', '.join(self.batch.possible_agents)}"
         return shell_text(
-            type(self).__name__,
-            self.batch.game,
-            extent,
-            max_cycles=self.batch.max_cycles,
-            render_mode=self.render_mode,
+            type(self).__name__, self.batch.game, extent, max_cycles=self.batch.max_cycles, render_mode=self.render_mode
         )
 
     def _set_seed(self, seed: int | None) -> None:

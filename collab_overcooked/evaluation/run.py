@@ -81,13 +81,6 @@ def evaluate(
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     folder = None if out is None else Path(out)
     played = play(
-        [(plan, folder)],
-        folder,
-        workers=workers,
-        make=make,
-        facts=facts,
-        stop=stop,
-        progress=progress,
-        note=note,
+        [(plan, folder)], folder, workers=workers, make=make, facts=facts, stop=stop, progress=progress, note=note
     )
     return Episodes(played[0])

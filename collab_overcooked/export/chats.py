@@ -76,10 +76,7 @@ def _chats_of(record: Record) -> Iterator[Chat]:
             if chosen not in numbers:
                 raise ValueError(f"steps[{timestep}].actions[{seat}]: {chosen!r} is none of the listed actions")
             answer = json.dumps({"action": numbers[chosen]})
-            yield {
-                "messages": [*turn.messages, {"role": "assistant", "content": answer}],
-                "model": players[seat],
-            }
+            yield {"messages": [*turn.messages, {"role": "assistant", "content": answer}], "model": players[seat]}
             turn = sitting.step(answer)
         if [step.actions for step in sitting.record.steps] != [step.actions for step in record.steps]:
             raise ValueError("steps: the recorded actions lead elsewhere when they are chosen one by one")

@@ -35,15 +35,7 @@ from numba.extending import (
 
 from collab_overcooked.kernels.jit import is_compiled
 
-FIELDS = (
-    "meminfo",
-    "parent",
-    "nitems",
-    "itemsize",
-    "data",
-    "shape",
-    "strides",
-)  # of an array, in memory
+FIELDS = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")  # of an array, in memory
 BYTE_ROWS = uint8[:, ::1]
 KNOWN_LAYOUT = default_manager.lookup(int32[:])._fields == FIELDS
 

@@ -419,7 +419,7 @@ def unpack(arrays: Any) -> Any:
     return arrays
 
 
-@overload(unpack, jit_options=_OPTIONS, inline="always")  # type: ignore[arg-type]
+@overload(unpack, jit_options=_OPTIONS)  # type: ignore[arg-type]
 def _compiled_unpack(arrays: Any) -> Any:
     kind, scope = getattr(arrays, "arrays", arrays), dict[str, Any]()
     fields = ", ".join(f"arrays.{name}" for name in kind.fields)

@@ -118,10 +118,9 @@ class PositionPolicy(Silent):
             return min(texts)
         if rule not in RULES:
             return texts[int(rule) - 1] if int(rule) <= len(texts) else None
-        left_out = {
-            NEVER_IDLE: {text for text in texts if options[text] == idle},
-            NEVER_REPEAT: {self._last},
-        }.get(rule, set())
+        left_out = {NEVER_IDLE: {text for text in texts if options[text] == idle}, NEVER_REPEAT: {self._last}}.get(
+            rule, set()
+        )
         drawn = [text for text in texts if text not in left_out] or texts
         return drawn[self._rng.integers(len(drawn))]
 

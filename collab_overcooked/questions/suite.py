@@ -12,14 +12,7 @@ from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.questions.answering import QuestionRecord, make_match, why_not
-from collab_overcooked.questions.items import (
-    OWN,
-    SHIPPED,
-    Item,
-    QuestionSet,
-    choose_items,
-    read_questions,
-)
+from collab_overcooked.questions.items import OWN, SHIPPED, Item, QuestionSet, choose_items, read_questions
 from collab_overcooked.questions.options import AUTO, PLAY, WORDS
 from collab_overcooked.questions.scoring import accuracy, cards
 from collab_overcooked.questions.source import games_with_questions

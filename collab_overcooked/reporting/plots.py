@@ -175,12 +175,7 @@ def _points(axes: Axes, chart: Chart) -> None:
 
 
 def heat_map(
-    values: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    sides: tuple[str, str],
-    label: str,
-    digits: int,
+    values: np.ndarray, rows: Sequence[str], columns: Sequence[str], sides: tuple[str, str], label: str, digits: int
 ) -> Figure:
     """Draw a matrix as coloured cells with their numbers.
 

@@ -86,10 +86,7 @@ def variant_of_play(
 
 
 def changed_options(
-    env_id: str,
-    env_kwargs: Mapping[str, Any],
-    axes: Collection[str] = (),
-    defaults: Mapping[str, Any] | None = None,
+    env_id: str, env_kwargs: Mapping[str, Any], axes: Collection[str] = (), defaults: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the options that differ from their defaults, in the game's order.
 
@@ -203,10 +200,7 @@ def axis_values(record: Record, axes: Sequence[str] | None = None) -> dict[str, 
 
 
 def setting_names(
-    records: Sequence[RecordT],
-    axes: Sequence[str],
-    name: Callable[[RecordT], str],
-    builtin: Collection[str] = (),
+    records: Sequence[RecordT], axes: Sequence[str], name: Callable[[RecordT], str], builtin: Collection[str] = ()
 ) -> list[str]:
     """Name the settings of records so that equal names mean equal values of all axes.
 

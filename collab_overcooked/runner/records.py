@@ -278,8 +278,7 @@ def without_lexicon(record: RecordT) -> RecordT:
     exchange = _lexicon(language).exchange
     steps = [
         structs.replace(
-            step,
-            messages=[structs.replace(m, say=exchange(m.say), plan=exchange(m.plan)) for m in step.messages],
+            step, messages=[structs.replace(m, say=exchange(m.say), plan=exchange(m.plan)) for m in step.messages]
         )
         for step in record.steps
     ]

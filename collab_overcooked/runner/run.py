@@ -20,11 +20,7 @@ T = TypeVar("T")
 
 @contextmanager
 def locked_folder(
-    folder: Path,
-    busy: str,
-    config: Mapping[str, Any],
-    files: Sequence[tuple[JournalFile, str]],
-    note: Note,
+    folder: Path, busy: str, config: Mapping[str, Any], files: Sequence[tuple[JournalFile, str]], note: Note
 ) -> Iterator[FileLock]:
     """Make or open a folder that one process at a time writes to; what is there is read in the body.
 

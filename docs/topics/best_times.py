@@ -136,7 +136,4 @@ def measure_planner() -> None:
     write_json("planner.json", {"version": collab_overcooked.__version__, "tasks": found})
 
 
-FACTS = (
-    reference_table,
-    planner_times,
-)
+FACTS = (reference_table, planner_times)

@@ -16,17 +16,7 @@ from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.suite.scoring import task_references
 from collab_overcooked.games.collab_overcooked.text import text
 
-from .writing import (
-    block_table,
-    code,
-    drawn,
-    option_table,
-    order_of_play,
-    reason_list,
-    rules_of,
-    steps_of,
-    table,
-)
+from .writing import block_table, code, drawn, option_table, order_of_play, reason_list, rules_of, steps_of, table
 
 ENV_ID = "CollabOvercooked-v0"
 

@@ -14,12 +14,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
 from collab_overcooked.games.craft.engine.constants import INTERVALS, PACES, Reason
 from collab_overcooked.games.craft.engine.spec import levels
-from collab_overcooked.games.craft.suite import (
-    published,
-    score_record,
-    score_records,
-    upper_bounds,
-)
+from collab_overcooked.games.craft.suite import published, score_record, score_records, upper_bounds
 from collab_overcooked.metrics.orders import OrderCell
 
 from .writing import (

@@ -37,10 +37,7 @@ from .writing import (
 )
 
 RESULT_FILE = "house.json"
-TEAMS = {
-    "housework": ("random", "greedy", "mhp", "planner"),
-    "transport": ("random", "greedy", "rhp", "planner"),
-}
+TEAMS = {"housework": ("random", "greedy", "mhp", "planner"), "transport": ("random", "greedy", "rhp", "planner")}
 EPISODES = {"housework": 10, "transport": 6}  # of each kind of task
 FRAMES = ("rate_500", "rate_1000", "rate_2000", "rate_3000")
 SEARCH = "mcts:simulations=60,depth=15"

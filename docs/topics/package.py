@@ -245,14 +245,4 @@ def reset_options() -> str:
     return table(("game", "options of `reset`"), rows)
 
 
-FACTS = (
-    import_layers,
-    result_identity,
-    reset_options,
-    games,
-    shell_options,
-    policies,
-    checks,
-    commands,
-    more_commands,
-)
+FACTS = (import_layers, result_identity, reset_options, games, shell_options, policies, checks, commands, more_commands)

@@ -108,10 +108,4 @@ def keep_results(words: Sequence[str]) -> None:
             write_json(file, join_studies(read_json(file), new))
 
 
-FACTS: tuple[Callable[[], str], ...] = (
-    plan_settings,
-    plan_results,
-    plan_ablations,
-    plan_published,
-    plan_tree,
-)
+FACTS: tuple[Callable[[], str], ...] = (plan_settings, plan_results, plan_ablations, plan_published, plan_tree)

@@ -25,12 +25,7 @@ from collab_overcooked.baselines.population import (
 )
 from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.baselines.settings import TrainingSettings
-from collab_overcooked.baselines.state_augmented import (
-    RoundSettings,
-    collect_states,
-    read_round_settings,
-    run_rounds,
-)
+from collab_overcooked.baselines.state_augmented import RoundSettings, collect_states, read_round_settings, run_rounds
 from collab_overcooked.baselines.training import Training, train
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool

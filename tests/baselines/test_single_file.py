@@ -13,10 +13,7 @@ import pytest
 import collab_overcooked
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "trainers"
-SMALL = {
-    "ippo": ["--envs", "8", "--rollout", "25"],
-    "vdn": ["--envs", "8", "--batch", "32"],
-}
+SMALL = {"ippo": ["--envs", "8", "--rollout", "25"], "vdn": ["--envs", "8", "--batch", "32"]}
 STANDARD = {"numpy", "torch", "collab_overcooked"} | set(sys.stdlib_module_names)
 
 

@@ -155,10 +155,7 @@ def go_on(record):
         (lambda record: setattr(record, "success", True), "success: recorded True, replayed False"),
         (lambda record: record.history[0].append(HistoryEntry(1, "deliver()")), "history: "),
         (lambda record: setattr(record.steps[0], "action_texts", ["deliver()"] * 2), r"action_texts\[0\]"),
-        (
-            lambda record: setattr(record.steps[0], "actions", [10**6, 1]),
-            r"steps\[0\]\.actions\[0\]: got 1000000",
-        ),
+        (lambda record: setattr(record.steps[0], "actions", [10**6, 1]), r"steps\[0\]\.actions\[0\]: got 1000000"),
         (lambda record: record.metrics.update(success=10**400), r"metrics\.success: recorded 1000"),
     ],
 )

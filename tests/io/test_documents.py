@@ -161,10 +161,7 @@ REFUSED = [
     (lambda doc: doc.integer("huge"), "line 3: huge must be an integer of at most 1000000000, not 99999999999"),
     (lambda doc: doc.integer("count", high=2), "line 1: count must be an integer from 0 to 2, not 3"),
     (lambda doc: doc.integer("none"), "mine.yaml: none must be an integer of at least 0; it is missing"),
-    (
-        lambda doc: doc.integer("deep", "inner", "k"),
-        "line 11: deep.inner.k must be an integer of at least 0, not -1",
-    ),
+    (lambda doc: doc.integer("deep", "inner", "k"), "line 11: deep.inner.k must be an integer of at least 0, not -1"),
     (lambda doc: doc.number("nan"), "line 4: nan must be a number, not nan"),
     (
         lambda doc: doc.number("deep", "inner", "k", positive=True),

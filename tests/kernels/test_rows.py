@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from collab_overcooked.kernels.bound import bind
-from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.jit import kernel, row_at, unpack
 
 
 class Arrays(NamedTuple):
@@ -38,3 +38,17 @@ def test_a_row_in_python_is_of_the_same_class():
     assert isinstance(row, Arrays) and row.cells.tolist() == [2, 3]
     row.cells[:] = 0
     assert not arrays.cells[1].any()
+
+
+@kernel
+def add_up(arrays):
+    arrays = unpack(arrays)
+    for b in range(arrays.cells.shape[0]):
+        arrays.clock[b, 0] += arrays.cells[b, 1]
+
+
+def test_unpacked_arrays_are_the_same_arrays():
+    for call in (lambda arrays: add_up(arrays), lambda arrays: bind(add_up, arrays)()):
+        arrays = Arrays(np.arange(6, dtype=np.int32).reshape(3, 2), np.zeros((3, 2), np.int32))
+        call(arrays)
+        assert arrays.clock.tolist() == [[1, 0], [3, 0], [5, 0]]

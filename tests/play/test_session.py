@@ -91,10 +91,7 @@ def test_only_people_play_people() -> None:
 
 @pytest.mark.parametrize(
     ("team", "what", "message"),
-    [
-        (["all=greedy"], ESCAPE, "no person plays"),
-        (["agent_0=person"], {"suite": "initiations"}, "cannot play"),
-    ],
+    [(["all=greedy"], ESCAPE, "no person plays"), (["agent_0=person"], {"suite": "initiations"}, "cannot play")],
 )
 def test_what_people_cannot_play_is_refused(team, what, message) -> None:
     with pytest.raises(ValueError, match=message):

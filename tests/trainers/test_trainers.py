@@ -68,12 +68,7 @@ def run(python: Path, *command: Path | str) -> str:
     """Run a script in an environment and return its output."""
     results = {"NUMBA_CACHE_DIR": str(python.parents[1] / "numba"), "OMP_NUM_THREADS": "1"}
     played = subprocess.run(
-        [python, *command],
-        env=os.environ | results,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
+        [python, *command], env=os.environ | results, capture_output=True, text=True, check=False, timeout=900
     )
     assert played.returncode == 0, played.stderr[-3000:]
     return played.stdout

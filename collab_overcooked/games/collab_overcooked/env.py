@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.compile import compile_kitchen, without_recipes
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
-from collab_overcooked.games.collab_overcooked.engine.constants import DISH, Event
-from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
-from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
-from collab_overcooked.games.collab_overcooked.engine.state import Out, State, sizes_of
-from collab_overcooked.games.collab_overcooked.engine.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.games.collab_overcooked.text.seen import CookView
-from collab_overcooked.games.collab_overcooked.text.text import CollabOvercookedText
 from collab_overcooked.io.schema import Form, one_of
 from collab_overcooked.render.model import Sheet
+
+from .engine.compile import compile_kitchen, without_recipes
+from .engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
+from .engine.constants import DISH, Event
+from .engine.observe import knows_recipes
+from .engine.spec import load_kitchen
+from .engine.state import Out, State, sizes_of
+from .engine.step import observe_batch, reset_batch, step_batch
+from .text.seen import CookView
+from .text.text import CollabOvercookedText
 
 
 class CollabOvercooked(CollabOvercookedText):
@@ -108,7 +109,7 @@ class CollabOvercooked(CollabOvercookedText):
         return self.max_cycles
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.collab_overcooked.text.picture import picture
+        from .text.picture import picture
 
         hidden = () if seat is None else {(x, y) for x, y in map(self._position, self.hidden_counters(seat))}
         recipes = seat is None or bool(knows_recipes(seat, self.compiled.tables.params))

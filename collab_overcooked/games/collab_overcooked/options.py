@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.games.collab_overcooked.engine.constants import MAX_GAMMA
 from collab_overcooked.io.options import NAMES, option
+
+from .engine.constants import MAX_GAMMA
 
 LEVELS = "3"  # of the paper's experiments
 SAMPLES = 20  # of each state

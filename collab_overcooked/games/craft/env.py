@@ -9,16 +9,17 @@ import numpy as np
 
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.order_game import OrderReport, OrderView
-from collab_overcooked.games.craft.engine.compile import CraftConfig, catalogue_of, compile_level
-from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
-from collab_overcooked.games.craft.engine.observe import highest_numbers, observe_batch
-from collab_overcooked.games.craft.engine.rules import target_of, why_refused
-from collab_overcooked.games.craft.engine.state import Out, State
-from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
-from collab_overcooked.games.craft.text.text import VERBS, CraftText
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
+
+from .engine.compile import CraftConfig, catalogue_of, compile_level
+from .engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
+from .engine.observe import highest_numbers, observe_batch
+from .engine.rules import target_of, why_refused
+from .engine.state import Out, State
+from .engine.step import reset_batch, step_batch
+from .text.text import VERBS, CraftText
 
 
 class CraftView(OrderView):
@@ -127,6 +128,6 @@ class CraftKitchen(CraftText):
         return numbers
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.craft.text.picture import picture
+        from .text.picture import picture
 
         return picture(self, scene)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.games.craft.engine.constants import PACES
 from collab_overcooked.io.options import option
+
+from .engine.constants import PACES
 
 EPISODES = 3  # of one run
 

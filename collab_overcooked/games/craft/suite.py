@@ -16,10 +16,6 @@ import numpy as np
 from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
-from collab_overcooked.games.craft.engine.compile import Compiled, CraftConfig, compile_level
-from collab_overcooked.games.craft.engine.constants import NOTHING, PACES, STACK, Item, Param, Place, Role
-from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
-from collab_overcooked.games.craft.options import EPISODES
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.files import read_shipped_yaml
@@ -33,6 +29,11 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
 from collab_overcooked.runner.match import Match
+
+from .engine.compile import Compiled, CraftConfig, compile_level
+from .engine.constants import NOTHING, PACES, STACK, Item, Param, Place, Role
+from .engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
+from .options import EPISODES
 
 AXES = ("level", "agents", "pace")
 

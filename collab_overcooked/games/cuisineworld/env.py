@@ -11,21 +11,22 @@ import numpy as np
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import KernelCall
 from collab_overcooked.envs.order_game import OrderReport
-from collab_overcooked.games.cuisineworld.engine.compile import catalogue_of, compile_level
-from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
-from collab_overcooked.games.cuisineworld.engine.observe import bounds
-from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_command
-from collab_overcooked.games.cuisineworld.engine.spec import load_level
-from collab_overcooked.games.cuisineworld.engine.state import Out, State, sizes_of
-from collab_overcooked.games.cuisineworld.engine.step import observe_batch, queue_commands, reset_batch, step_batch
-from collab_overcooked.games.cuisineworld.text.scene import CuisineScene
-from collab_overcooked.games.cuisineworld.text.seen import KitchenView
-from collab_overcooked.games.cuisineworld.text.text import CuisineText, Void, reasons_of
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Sheet
+
+from .engine.compile import catalogue_of, compile_level
+from .engine.config import CuisineWorldConfig
+from .engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
+from .engine.observe import bounds
+from .engine.rules import apply_command, check_command
+from .engine.spec import load_level
+from .engine.state import Out, State, sizes_of
+from .engine.step import observe_batch, queue_commands, reset_batch, step_batch
+from .text.scene import CuisineScene
+from .text.seen import KitchenView
+from .text.text import CuisineText, Void, reasons_of
 
 
 class CuisineWorld(CuisineText, CuisineScene):
@@ -157,6 +158,6 @@ class CuisineWorld(CuisineText, CuisineScene):
         }
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.cuisineworld.text.picture import picture
+        from .text.picture import picture
 
         return picture(self.level, scene, self.display_names, self.timing.lifetimes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.metrics.orders import Counting
+
+from .engine.spec import PAPER_ALPHAS
 
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run

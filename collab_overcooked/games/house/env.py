@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.belief import Guess
-from collab_overcooked.games.house.engine.compile import ROOM_TYPES, THINGS, compile_house
-from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
-from collab_overcooked.games.house.engine.observe import highest_numbers
-from collab_overcooked.games.house.engine.state import Out, State
-from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.games.house.text.text import HouseText
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
+
+from .engine.belief import Guess
+from .engine.compile import ROOM_TYPES, THINGS, compile_house
+from .engine.config import HouseConfig, HouseworkConfig, TransportConfig
+from .engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
+from .engine.observe import highest_numbers
+from .engine.state import Out, State
+from .engine.step import observe_batch, reset_batch, step_batch
+from .text.text import HouseText
 
 
 class House(HouseText):
@@ -59,7 +60,7 @@ class House(HouseText):
         return [action for action, (verb, _) in enumerate(pairs) if verb == Verb.SAY]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.house.text.picture import known_picture, picture
+        from .text.picture import known_picture, picture
 
         return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)
 

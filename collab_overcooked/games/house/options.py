@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.io.options import option
+
+from .engine.config import LOADS, TASKS
 
 
 @dataclass(frozen=True, kw_only=True)

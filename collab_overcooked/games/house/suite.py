@@ -23,7 +23,6 @@ from collab_overcooked.evaluation.suites import (
     mean_of,
     setting_column,
 )
-from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.structs import Count, Name, Positive, Text
@@ -36,6 +35,8 @@ from collab_overcooked.runner.env_variants import step_limit, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import parse_seats, team_text
+
+from .engine.config import LOADS, TASKS
 
 
 class HouseEvent(Event, kw_only=True):

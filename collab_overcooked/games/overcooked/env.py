@@ -12,37 +12,23 @@ import numpy as np
 
 from collab_overcooked.envs.compiled import KernelCall
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.overcooked.engine.compile import compile_layouts
-from collab_overcooked.games.overcooked.engine.config import OvercookedConfig
-from collab_overcooked.games.overcooked.engine.constants import (
-    HORIZON,
-    WAIT,
-    Action,
-    Clock,
-    Event,
-    Path,
-    Reason,
-    Thing,
-)
-from collab_overcooked.games.overcooked.engine.generate import generate, read_wishes
-from collab_overcooked.games.overcooked.engine.observation_layout import check_view
-from collab_overcooked.games.overcooked.engine.observe import mask_primitive
-from collab_overcooked.games.overcooked.engine.rules import is_ready
-from collab_overcooked.games.overcooked.engine.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.engine.state import Out, State
-from collab_overcooked.games.overcooked.engine.step import (
-    macro_batch,
-    mask_batch,
-    observe_batch,
-    reset_batch,
-    step_batch,
-)
-from collab_overcooked.games.overcooked.text import text
-from collab_overcooked.games.overcooked.text.manual import OvercookedManual, orders_text
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
+
+from .engine.compile import compile_layouts
+from .engine.config import OvercookedConfig
+from .engine.constants import HORIZON, WAIT, Action, Clock, Event, Path, Reason, Thing
+from .engine.generate import generate, read_wishes
+from .engine.observation_layout import check_view
+from .engine.observe import mask_primitive
+from .engine.rules import is_ready
+from .engine.spec import Layout, load_kitchen
+from .engine.state import Out, State
+from .engine.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
+from .text import text
+from .text.manual import OvercookedManual, orders_text
 
 PROCEDURAL = "procedural"
 
@@ -192,7 +178,7 @@ class Overcooked(OvercookedManual):
         return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.overcooked.text.picture import picture
+        from .text.picture import picture
 
         k = self._index(scene["layout"])
         return picture(self.layouts[k], scene, self.display_names, self.object_names[k])

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.envs.api import Game
-from collab_overcooked.games.overcooked.engine.constants import Action
 from collab_overcooked.io.documents import rows_of
 from collab_overcooked.kernels.grid import OFFSETS, Direction
+
+from .engine.constants import Action
 
 LAYOUTS = {  # names of 2019
     "random0": "forced_coordination",

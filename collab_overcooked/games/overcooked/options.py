@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.games.overcooked.engine.constants import HORIZON
 from collab_overcooked.io.options import NAMES, option
+
+from .engine.constants import HORIZON
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,18 +29,6 @@ from collab_overcooked.evaluation.suites import (
     mean_of,
     setting_column,
 )
-from collab_overcooked.games.overcooked.engine.constants import HORIZON
-from collab_overcooked.games.overcooked.engine.generate import (
-    Wishes,
-    generate,
-    layout_text,
-    orders_to_prove,
-    prove_layout,
-    read_wishes,
-)
-from collab_overcooked.games.overcooked.engine.solvability import DISPENSERS, list_untouched
-from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
-from collab_overcooked.games.overcooked.env import PROCEDURAL
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml, write_atomic
@@ -55,6 +43,12 @@ from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats, team_text
+
+from .engine.constants import HORIZON
+from .engine.generate import Wishes, generate, layout_text, orders_to_prove, prove_layout, read_wishes
+from .engine.solvability import DISPENSERS, list_untouched
+from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
+from .env import PROCEDURAL
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""

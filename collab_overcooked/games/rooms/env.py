@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from collab_overcooked.games.rooms.engine import rules
-from collab_overcooked.games.rooms.engine.compile import compile_rooms
-from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.engine.constants import TURNS, Adversary, Clock, Deed, EventColumn, Goal, Param
-from collab_overcooked.games.rooms.engine.observe import highest_numbers
-from collab_overcooked.games.rooms.engine.solver import worst_case_values
-from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
-from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.games.rooms.text.seen import RoomBelief, RoomView
-from collab_overcooked.games.rooms.text.text import RoomText
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
+
+from .engine import rules
+from .engine.compile import compile_rooms
+from .engine.config import CaptureConfig, EscapeConfig, RoomsConfig
+from .engine.constants import TURNS, Adversary, Clock, Deed, EventColumn, Goal, Param
+from .engine.observe import highest_numbers
+from .engine.solver import worst_case_values
+from .engine.state import Out, State, sizes_of
+from .engine.step import observe_batch, reset_batch, step_batch
+from .text.seen import RoomBelief, RoomView
+from .text.text import RoomText
 
 
 class RoomGame(RoomText, RoomBelief):
@@ -57,7 +58,7 @@ class RoomGame(RoomText, RoomBelief):
         return bool(out.events[i, :, column].any())
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.rooms.text.picture import picture
+        from .text.picture import picture
 
         return picture(self.level, scene, self.display_names)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.io.options import NAMES, option
+
+from .engine.config import PRESETS
 
 OWN = "own"  # map or adversary of the preset
 

@@ -22,10 +22,6 @@ from collab_overcooked.evaluation.suites import (
     mean_of,
     setting_column,
 )
-from collab_overcooked.games.rooms.engine.config import PRESETS
-from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
-from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS, load_rooms, maps
-from collab_overcooked.games.rooms.options import OWN
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
 from collab_overcooked.io.files import write_atomic
@@ -36,6 +32,11 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
+
+from .engine.config import PRESETS
+from .engine.constants import Adversary, Goal
+from .engine.spec import FOLDER, KEYS, load_rooms, maps
+from .options import OWN
 
 FAILURE_PRINTED = 35  # turns that the original prints if the thief got away after 30; its averages use 30
 
@@ -233,7 +234,7 @@ class MapOptions:
 
 def check_maps(sources: Sequence[str], options: MapOptions) -> DocumentFinding:
     """Prove whether rooms are connected, and in how many turns best play succeeds."""
-    from collab_overcooked.games.rooms.engine.solvability import prove_solvability
+    from .engine.solvability import prove_solvability
 
     proofs = [prove_solvability(source, options.preset, options.adversary) for source in sources]
     text = "\n".join(proof.text() for proof in proofs)
@@ -262,7 +263,7 @@ class MapGenerator:
     helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
     def write(self, out: Path, command: str) -> DocumentFinding:
-        from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
+        from .engine.generate import Wish, generate_rooms, map_text
 
         check_yaml_path(out)
         values: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(self)}

@@ -11,20 +11,21 @@ import numpy as np
 from collab_overcooked.envs.api import BoundBatch, clone
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.rush.engine.compile import compile_scenario
-from collab_overcooked.games.rush.engine.config import RushConfig
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason, Verb
-from collab_overcooked.games.rush.engine.observe import highest_numbers
-from collab_overcooked.games.rush.engine.rules import why_invalid, would_ruin
-from collab_overcooked.games.rush.engine.spec import load_scenario
-from collab_overcooked.games.rush.engine.state import Out, State, sizes_of
-from collab_overcooked.games.rush.engine.step import act_batch, observe_batch, reset_batch, step_batch
-from collab_overcooked.games.rush.text.scene import RushScene
-from collab_overcooked.games.rush.text.text import GOAL, LIST, RushText
 from collab_overcooked.io.schema import Form, integer
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind, bind_all
 from collab_overcooked.render.model import Sheet
+
+from .engine.compile import compile_scenario
+from .engine.config import RushConfig
+from .engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason, Verb
+from .engine.observe import highest_numbers
+from .engine.rules import why_invalid, would_ruin
+from .engine.spec import load_scenario
+from .engine.state import Out, State, sizes_of
+from .engine.step import act_batch, observe_batch, reset_batch, step_batch
+from .text.scene import RushScene
+from .text.text import GOAL, LIST, RushText
 
 
 class BoardView(SeatView):
@@ -149,7 +150,7 @@ class KitchenRush(RushText, RushScene):
         return kinds
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.rush.text.picture import picture
+        from .text.picture import picture
 
         return picture(self.scenario, scene, self.display_names)
 

@@ -32,11 +32,7 @@ class ResponsesTransport(ChatTransport):
 
 def response_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
     """Return a request as arguments of ``responses.create``; the API has no seed."""
-    arguments: dict[str, Any] = {
-        "model": request.model,
-        "input": dialect.messages(request, "input_"),
-        "store": False,
-    }
+    arguments: dict[str, Any] = {"model": request.model, "input": dialect.messages(request, "input_"), "store": False}
     if request.max_tokens:
         arguments["max_output_tokens"] = request.max_tokens
     if dialect.temperature:

@@ -39,10 +39,7 @@ def talk_tools(requests: Sequence[str]) -> tuple[dict[str, Any], ...]:
         requests: Actions of teammates, empty if the seat does not know them.
     """
     ask = "Ask a teammate for an action; it is carried out only if the teammate decides to. Needs a message."
-    return (
-        make_tool(REQUEST, ask, "action", requests),
-        make_tool(SAY, "Say something to the teammates.", "message"),
-    )
+    return (make_tool(REQUEST, ask, "action", requests), make_tool(SAY, "Say something to the teammates.", "message"))
 
 
 def calls_text(calls: Sequence[tuple[str, str]]) -> str:

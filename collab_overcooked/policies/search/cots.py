@@ -28,12 +28,7 @@ from collab_overcooked.policies.search.deliberation import (
     Update,
     Voices,
 )
-from collab_overcooked.policies.search.partners import (
-    Teammate,
-    criticise_as_greedy,
-    offer_text,
-    read_answer,
-)
+from collab_overcooked.policies.search.partners import Teammate, criticise_as_greedy, offer_text, read_answer
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, voices, worth
 from collab_overcooked.policies.search.simulator import Simulator

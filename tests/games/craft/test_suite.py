@@ -82,10 +82,7 @@ def test_the_published_score_stands_beside_runs_at_all_paces_only(records, tmp_p
     assert shares == ["0.195", None, None, None, "0.833"] and score.value == pytest.approx((0.195 + 0.833) / 2)
     assert any("only some paces" in note for note in card.notes)
     everywhere = [
-        records[0].replace(
-            env_kwargs={**records[0].env_kwargs, "pace": pace},
-            task=f"field, 2 agents, pace {pace}",
-        )
+        records[0].replace(env_kwargs={**records[0].env_kwargs, "pace": pace}, task=f"field, 2 agents, pace {pace}")
         for pace in (1, 2, 3, 4, 5)
     ]
     card, (*shares, score) = published_row(everywhere)

@@ -7,13 +7,7 @@ import pytest
 from games.cuisineworld.world import Kitchen, picture, plain_game
 
 from collab_overcooked.games.cuisineworld.engine import rules
-from collab_overcooked.games.cuisineworld.engine.constants import (
-    NOTHING,
-    Agent,
-    Clock,
-    OrderEvent,
-    Tool,
-)
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, OrderEvent, Tool
 from collab_overcooked.games.cuisineworld.engine.constants import Reason as R
 from collab_overcooked.kernels.jit import row_at
 

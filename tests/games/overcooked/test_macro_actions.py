@@ -312,13 +312,7 @@ def test_past_directives_are_remembered_the_last_five() -> None:
     film = directed(ROOM)
     for message in ("wait", "move away", "wait", "wait", "move away", "wait"):
         film.step([film.game.parse(message), 1])
-    assert film.game.look(film.state, 0, 0)["history"] == [
-        "move away",
-        "wait",
-        "wait",
-        "move away",
-        "wait",
-    ]
+    assert film.game.look(film.state, 0, 0)["history"] == ["move away", "wait", "wait", "move away", "wait"]
 
 
 FACE_TO_FACE = """

@@ -22,10 +22,7 @@ COOKS = json.dumps({"analysis": "", "plan": "wait(1)", "say": "[NOTHING]"})
 
 @pytest.mark.parametrize(
     ("env_id", "options", "answer"),
-    [
-        ("Overcooked-v0", {"layout": "cramped_room"}, json.dumps({"action": 1})),
-        ("CollabOvercooked-v0", {}, COOKS),
-    ],
+    [("Overcooked-v0", {"layout": "cramped_room"}, json.dumps({"action": 1})), ("CollabOvercooked-v0", {}, COOKS)],
 )
 def test_a_decision_takes_few_calls(
     play_team: Any, monkeypatch: pytest.MonkeyPatch, env_id: str, options: dict[str, Any], answer: str

@@ -198,12 +198,7 @@ def test_commands_for_seats_of_others_are_told_as_such(play_team):
 def raw_tuna_on_board(written):
     """Answers that bring tuna to the board by agent 1, while agent 0 waits there; then ``written``."""
     return iter(
-        [
-            "goto_agent1_storage0 goto_agent0_chopboard0",
-            "get_agent1_tuna_storage0",
-            "goto_agent1_chopboard0",
-            written,
-        ]
+        ["goto_agent1_storage0 goto_agent0_chopboard0", "get_agent1_tuna_storage0", "goto_agent1_chopboard0", written]
     )
 
 

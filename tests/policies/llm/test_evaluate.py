@@ -212,13 +212,7 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
     table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
     assert due["tables"][1]["rows"][0]["right %"] == 0.5
     kinds = next(entry["rows"] for entry in table["tables"] if entry["title"] == "Initiations")
-    assert [row["Conversations"] for row in kinds] == [
-        1,
-        0,
-        1,
-        0,
-        0,
-    ]  # right, repetitive
+    assert [row["Conversations"] for row in kinds] == [1, 0, 1, 0, 0]  # right, repetitive
     (row,) = cost["tables"][0]["rows"]
     assert (row["Episodes"], row["Calls"]) == (2, 1)
 

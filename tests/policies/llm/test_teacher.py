@@ -88,14 +88,7 @@ def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_st
     team = make_team(["llm:m?memory=off"] * 2, make)
     keys = [("rush", number) for number in range(3)]
     teaching = make_teaching("teacher_group:llm:big", make)
-    play_series(
-        env,
-        team,
-        1,
-        keys,
-        score=lambda record: {"balance": 2 / 3, "positive": [1, 0]},
-        teaching=teaching,
-    )
+    play_series(env, team, 1, keys, score=lambda record: {"balance": 2 / 3, "positive": [1, 0]}, teaching=teaching)
     first, second = (entry.turns[0].content for entry in asked.asked if entry.model == "big")
     say = env.game.translate
     for number in (1, 2):

@@ -12,8 +12,17 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, OrderPool
-from collab_overcooked.games.collab_overcooked.engine.constants import (
+from collab_overcooked.io.action_levels import parse_action_levels
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.schema import mapping_of, number, read
+from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.macro_actions import MEDIUM, Level
+from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
+
+from .config import CollabOvercookedConfig, OrderPool
+from .constants import (
     DISH,
     FIRST_NAMED,
     NOTHING,
@@ -32,19 +41,11 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Task,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.observe import GRID_CHANNELS
-from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_impossible
-from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
-from collab_overcooked.games.collab_overcooked.engine.state import Tables
-from collab_overcooked.games.collab_overcooked.engine.step import OWN, TEAM
-from collab_overcooked.io.action_levels import parse_action_levels
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.documents import LayoutError
-from collab_overcooked.io.schema import mapping_of, number, read
-from collab_overcooked.kernels.arrays import counts_to
-from collab_overcooked.kernels.grid import OFFSETS, Direction
-from collab_overcooked.kernels.macro_actions import MEDIUM, Level
-from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
+from .observe import GRID_CHANNELS
+from .solvability import refuse_impossible
+from .spec import Kitchen
+from .state import Tables
+from .step import OWN, TEAM
 
 KINDS = {"X": Kind.COUNTER, "ingredients": Kind.INGREDIENTS, "dishes": Kind.DISHES, "serving": Kind.SERVING}
 PLACES = ("counter", "ingredient_dispenser", "dish_dispenser", "serving")

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from collab_overcooked.games.collab_overcooked.engine.constants import MAX_GAMMA, Encoding
-from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, check_weights
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, number, unchecked
 from collab_overcooked.kernels.macro_actions import MEDIUM
+
+from .constants import MAX_GAMMA, Encoding
+from .spec import Kitchen, check_weights
 
 PRESETS = ("fixed", "original")
 

@@ -6,7 +6,20 @@ catalogue, ``access`` (S,) that of seat ``i``.
 
 from __future__ import annotations
 
-from collab_overcooked.games.collab_overcooked.engine.constants import (
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import (
+    Level,
+    Macro,
+    Outcome,
+    end_macro,
+    is_running,
+    start_macro,
+    tick_macro,
+)
+from collab_overcooked.kernels.paths import UNREACHABLE, flood
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     DISH,
     INTERACT,
     NOTHING,
@@ -28,19 +41,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.rules import status
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import (
-    Level,
-    Macro,
-    Outcome,
-    end_macro,
-    is_running,
-    start_macro,
-    tick_macro,
-)
-from collab_overcooked.kernels.paths import UNREACHABLE, flood
-from collab_overcooked.kernels.rng import draw_below
+from .rules import status
 
 # ------------------------------------------------------------------------------------------- choosing an action
 

@@ -6,7 +6,11 @@ knowledge is written only for agents that have it. All values are uint8; counts 
 
 from __future__ import annotations
 
-from collab_overcooked.games.collab_overcooked.engine.constants import (
+from collab_overcooked.kernels.arrays import clip_u8
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Level, is_running
+
+from .constants import (
     DISH,
     FIRST_NAMED,
     INTERACT,
@@ -25,18 +29,8 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.macro_actions import (
-    check_deliver,
-    check_fill,
-    check_operate,
-    check_pickup,
-    check_place,
-    check_put,
-)
-from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by, status
-from collab_overcooked.kernels.arrays import clip_u8
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import Level, is_running
+from .macro_actions import check_deliver, check_fill, check_operate, check_pickup, check_place, check_put
+from .rules import effect, faced_station, named_by, status
 
 AGENT_FEATURES = 8  # beside the held item: plated, x, y, four facings, busy
 UTENSIL_FEATURES = 6  # beside the contents: four states, steps done, steps left

@@ -5,7 +5,12 @@ Rows passed in are views of one environment's arrays: ``agent`` (4,), ``tile`` (
 
 from __future__ import annotations
 
-from collab_overcooked.games.collab_overcooked.engine.constants import (
+from collab_overcooked.kernels.grid import resolve_moves
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     DISH,
     FIRST_NAMED,
     INTERACT,
@@ -30,10 +35,6 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Task,
     Tile,
 )
-from collab_overcooked.kernels.grid import resolve_moves
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.kernels.rng import draw_below
 
 # ------------------------------------------------------------------------------------------- utensils and counters
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.constants import Kind, Station
-from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
+from .constants import Kind, Station
+from .spec import Kitchen
 
 
 def refuse_impossible(kitchen: Kitchen, stations: np.ndarray, access: np.ndarray) -> None:

@@ -10,20 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    FIRST_ID,
-    NOTHING,
-    Agent,
-    Clock,
-    EventColumn,
-    Group,
-    MacroState,
-    Tile,
-)
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Group, MacroState, Tile
 
 Array = np.ndarray
 ORDER_SLOTS = 8

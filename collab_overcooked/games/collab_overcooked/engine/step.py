@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    FIRST_ID,
-    NOTHING,
-    Agent,
-    Clock,
-    EventColumn,
-    Param,
-    Task,
-)
-from collab_overcooked.games.collab_overcooked.engine.macro_actions import (
-    end_macro_actions,
-    start_macro_actions,
-    step_macro_actions,
-)
-from collab_overcooked.games.collab_overcooked.engine.observe import observe_env
-from collab_overcooked.games.collab_overcooked.engine.rules import (
+from collab_overcooked.kernels.events import clear_events
+from collab_overcooked.kernels.jit import kernel, row_at
+
+from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Param, Task
+from .macro_actions import end_macro_actions, start_macro_actions, step_macro_actions
+from .observe import observe_env
+from .rules import (
     choose_primitives,
     draw_task,
     interact_in_turn,
@@ -26,8 +17,6 @@ from collab_overcooked.games.collab_overcooked.engine.rules import (
     refuse_idle_interacts,
     tick_utensils,
 )
-from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel, row_at
 
 TEAM = 0  # row of the reward table that every agent receives
 OWN = 1  # row that only the acting agent receives

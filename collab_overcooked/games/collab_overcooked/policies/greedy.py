@@ -13,23 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    DISH,
-    NOTHING,
-    Access,
-    EventColumn,
-    Group,
-    Reason,
-    Verb,
-)
-from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
-from collab_overcooked.games.collab_overcooked.policies.order_work import HANDLING, Making, Needs, Purpose
-from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, cookbook, refuse_primitive_seats
-from collab_overcooked.games.collab_overcooked.text.text import judge
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
+
+from ..engine.constants import DISH, NOTHING, Access, EventColumn, Group, Reason, Verb
+from ..engine.spec import load_kitchen
+from ..text.text import judge
+from .order_work import HANDLING, Making, Needs, Purpose
+from .scene import KitchenScene, cookbook, refuse_primitive_seats
 
 PATIENCE = 6  # decisions in which an agent leaves the work to teammates who do not do it
 FORESIGHT = 10  # steps that an agent on a shared floor looks ahead to see whether it gets through
@@ -306,10 +299,7 @@ class KitchenLook:
 
     study: ClassVar[Mapping[str, SubplanStudy]] = {
         "CollabOvercooked-v0": SubplanStudy(
-            tuple((task, {"task": task}) for task in load_kitchen("paper").tasks),
-            "steps",
-            "lower",
-            "steps",
+            tuple((task, {"task": task}) for task in load_kitchen("paper").tasks), "steps", "lower", "steps"
         )
     }
 

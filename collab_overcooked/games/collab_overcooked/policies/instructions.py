@@ -8,9 +8,10 @@ from typing import Any, cast
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
-from collab_overcooked.games.collab_overcooked.policies.reference import reference_events
-from collab_overcooked.games.collab_overcooked.text.text import recipe_text
 from collab_overcooked.policies.api import EnvInfo, Seen
+
+from ..text.text import recipe_text
+from .reference import reference_events
 
 History = tuple[tuple[tuple[int, str], ...], ...]
 Step = tuple[int, str]

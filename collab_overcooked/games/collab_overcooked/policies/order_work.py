@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Access, Agent, Group, Tile
-from collab_overcooked.games.collab_overcooked.policies.scene import Cookbook, KitchenScene, RecipeFacts
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
+
+from ..engine.constants import DISH, NOTHING, Access, Agent, Group, Tile
+from .scene import Cookbook, KitchenScene, RecipeFacts
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 

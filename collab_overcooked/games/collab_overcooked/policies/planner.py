@@ -8,26 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    DISH,
-    NOTHING,
-    Agent,
-    Clock,
-    Group,
-    Param,
-    Row,
-    Tile,
-    Verb,
-)
-from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order, order_of
-from collab_overcooked.games.collab_overcooked.policies.scene import cookbook, refuse_primitive_seats
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork
+
+from ..engine.constants import DISH, NOTHING, Agent, Clock, Group, Param, Row, Tile, Verb
+from .greedy import GreedyPolicy
+from .order_work import Array, Order, order_of
+from .scene import cookbook, refuse_primitive_seats
 
 WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all built-in kitchens
 RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this

@@ -13,14 +13,15 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, translator_of
-from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.collab_overcooked.policies.scene import KitchenScene, cookbook, refuse_primitive_seats
-from collab_overcooked.games.collab_overcooked.text.text import REQUEST_ENTRY
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.parameters import read_number, read_probability
 from collab_overcooked.policies.search.simulator import Simulator
+
+from ..engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
+from ..text.text import REQUEST_ENTRY
+from .greedy import GreedyPolicy
+from .scene import KitchenScene, cookbook, refuse_primitive_seats
 
 PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver

@@ -8,21 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.collab_overcooked.engine.constants import (
-    NOTHING,
-    Access,
-    Agent,
-    Food,
-    Group,
-    Recipe,
-    Row,
-    Station,
-    Tile,
-    Verb,
-)
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.policies.api import compiled_of
+
+from ..engine.constants import NOTHING, Access, Agent, Food, Group, Recipe, Row, Station, Tile, Verb
 
 NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"
 

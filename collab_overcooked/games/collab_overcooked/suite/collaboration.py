@@ -16,8 +16,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, Quotes
 from collab_overcooked.metrics.trajectory import BETA, normal_form, tes, tes_batch
+
+from ..options import CollaborationOptions, Quotes
 
 Vocabularies = Mapping[int, frozenset[str]]
 """Seat -> the action strings of that seat, in normal form."""

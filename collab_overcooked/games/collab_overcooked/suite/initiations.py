@@ -13,16 +13,17 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from collab_overcooked.games.collab_overcooked.engine.constants import Task
-from collab_overcooked.games.collab_overcooked.options import ALL_ACTIONS, LEVELS, PAPER_ACTIONS
-from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
-from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite
-from collab_overcooked.games.collab_overcooked.suite.tables import REFERENCE
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import ALL, MakePolicy, Team
+
+from ..engine.constants import Task
+from ..options import ALL_ACTIONS, LEVELS, PAPER_ACTIONS
+from ..policies.reference import reference_play
+from .suite import CollabOvercookedSuite
+from .tables import REFERENCE
 
 NAME = "initiations"
 CHEF = 0

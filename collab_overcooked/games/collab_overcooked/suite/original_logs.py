@@ -11,13 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationRun,
-    PlanConversation,
-    PlanMessage,
-)
 from collab_overcooked.io import schema
 from collab_overcooked.io.files import open_file
+
+from .collaboration import CollaborationRun, PlanConversation, PlanMessage
 
 GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""

@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from collab_overcooked.core.record import Record, Step
-from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
-from collab_overcooked.games.collab_overcooked.suite.collaboration import (
+from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
+
+from ..options import CollaborationOptions
+from .collaboration import (
     CollaborationRun,
     PlanConversation,
     PlanMessage,
@@ -24,8 +27,6 @@ from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     required_initiated,
     required_responded,
 )
-from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
-from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
 
 @dataclass(frozen=True, slots=True)

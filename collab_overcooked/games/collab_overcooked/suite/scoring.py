@@ -16,34 +16,17 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.games.collab_overcooked.engine.config import steps_allowed
-from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, CollabScoring, LogOptions
-from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    CollaborationRun,
-    Initiation,
-    collaboration_events,
-    count_initiations,
-    kitchen_vocabularies,
-)
-from collab_overcooked.games.collab_overcooked.suite.original_logs import (
-    GAMMA,
-    apply_time_limit,
-    read_original_log,
-)
-from collab_overcooked.games.collab_overcooked.suite.run_scores import (
-    LevelScore,
-    mean_time,
-    run_from_record,
-    score_level,
-    score_run,
-    score_runs,
-    success_rate,
-)
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import Positive, Text
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
 from collab_overcooked.runner.records import RECORDS, without_lexicon
+
+from ..engine.config import steps_allowed
+from ..options import CollaborationOptions, CollabScoring, LogOptions
+from .collaboration import CollaborationRun, Initiation, collaboration_events, count_initiations, kitchen_vocabularies
+from .original_logs import GAMMA, apply_time_limit, read_original_log
+from .run_scores import LevelScore, mean_time, run_from_record, score_level, score_run, score_runs, success_rate
 
 ENV_ID = "CollabOvercooked-v0"
 References = tuple[tuple[tuple[str, ...], ...], ...]
@@ -114,7 +97,7 @@ def task_of(known: TaskReferences, name: str) -> TaskInfo:
 
 @lru_cache(maxsize=16)
 def _task_references(kitchen: str, changed: int) -> TaskReferences:
-    from collab_overcooked.games.collab_overcooked.engine.constants import Group
+    from ..engine.constants import Group
 
     game = registry.load_game(ENV_ID, kitchen=kitchen)
     spec, seats = game.kitchen, range(game.n_agents)

@@ -11,11 +11,19 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Suite, load_checked
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig, steps_allowed
-from collab_overcooked.games.collab_overcooked.engine.spec import KEYS
-from collab_overcooked.games.collab_overcooked.options import CollabScoring
-from collab_overcooked.games.collab_overcooked.suite import tables
-from collab_overcooked.games.collab_overcooked.suite.scoring import (
+from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
+from collab_overcooked.io.documents import builtin_names
+from collab_overcooked.io.options import NoOptions
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.match import Match
+from collab_overcooked.runner.teams import parse_seats
+
+from ..engine.config import CollabOvercookedConfig, steps_allowed
+from ..engine.spec import KEYS
+from ..options import CollabScoring
+from . import tables
+from .scoring import (
     ENV_ID,
     CollabRecord,
     TaskInfo,
@@ -26,14 +34,7 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
     task_of,
     task_references,
 )
-from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, gamma_card, scorecard
-from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
-from collab_overcooked.io.documents import builtin_names
-from collab_overcooked.io.options import NoOptions
-from collab_overcooked.reporting.result_table import Column, ResultTable
-from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.teams import parse_seats
+from .tables import due_cards, gamma_card, scorecard
 
 
 def check_kitchens(sources: Sequence[str], options: NoOptions) -> DocumentFinding:
@@ -138,10 +139,7 @@ class CollabOvercookedSuite(Suite):
 
     def derived(self, record: Record) -> Mapping[str, Any]:
         options = record.env_kwargs
-        task, known = (
-            (record.options or options).get("task", options.get("task")),
-            task_references(options).tasks,
-        )
+        task, known = ((record.options or options).get("task", options.get("task")), task_references(options).tasks)
         if record.task not in known or task not in list(known):
             return {}
         config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
@@ -179,7 +177,7 @@ def _by_level(options: Mapping[str, Any]) -> list[TaskInfo]:
 
 def describe_task(env_kwargs: Mapping[str, Any]) -> str:
     """Return recipe, limits and references of one task."""
-    from collab_overcooked.games.collab_overcooked.text.text import recipe_text
+    from ..text.text import recipe_text
 
     game = registry.load_game(ENV_ID, **env_kwargs)
     task = game.kitchen.tasks[env_kwargs["task"]]

@@ -10,27 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
-from collab_overcooked.games.collab_overcooked.suite.collaboration import (
-    Initiation,
-    classify_initiation,
-    collaboration_events,
-)
-from collab_overcooked.games.collab_overcooked.suite.run_scores import LevelScore, run_from_record
-from collab_overcooked.games.collab_overcooked.suite.scoring import (
-    CollabRecord,
-    TeamScore,
-    group_records,
-    table_of,
-    task_of,
-    task_references,
-)
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.teams import team_text
+
+from ..options import CollaborationOptions
+from .collaboration import Initiation, classify_initiation, collaboration_events
+from .run_scores import LevelScore, run_from_record
+from .scoring import CollabRecord, TeamScore, group_records, table_of, task_of, task_references
 
 SINGLE = ("success_rate", "pc", "ic", "rc", "timesteps")
 BY_SEAT = ("tes", "efficiency", "redundancy", "rouge_l")

@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
-from collab_overcooked.games.collab_overcooked.text.text import spaced
 from collab_overcooked.render.model import (
     FAINT,
     FILLING,
@@ -35,6 +33,9 @@ from collab_overcooked.render.model import (
     initials,
 )
 from collab_overcooked.render.sprites import food_names
+
+from ..engine.spec import Kitchen
+from .text import spaced
 
 CAPTIONS = {"ingredients": "food", "dishes": "dishes", "serving": "serve"}
 TARGETS = {"ingredients": "ingredient_dispenser", "dishes": "dish_dispenser", "serving": "deliver"}  # of actions

@@ -11,8 +11,24 @@ import numpy as np
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.engine.constants import (
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import (
+    Form,
+    SchemaError,
+    boolean_or_bit,
+    integer,
+    list_of,
+    mapping_of,
+    one_of,
+    optional,
+    record,
+    tuple_of,
+)
+from collab_overcooked.kernels.grid import Direction
+from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
+
+from ..engine.config import CollabOvercookedConfig
+from ..engine.constants import (
     DISH,
     NOTHING,
     Access,
@@ -30,23 +46,8 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Tile,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.rules import status
-from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS, State, empty_tile, filled_counters
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import (
-    Form,
-    SchemaError,
-    boolean_or_bit,
-    integer,
-    list_of,
-    mapping_of,
-    one_of,
-    optional,
-    record,
-    tuple_of,
-)
-from collab_overcooked.kernels.grid import Direction
-from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
+from ..engine.rules import status
+from ..engine.state import ORDER_SLOTS, State, empty_tile, filled_counters
 
 
 class CollabOvercookedScenes(CompiledGame):

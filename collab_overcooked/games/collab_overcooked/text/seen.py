@@ -11,10 +11,11 @@ import numpy as np
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.collab_overcooked.engine.constants import Reason, Row, Verb
-from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
-from collab_overcooked.games.collab_overcooked.text.text import PLANS, REQUEST_ENTRY, judge, recipe_text, spaced
 from collab_overcooked.kernels.macro_actions import IDLE, PRIMITIVE
+
+from ..engine.constants import Reason, Row, Verb
+from ..engine.observe import knows_recipes
+from .text import PLANS, REQUEST_ENTRY, judge, recipe_text, spaced
 
 SUPPLY = re.compile(r"pickup\((.+),(?:ingredient|dish)_dispenser\)")
 

@@ -12,9 +12,14 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.collab_overcooked.engine.compile import primitive_texts
-from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.engine.constants import (
+from collab_overcooked.io.checks import near_matches, parse_text
+from collab_overcooked.io.text import join_and
+from collab_overcooked.kernels.jit import row_at
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
+
+from ..engine.compile import primitive_texts
+from ..engine.config import CollabOvercookedConfig
+from ..engine.constants import (
     FIRST_NAMED,
     NOTHING,
     Access,
@@ -28,15 +33,11 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Station,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.macro_actions import check_action
-from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
-from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, TaskSpec
-from collab_overcooked.games.collab_overcooked.engine.state import Out, State, Tables
-from collab_overcooked.games.collab_overcooked.text.scene import CollabOvercookedScenes
-from collab_overcooked.io.checks import near_matches, parse_text
-from collab_overcooked.io.text import join_and
-from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
+from ..engine.macro_actions import check_action
+from ..engine.rules import effect, faced_station, named_by
+from ..engine.spec import Kitchen, TaskSpec
+from ..engine.state import Out, State, Tables
+from .scene import CollabOvercookedScenes
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
 REQUEST = re.compile(r"(?:\d+\.)?\s*request\s*\(", re.IGNORECASE)  # how a part of a plan begins that asks a teammate

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import HALF, INTERVALS, NOTHING, Item, Param, Role, Verb
-from collab_overcooked.games.craft.engine.spec import MAX_AGENTS, Level, load_level
-from collab_overcooked.games.craft.engine.state import Tables
 from collab_overcooked.io.config import Config, boolean, choice, integer, number, unchecked
+
+from .constants import HALF, INTERVALS, NOTHING, Item, Param, Role, Verb
+from .spec import MAX_AGENTS, Level, load_level
+from .state import Tables
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import (
-    FARTHEST_OUT,
-    NOTHING,
-    STACK,
-    Clock,
-    Furnace,
-    Item,
-    Param,
-    Place,
-    Reason,
-    Row,
-)
-from collab_overcooked.games.craft.engine.rules import kind_of, nearest, square_to, why_refused
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
+
+from .constants import FARTHEST_OUT, NOTHING, STACK, Clock, Furnace, Item, Param, Place, Reason, Row
+from .rules import kind_of, nearest, square_to, why_refused
 
 ORDER_FEATURES = 1  # in addition to the dish: steps left
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.craft.engine.constants import (
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
+
+from .constants import (
     HALF,
     NOTHING,
     STACK,
@@ -19,8 +22,6 @@ from collab_overcooked.games.craft.engine.constants import (
     Row,
     Verb,
 )
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
 
 # Plain ints: numba cannot unify an enum member with a number of an array.
 CHEST, FURNACE = int(Role.CHEST), int(Role.FURNACE)

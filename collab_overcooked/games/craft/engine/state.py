@@ -6,20 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import (
-    EMPTY_FURNACE,
-    FIRST_ID,
-    NOTHING,
-    Agent,
-    Clock,
-    EventColumn,
-    Furnace,
-    OrderEvent,
-)
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.mersenne import STREAM
 from collab_overcooked.kernels.orders import EMPTY, FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import EMPTY_FURNACE, FIRST_ID, NOTHING, Agent, Clock, EventColumn, Furnace, OrderEvent
 
 
 class Tables(NamedTuple):

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.craft.engine.constants import (
-    FIRST_ID,
-    NOTHING,
-    Agent,
-    Clock,
-    EventColumn,
-    OrderEvent,
-    Reason,
-)
-from collab_overcooked.games.craft.engine.rules import (
+from collab_overcooked.kernels.events import clear_events
+from collab_overcooked.kernels.jit import kernel, row_at
+
+from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, OrderEvent, Reason
+from .rules import (
     age_orders,
     apply_command,
     come_back,
@@ -23,8 +18,6 @@ from collab_overcooked.games.craft.engine.rules import (
     target_of,
     why_refused,
 )
-from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel, row_at
 
 
 @kernel

@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.games.craft.engine.constants import Clock
-from collab_overcooked.games.craft.policies.planner import GAME, PlannerPolicy
-from collab_overcooked.games.craft.text.text import BOT, KINDS, VERBS, agent_names
 from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
+
+from ..engine.constants import Clock
+from ..text.text import BOT, KINDS, VERBS, agent_names
+from .planner import GAME, PlannerPolicy
 
 DEMO_SEED, MAX_DEMO_STEPS = 123, 20
 DEMO_LEVELS = ("field", "butchery", "house")  # the first keeps one or two agents at work, the others more

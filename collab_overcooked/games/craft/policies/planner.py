@@ -15,21 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import (
-    HALF,
-    NOTHING,
-    Agent,
-    Clock,
-    Furnace,
-    Item,
-    Param,
-    Place,
-    Reason,
-    Role,
-    Row,
-    Verb,
-)
-from collab_overcooked.games.craft.engine.rules import square_to, target_of, why_refused
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
@@ -37,6 +22,9 @@ from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 from collab_overcooked.policies.search.simulator import Fork
+
+from ..engine.constants import HALF, NOTHING, Agent, Clock, Furnace, Item, Param, Place, Reason, Role, Row, Verb
+from ..engine.rules import square_to, target_of, why_refused
 
 GAME = "CraftKitchen-v0"
 Array = np.ndarray

@@ -9,9 +9,6 @@ from itertools import combinations
 from math import cos, hypot, sin
 from typing import Any
 
-from collab_overcooked.games.craft.engine.constants import Param
-from collab_overcooked.games.craft.engine.spec import Level
-from collab_overcooked.games.craft.text.text import CraftText, content_text, slot_text, stock
 from collab_overcooked.render.model import (
     BAD,
     GOOD,
@@ -39,6 +36,10 @@ from collab_overcooked.render.model import (
     share_of,
 )
 from collab_overcooked.render.sprites import sprite_names
+
+from ..engine.constants import Param
+from ..engine.spec import Level
+from .text import CraftText, content_text, slot_text, stock
 
 Scene = Mapping[str, Any]
 PANEL = 34  # width in font sizes

@@ -16,25 +16,16 @@ from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import ActionError, clone
 from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part
-from collab_overcooked.games.craft.engine.compile import Compiled
-from collab_overcooked.games.craft.engine.constants import (
-    FARTHEST_OUT,
-    NOTHING,
-    STACK,
-    Clock,
-    EventColumn,
-    Furnace,
-    Param,
-    Reason,
-    Verb,
-)
-from collab_overcooked.games.craft.engine.spec import FURNACE, Level
-from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import integer, one_of, record
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
+
+from ..engine.compile import Compiled
+from ..engine.constants import FARTHEST_OUT, NOTHING, STACK, Clock, EventColumn, Furnace, Param, Reason, Verb
+from ..engine.spec import FURNACE, Level
+from ..engine.state import Out, State
 
 VERBS = {  # the paper's names; it has none for doing nothing
     Verb.WAIT: "wait",

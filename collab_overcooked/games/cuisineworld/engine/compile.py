@@ -7,20 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
-from collab_overcooked.games.cuisineworld.engine.constants import (
-    NOTHING,
-    Encoding,
-    Mask,
-    Menu,
-    Param,
-    Place,
-    Role,
-    Verb,
-)
-from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe, Timing
-from collab_overcooked.games.cuisineworld.engine.state import Tables
 from collab_overcooked.io.schema import integer, read, tuple_of
+
+from .config import CuisineWorldConfig
+from .constants import NOTHING, Encoding, Mask, Menu, Param, Place, Role, Verb
+from .spec import Level, Recipe, Timing
+from .state import Tables
 
 # Order of the kinds of tools, three of each, in the original's 64 numbers and 211 action codes.
 ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fryer", "mixer", "pot", "steamer", "oven")

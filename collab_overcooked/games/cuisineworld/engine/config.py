@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from collab_overcooked.games.cuisineworld.engine.constants import Encoding, Mask
-from collab_overcooked.games.cuisineworld.engine.spec import (
-    DEFAULT_ALPHA,
-    DEFAULT_BETA,
-    MAX_AGENTS,
-    MAX_FACTOR,
-    MAX_ORDERS,
-)
 from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, number, unchecked
+
+from .constants import Encoding, Mask
+from .spec import DEFAULT_ALPHA, DEFAULT_BETA, MAX_AGENTS, MAX_FACTOR, MAX_ORDERS
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from collab_overcooked.games.cuisineworld.engine.spec import COOKBOOK, MAX_AGENTS, Level, Recipe, load_level
 from collab_overcooked.io.checks import parse_integer
+
+from .spec import COOKBOOK, MAX_AGENTS, Level, Recipe, load_level
 
 TRIES = 2_000  # draws of one level before giving up
 MAX_COOKING_TOOLS, MAX_DISHES = 20, 10

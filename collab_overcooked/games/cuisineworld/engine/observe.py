@@ -10,31 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.engine.constants import (
-    NOTHING,
-    UNLIMITED,
-    Agent,
-    Clock,
-    Encoding,
-    Mask,
-    Menu,
-    Param,
-    Place,
-    Role,
-    Tool,
-)
-from collab_overcooked.games.cuisineworld.engine.rules import (
-    belongs,
-    check_activate,
-    check_get,
-    check_put,
-    find_recipe,
-    holds,
-)
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
+
+from .constants import NOTHING, UNLIMITED, Agent, Clock, Encoding, Mask, Menu, Param, Place, Role, Tool
+from .rules import belongs, check_activate, check_get, check_put, find_recipe, holds
 
 AGENT_FEATURES = 1  # in addition to item and location: busy
 TOOL_FEATURES = 3  # in addition to the contents: busy steps, ready, number of items

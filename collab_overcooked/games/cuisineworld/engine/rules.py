@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.cuisineworld.engine.constants import (
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
+
+from .constants import (
     NOTHING,
     UNLIMITED,
     Agent,
@@ -23,8 +26,6 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
     Tool,
     Verb,
 )
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
 
 # ------------------------------------------------------------------------------------------- mixtures
 

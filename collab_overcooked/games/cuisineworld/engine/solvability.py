@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_BETA, PAPER_ALPHAS, UNLIMITED, Level, Timing
 from collab_overcooked.io.text import plural
+
+from .spec import DEFAULT_BETA, PAPER_ALPHAS, UNLIMITED, Level, Timing
 
 FILE_TIMES = "file"  # heading of the level file's own times
 

@@ -10,21 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.engine.constants import (
-    NOTHING,
-    Agent,
-    Clock,
-    Completion,
-    EventColumn,
-    OrderEvent,
-    Place,
-    Role,
-    Tool,
-)
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.mersenne import STREAM
 from collab_overcooked.kernels.orders import EMPTY, FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Place, Role, Tool
 
 Array = np.ndarray
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.cuisineworld.engine.constants import (
-    NOTHING,
-    Agent,
-    Clock,
-    Completion,
-    EventColumn,
-    OrderEvent,
-    Param,
-    Place,
-    Role,
-    Tool,
-)
-from collab_overcooked.games.cuisineworld.engine.observe import observe_env
-from collab_overcooked.games.cuisineworld.engine.rules import (
+from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.orders import next_order
+
+from .constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Param, Place, Role, Tool
+from .observe import observe_env
+from .rules import (
     apply_command,
     count_commands,
     expire_orders,
@@ -27,8 +19,6 @@ from collab_overcooked.games.cuisineworld.engine.rules import (
     tick,
     tick_busy,
 )
-from collab_overcooked.kernels.jit import kernel, row_at
-from collab_overcooked.kernels.orders import next_order
 
 STEP_COST = -0.05
 COMPLETION = 50  # plus 1 for every step left

@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.games.cuisineworld.engine.spec import Level
-from collab_overcooked.games.cuisineworld.policies.planner import GreedyPolicy
-from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, IN_STATE, feedback_text, recipes_below, work_text
 from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
+
+from ..engine.spec import Level
+from ..text.text import ALL_IDLE, IN_STATE, feedback_text, recipes_below, work_text
+from .planner import GreedyPolicy
 
 GAME = "CuisineWorld-v0"
 DEMO_STEPS = {1: 14}  # states of a demonstration by number of agents, as the paper has them

@@ -10,22 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.engine.constants import (
-    NOTHING,
-    UNLIMITED,
-    Agent,
-    Clock,
-    EventColumn,
-    Menu,
-    Param,
-    Place,
-    Role,
-    Tool,
-)
-from collab_overcooked.games.cuisineworld.engine.rules import holds
 from collab_overcooked.kernels.arrays import allocate, array_of
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
+
+from ..engine.constants import NOTHING, UNLIMITED, Agent, Clock, EventColumn, Menu, Param, Place, Role, Tool
+from ..engine.rules import holds
 
 Array = np.ndarray
 MAX_JOBS = 96

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Place, Role
-from collab_overcooked.games.cuisineworld.policies.job_list import SHARE, Chain, Hand, Job, Sum, Use
-from collab_overcooked.games.cuisineworld.policies.planner import assigner
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
+
+from ..engine.constants import NOTHING, Agent, Place, Role
+from .job_list import SHARE, Chain, Hand, Job, Sum, Use
+from .planner import assigner
 
 IDLE = 0
 SCALE = 10.0  # steps after which what is gained counts e times less

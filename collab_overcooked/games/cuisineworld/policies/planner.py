@@ -14,22 +14,14 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock
-from collab_overcooked.games.cuisineworld.engine.step import COMPLETION
-from collab_overcooked.games.cuisineworld.policies.job_list import (
-    HEED,
-    SHARE,
-    Array,
-    Knob,
-    Scratch,
-    StaticInfo,
-    make_scratch,
-    make_static_info,
-)
-from collab_overcooked.games.cuisineworld.policies.task_assignment import assign_batch
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
+
+from ..engine.constants import NOTHING, Agent, Clock
+from ..engine.step import COMPLETION
+from .job_list import HEED, SHARE, Array, Knob, Scratch, StaticInfo, make_scratch, make_static_info
+from .task_assignment import assign_batch
 
 GAME = "CuisineWorld-v0"
 DEFAULT_WEIGHTS = {  # tuned on orders of other seeds than those of the published tables

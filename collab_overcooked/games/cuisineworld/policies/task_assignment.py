@@ -9,9 +9,11 @@ Kernels here are compiled like the rules (see ``kernels.jit``): no allocation, a
 
 from __future__ import annotations
 
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role
-from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_activate, check_get, check_put
-from collab_overcooked.games.cuisineworld.policies.job_list import (
+from collab_overcooked.kernels.jit import kernel, row_at
+
+from ..engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role
+from ..engine.rules import apply_command, check_activate, check_get, check_put
+from .job_list import (
     SHARE,
     Chain,
     Hand,
@@ -26,7 +28,6 @@ from collab_overcooked.games.cuisineworld.policies.job_list import (
     want_ahead,
     want_orders,
 )
-from collab_overcooked.kernels.jit import kernel, row_at
 
 
 @kernel

@@ -11,7 +11,6 @@ from typing import Any
 
 from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.order_suite import OrderResult, score_orders
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.metrics.orders import (
     CosTable,
@@ -25,6 +24,8 @@ from collab_overcooked.metrics.orders import (
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
+
+from ..engine.spec import PAPER_ALPHAS, levels
 
 SHARED = ("storage", "servingtable")  # tools at which agents do not get in each other's way
 

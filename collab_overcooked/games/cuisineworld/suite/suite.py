@@ -15,21 +15,6 @@ from typing import Any, ClassVar
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
-from collab_overcooked.games.cuisineworld.engine.generate import LevelWish, generate_level
-from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
-from collab_overcooked.games.cuisineworld.engine.spec import (
-    COOKBOOK,
-    FOLDER,
-    KEYS,
-    PAPER_ALPHAS,
-    Level,
-    levels,
-    load_level,
-)
-from collab_overcooked.games.cuisineworld.options import EPISODES
-from collab_overcooked.games.cuisineworld.policies.planner import GAME
-from collab_overcooked.games.cuisineworld.suite import tables
-from collab_overcooked.games.cuisineworld.suite.scoring import AXES, CosResult, level_number, published, score_records
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.options import option
@@ -37,6 +22,14 @@ from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.match import Match
+
+from ..engine.generate import LevelWish, generate_level
+from ..engine.solvability import level_text, prove_solvability, report_text
+from ..engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS, Level, levels, load_level
+from ..options import EPISODES
+from ..policies.planner import GAME
+from . import tables
+from .scoring import AXES, CosResult, level_number, published, score_records
 
 NAME = "cuisineworld"
 COMPARED, PAIRS = {"agents": [2], "episodes": EPISODES}, {"alphas": [2.0], "runs": 1}

@@ -11,20 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, replace
 from typing import Literal
 
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
-from collab_overcooked.games.cuisineworld.suite.scoring import (
-    CosResult,
-    FailureModes,
-    conditions,
-    published,
-    reference,
-    score_records,
-)
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, OrderRecord, cos, ordered
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
+
+from ..engine.spec import PAPER_ALPHAS
+from .scoring import CosResult, FailureModes, conditions, published, reference, score_records
 
 Scores = Mapping[int, float | None]
 

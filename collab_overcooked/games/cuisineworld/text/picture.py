@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from collab_overcooked.games.cuisineworld.engine.spec import Level
-from collab_overcooked.games.cuisineworld.text.text import recipes_below
 from collab_overcooked.render.lettering import plain_text
 from collab_overcooked.render.model import (
     BAD,
@@ -42,6 +40,9 @@ from collab_overcooked.render.model import (
     initials,
     share_of,
 )
+
+from ..engine.spec import Level
+from .text import recipes_below
 
 COOK = 0.86  # tiles
 CAPTION = 0.35  # tiles below a tool, for its name

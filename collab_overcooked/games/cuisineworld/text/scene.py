@@ -8,14 +8,15 @@ from typing import Any
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part, Rows
-from collab_overcooked.games.cuisineworld.engine.compile import Compiled
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, UNLIMITED, Agent, Clock, Param, Place, Role
-from collab_overcooked.games.cuisineworld.engine.constants import Tool as Column
-from collab_overcooked.games.cuisineworld.engine.spec import Level, Timing, Tool
-from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import list_of, mapping_of
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
+
+from ..engine.compile import Compiled
+from ..engine.constants import NOTHING, UNLIMITED, Agent, Clock, Param, Place, Role
+from ..engine.constants import Tool as Column
+from ..engine.spec import Level, Timing, Tool
+from ..engine.state import State
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as refused commands
 COUNT = codec.integers(0, MAX_COUNTER)

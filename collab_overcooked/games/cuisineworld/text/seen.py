@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from collab_overcooked.envs.order_game import OrderView
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Verb
-from collab_overcooked.games.cuisineworld.engine.spec import Recipe
-from collab_overcooked.games.cuisineworld.text.text import recipes_below, rules, surroundings
+
+from ..engine.constants import NOTHING, Verb
+from ..engine.spec import Recipe
+from .text import recipes_below, rules, surroundings
 
 
 class KitchenView(OrderView):

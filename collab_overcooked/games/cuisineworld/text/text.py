@@ -7,12 +7,13 @@ from typing import Any
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.order_game import OrderGame
-from collab_overcooked.games.cuisineworld.engine.compile import Compiled
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, EventColumn, OrderEvent, Reason, Row, Verb
-from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe
-from collab_overcooked.games.cuisineworld.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import plural
+
+from ..engine.compile import Compiled
+from ..engine.constants import NOTHING, EventColumn, OrderEvent, Reason, Row, Verb
+from ..engine.spec import Level, Recipe
+from ..engine.state import Out, State
 
 VERBS = ("noop", "goto", "get", "put", "activate")
 RULES = """\

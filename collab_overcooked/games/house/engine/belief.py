@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.kernels.macro_actions import Macro
+
+from .constants import (
     HANDS,
     NOTHING,
     Agent,
@@ -27,8 +29,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.state import State
-from collab_overcooked.kernels.macro_actions import Macro
+from .state import State
 
 HANDS_OF = slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS)
 
@@ -41,11 +42,7 @@ class Guess:
         self.seat, self.first = seat, len(tables.room_types)  # the first piece of furniture
         self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
         self.goal = int(state.world[World.GOAL])
-        self.known, self.rooms, self.places = (
-            state.know_things[seat],
-            state.know_rooms[seat],
-            state.know_places[seat],
-        )
+        self.known, self.rooms, self.places = (state.know_things[seat], state.know_rooms[seat], state.know_places[seat])
 
     def draw(self) -> None:
         """Place unseen furniture, closed, in its room, agents anywhere, and things where the seat has not looked.

@@ -10,17 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.config import (
-    STEPPING,
-    HouseConfig,
-    HouseworkConfig,
-    TransportConfig,
-)
-from collab_overcooked.games.house.engine.constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
-from collab_overcooked.games.house.engine.state import Sizes, Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Level
+
+from .config import STEPPING, HouseConfig, HouseworkConfig, TransportConfig
+from .constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
+from .state import Sizes, Tables
 
 HOME_ROOMS = ("living room", "kitchen", "bedroom", "bathroom", "hall", "study", "pantry", "guest room")
 HOUSE_ROOMS = ("bedroom", "kitchen", "office", "living room", "living room", "living room", "office", "porch")

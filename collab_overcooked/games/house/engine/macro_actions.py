@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Macro, Outcome
+
+from .constants import (
     NOTHING,
     Agent,
     Belief,
@@ -18,9 +21,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.rules import full_hand, is_near, path_to, room_of, why_not_grab
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import Macro, Outcome
+from .rules import full_hand, is_near, path_to, room_of, why_not_grab
 
 # ------------------------------------------------------------------------------------------- sub-plans
 

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     BLOCKS,
     CONTAINER_ROOM,
     HANDS,
@@ -33,11 +38,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.rules import contents, held_of_role, room_of, why_refused
-from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
-from collab_overcooked.kernels.rng import draw_below
+from .rules import contents, held_of_role, room_of, why_refused
 
 # ------------------------------------------------------------------------------------------- what agents know
 

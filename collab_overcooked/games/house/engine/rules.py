@@ -5,7 +5,10 @@ Whether an action is accepted depends on nothing but what its agent knows; what 
 
 from __future__ import annotations
 
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     CONTAINER_ROOM,
     HANDS,
     NOTHING,
@@ -25,8 +28,6 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import draw_below
 
 # ------------------------------------------------------------------------------------------- where things are
 

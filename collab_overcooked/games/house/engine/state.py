@@ -11,20 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.constants import (
-    Agent,
-    Belief,
-    EventColumn,
-    Goal,
-    Mate,
-    Place,
-    Room,
-    Thing,
-    World,
-)
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
 
 Array = np.ndarray
 
@@ -50,13 +41,7 @@ class Sizes:
     @property
     def letters(self) -> dict[str, int]:
         """The lengths of axes by letter."""
-        return {
-            "C": self.height * self.width,
-            "R": self.rooms,
-            "P": self.places,
-            "O": self.things,
-            "G": self.goals,
-        }
+        return {"C": self.height * self.width, "R": self.rooms, "P": self.places, "O": self.things, "G": self.goals}
 
 
 class Tables(NamedTuple):

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.house.engine.constants import (
-    FIRST_ID,
-    NOTHING,
-    Agent,
-    Belief,
-    Event,
-    EventColumn,
-    Goal,
-    Param,
-    Reason,
-    Verb,
-    World,
-)
-from collab_overcooked.games.house.engine.generate import make_house, make_task, place_agents
-from collab_overcooked.games.house.engine.macro_actions import next_primitive
-from collab_overcooked.games.house.engine.observe import forget_all, judge, keep_seeing, observe_env, perceive
-from collab_overcooked.games.house.engine.rules import (
-    count_goals,
-    grab,
-    put,
-    put_in,
-    room_of,
-    settle_conflicts,
-    turn_door,
-    walk,
-    why_refused,
-)
-from collab_overcooked.games.house.engine.ways import measure_ways
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
+
+from .constants import FIRST_ID, NOTHING, Agent, Belief, Event, EventColumn, Goal, Param, Reason, Verb, World
+from .generate import make_house, make_task, place_agents
+from .macro_actions import next_primitive
+from .observe import forget_all, judge, keep_seeing, observe_env, perceive
+from .rules import count_goals, grab, put, put_in, room_of, settle_conflicts, turn_door, walk, why_refused
+from .ways import measure_ways
 
 
 @kernel

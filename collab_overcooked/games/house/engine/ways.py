@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.constants import NOTHING, Kind, Place, Room
 from collab_overcooked.kernels.jit import kernel
+
+from .constants import NOTHING, Kind, Place, Room
 
 UNREACHED = 30000
 

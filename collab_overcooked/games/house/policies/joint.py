@@ -8,22 +8,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from collab_overcooked.games.house.engine.config import LOADS, TASKS
-from collab_overcooked.games.house.engine.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
-from collab_overcooked.games.house.policies.planner import (
-    Scene,
-    SubPlans,
-    has_container,
-    held,
-    still_wanted,
-    unseen_rooms,
-)
-from collab_overcooked.games.house.text.text import NAMES, describe
 from collab_overcooked.io.text import join_and
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, SubPlan, SubplanStudy
+
+from ..engine.config import LOADS, TASKS
+from ..engine.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
+from ..text.text import NAMES, describe
+from .planner import Scene, SubPlans, has_container, held, still_wanted, unseen_rooms
 
 GOAL = "goal place"
 

@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, simulator_of
+
+from ..engine.constants import (
     CONTAINER_ROOM,
     HANDS,
     NOTHING,
@@ -23,9 +26,7 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.state import State
-from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, simulator_of
+from ..engine.state import State
 
 Scene = Mapping[str, Any]
 

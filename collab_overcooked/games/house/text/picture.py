@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import hypot
 from typing import Any
 
-from collab_overcooked.games.house.text.scene import FURNISHED, WALL
 from collab_overcooked.render.model import (
     FLOORS,
     GOOD,
@@ -29,6 +28,8 @@ from collab_overcooked.render.model import (
     held_spans,
     initials,
 )
+
+from .scene import FURNISHED, WALL
 
 Scene = Mapping[str, Any]
 PANEL = 30  # width, font sizes
@@ -142,6 +143,7 @@ def _sheet(
     cards: Sequence[Card],
     counts: Sequence[tuple[str, str]],
     team: int,
+    *,
     listing: Sequence[str] = (),
     overview: Overview | None = None,
 ) -> Sheet:
@@ -172,7 +174,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
     cards = [*(card for _, card in people), _goal_card(scene, goals, places[scene["goal_place"]]["name"])]
     rooms = [(place["name"], scene["rooms"][place["room"]]["name"]) for place in places if place["kind"] in FURNISHED]
     listing = [f"{name}: {room}" for name, room in rooms]
-    return _sheet(scene, ground, placed, cooks, cards, [(f"{done} of {total}", GOOD)], len(people), listing)
+    return _sheet(scene, ground, placed, cooks, cards, [(f"{done} of {total}", GOOD)], len(people), listing=listing)
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:

@@ -11,8 +11,13 @@ from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
-from collab_overcooked.games.house.engine.compile import PLACES, ROOM_TYPES, THINGS, Compiled
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.io import schema
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import integer, list_of, one_of, record, tuple_of
+from collab_overcooked.kernels.bound import bind
+
+from ..engine.compile import PLACES, ROOM_TYPES, THINGS, Compiled
+from ..engine.constants import (
     BLOCKS,
     CONTAINER_ROOM,
     HANDS,
@@ -34,12 +39,8 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.state import Sizes, State
-from collab_overcooked.games.house.engine.step import measure_batch
-from collab_overcooked.io import schema
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import integer, list_of, one_of, record, tuple_of
-from collab_overcooked.kernels.bound import bind
+from ..engine.state import Sizes, State
+from ..engine.step import measure_batch
 
 Scene = dict[str, Any]
 WALL = "#"

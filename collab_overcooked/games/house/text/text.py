@@ -10,9 +10,14 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.house.engine.compile import FRAMES, PLACES, STEPS, THINGS
-from collab_overcooked.games.house.engine.config import LOADS
-from collab_overcooked.games.house.engine.constants import (
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.text import join_and, plural
+from collab_overcooked.kernels.bound import bind
+from collab_overcooked.kernels.macro_actions import Level, Macro, Outcome
+
+from ..engine.compile import FRAMES, PLACES, STEPS, THINGS
+from ..engine.config import LOADS
+from ..engine.constants import (
     MESSAGE,
     NOTHING,
     Belief,
@@ -26,13 +31,9 @@ from collab_overcooked.games.house.engine.constants import (
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.state import Out, State
-from collab_overcooked.games.house.engine.step import judge_batch
-from collab_overcooked.games.house.text.scene import HouseScenes, Scene
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.text import join_and, plural
-from collab_overcooked.kernels.bound import bind
-from collab_overcooked.kernels.macro_actions import Level, Macro, Outcome
+from ..engine.state import Out, State
+from ..engine.step import judge_batch
+from .scene import HouseScenes, Scene
 
 NAMES = ("Alice", "Bob", "Carol", "Dave")
 HAND_NAMES = ("left", "right")

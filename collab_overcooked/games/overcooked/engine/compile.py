@@ -9,8 +9,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.config import OvercookedConfig
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.io.action_levels import parse_action_levels
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
+from collab_overcooked.kernels.paths import find_ways
+
+from .config import OvercookedConfig
+from .constants import (
     FIRST_ROWS,
     MAX_INGREDIENTS,
     MAX_PLAYERS,
@@ -27,13 +32,9 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     Verb,
 )
-from collab_overcooked.games.overcooked.engine.observation_layout import compile_view
-from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, check_shaping
-from collab_overcooked.games.overcooked.engine.state import Tables
-from collab_overcooked.io.action_levels import parse_action_levels
-from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
-from collab_overcooked.kernels.paths import find_ways
+from .observation_layout import compile_view
+from .spec import SOUPS, Layout, check_shaping
+from .state import Tables
 
 Array = np.ndarray
 
@@ -106,8 +107,8 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     frames = np.stack([_frame(layout, config) for layout in layouts])
     times = np.stack([_times(layout) for layout in layouts])
-    highest = int(times.max()), int(frames[:, Frame.GATE_LIMIT].max())
-    seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, *highest)
+    highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, Frame.GATE_LIMIT].max())}
+    seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, **highest)
     objects = number_objects(layouts, terrain)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from collab_overcooked.games.overcooked.engine.constants import MAX_PLAYERS, Rules
-from collab_overcooked.games.overcooked.engine.observation_layout import AXES, ENCODINGS
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
+
+from .constants import MAX_PLAYERS, Rules
+from .observation_layout import AXES, ENCODINGS
 
 MAX_RADIUS = 100
 MAX_SIDE = 1_000  # cells of a padded picture in each direction

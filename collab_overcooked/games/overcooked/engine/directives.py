@@ -10,7 +10,11 @@ as in ``constants.Path``.
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
+
+from .constants import (
     AWAY,
     BLOCKED,
     FIRST_ROWS,
@@ -32,10 +36,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Thing,
     Verb,
 )
-from collab_overcooked.games.overcooked.engine.rules import can_enter, is_full, is_idle
-from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
+from .rules import can_enter, is_full, is_idle
 
 # ------------------------------------------------------------------------------------------- distances
 

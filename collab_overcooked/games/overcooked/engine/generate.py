@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.compile import number_regions
-from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
-from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, prove
-from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup, load_kitchen
 from collab_overcooked.io import schema
 from collab_overcooked.io.options import option
 from collab_overcooked.kernels.grid import OFFSETS
+
+from .compile import number_regions
+from .constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
+from .solvability import Cell, Proof, prove
+from .spec import SOUPS, Layout, Soup, load_kitchen
 
 MAX_SIDE = 40  # cells in a row or column
 MAX_LAYOUTS = 10_000  # of one pool

@@ -7,7 +7,21 @@ directive ends, and either player gives way.
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import (
+    CONTINUE,
+    Level,
+    Macro,
+    Outcome,
+    end_macro,
+    is_running,
+    start_macro,
+    tick_macro,
+)
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     AWAY,
     AWAY_ORDER,
     BLOCKED,
@@ -41,28 +55,8 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Thing,
     Verb,
 )
-from collab_overcooked.games.overcooked.engine.directives import (
-    had_effect,
-    judge_directive,
-    mark_floor,
-    measure_distances,
-    nearest_counter,
-    side_of,
-)
-from collab_overcooked.games.overcooked.engine.rules import is_ready
-from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import (
-    CONTINUE,
-    Level,
-    Macro,
-    Outcome,
-    end_macro,
-    is_running,
-    start_macro,
-    tick_macro,
-)
-from collab_overcooked.kernels.rng import draw_below
+from .directives import had_effect, judge_directive, mark_floor, measure_distances, nearest_counter, side_of
+from .rules import is_ready
 
 # ------------------------------------------------------------------------------------------- carrying out
 

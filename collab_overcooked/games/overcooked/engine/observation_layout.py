@@ -12,21 +12,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    MAX_INGREDIENTS,
-    NOTHING,
-    PLAYER_CHANNELS,
-    Channel,
-    Closest,
-    Encoding,
-    GateChannel,
-    Terrain,
-    View,
-)
-from collab_overcooked.games.overcooked.engine.observe import feature_bounds
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
+
+from .constants import MAX_INGREDIENTS, NOTHING, PLAYER_CHANNELS, Channel, Closest, Encoding, GateChannel, Terrain, View
+from .observe import feature_bounds
 
 Array = np.ndarray
 ENCODINGS = tuple(encoding.name.lower() for encoding in Encoding)
@@ -82,6 +73,7 @@ def compile_view(
     floor: Array,
     neighbours: Array,
     n_players: int,
+    *,
     cook_time: int,
     gate_limit: int,
 ) -> tuple[dict[str, Array], gymnasium.spaces.Box[Any]]:

@@ -12,7 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.kernels.arrays import clip_i8, clip_u8, copy_numbers
+from collab_overcooked.kernels.grid import cell_ahead
+from collab_overcooked.kernels.jit import kernel
+
+from .constants import (
     HAND_END,
     IDLE,
     MAX_INGREDIENTS,
@@ -32,10 +36,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Thing,
     View,
 )
-from collab_overcooked.games.overcooked.engine.rules import can_interact, is_full, is_idle, is_ready
-from collab_overcooked.kernels.arrays import clip_i8, clip_u8, copy_numbers
-from collab_overcooked.kernels.grid import cell_ahead
-from collab_overcooked.kernels.jit import kernel
+from .rules import can_interact, is_full, is_idle, is_ready
 
 BLOCK = 46
 POT_FEATURES = 10

@@ -7,7 +7,12 @@ tables of soups, by onions and tomatoes. ``env`` and ``out`` are rows of ``State
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.kernels.grid import cell_ahead, resolve_moves_together
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     DISPENSED,
     DROPS,
     HAND_END,
@@ -29,10 +34,6 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.kernels.grid import cell_ahead, resolve_moves_together
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.kernels.rng import draw_below
 
 # ------------------------------------------------------------------------------------------- objects and soups
 

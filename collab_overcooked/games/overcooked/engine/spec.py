@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
+
+from .constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"

@@ -10,17 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    MACRO_COLUMNS,
-    NO_PAST,
-    Clock,
-    EventColumn,
-    Player,
-    Thing,
-)
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import MACRO_COLUMNS, NO_PAST, Clock, EventColumn, Player, Thing
 
 Array = np.ndarray
 

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    FIRST_ID,
-    NOTHING,
-    Clock,
-    Event,
-    EventColumn,
-    Frame,
-    Param,
-    Path,
-    Player,
-    Terrain,
-)
-from collab_overcooked.games.overcooked.engine.directives import mark_floor, mask_directives
-from collab_overcooked.games.overcooked.engine.macro_actions import step_macro_actions
-from collab_overcooked.games.overcooked.engine.observe import observe_env
-from collab_overcooked.games.overcooked.engine.rules import (
-    age_gate,
-    choose_primitives,
-    cook,
-    interact_in_turn,
-    is_occupied,
-    move_players,
-    start_anywhere,
-)
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at, unpack
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
+
+from .constants import FIRST_ID, NOTHING, Clock, Event, EventColumn, Frame, Param, Path, Player, Terrain
+from .directives import mark_floor, mask_directives
+from .macro_actions import step_macro_actions
+from .observe import observe_env
+from .rules import age_gate, choose_primitives, cook, interact_in_turn, is_occupied, move_players, start_anywhere
 
 
 @kernel

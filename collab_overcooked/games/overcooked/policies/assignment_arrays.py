@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.compile import number_regions
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, Item, Player, Terrain, Thing
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
+
+from ..engine.compile import number_regions
+from ..engine.constants import NOTHING, Action, Item, Player, Terrain, Thing
 
 Array = np.ndarray
 FAR = 1 << 12  # no way

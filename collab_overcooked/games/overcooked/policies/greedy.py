@@ -14,21 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.overcooked.engine.constants import (
-    AWAY,
-    NOTHING,
-    WAIT,
-    Action,
-    Clock,
-    Frame,
-    Item,
-    Object,
-    Player,
-    Row,
-    Terrain,
-    Verb,
-)
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
+from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
+from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
+
+from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Frame, Item, Object, Player, Row, Terrain, Verb
+from .assignment_arrays import (
     FAR,
     GATE_COST,
     KIN,
@@ -42,15 +34,8 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     make_scratch,
     make_static_info,
 )
-from collab_overcooked.games.overcooked.policies.joint_moves import (
-    faces,
-    find_barred,
-)
-from collab_overcooked.games.overcooked.policies.task_assignment import assign_env, clear_hands, job_time, take_stock
-from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
-from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
+from .joint_moves import faces, find_barred
+from .task_assignment import assign_env, clear_hands, job_time, take_stock
 
 RELIED = 30  # steps for which a player relies on a stranger after its last action at a pot or serving cell
 STILL = 3  # steps without a move after which a stranger is walked around

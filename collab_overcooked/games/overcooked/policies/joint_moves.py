@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    HAND_END,
-    MAX_INGREDIENTS,
-    NOTHING,
-    Item,
-    Param,
-    Player,
-    Terrain,
-    Thing,
-)
-from collab_overcooked.games.overcooked.engine.rules import can_interact, ingredients_in, is_full, is_idle
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
+
+from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Item, Param, Player, Terrain, Thing
+from ..engine.rules import can_interact, ingredients_in, is_full, is_idle
+from .assignment_arrays import (
     AHEAD,
     BASE,
     DISH,
@@ -37,8 +31,6 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     shut,
     travel,
 )
-from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

@@ -16,33 +16,6 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.overcooked.engine.constants import (
-    HAND_END,
-    MAX_INGREDIENTS,
-    NOTHING,
-    Action,
-    Clock,
-    Item,
-    Player,
-    Terrain,
-    Thing,
-)
-from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    DISH,
-    FAR,
-    INTERACT,
-    SOUP,
-    STAY,
-    Array,
-    Goal,
-    Station,
-    fill_field,
-    make_scratch,
-    shut,
-)
-from collab_overcooked.games.overcooked.policies.greedy import GreedyPolicy, assigner
-from collab_overcooked.games.overcooked.policies.joint_moves import can_act, faces, move_together, send, station_answers
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel
@@ -52,6 +25,12 @@ from collab_overcooked.policies.noisy import NoisyPolicy, noisy_from_text
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
+
+from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Action, Clock, Item, Player, Terrain, Thing
+from ..engine.rules import ingredients_in, is_idle, is_ready
+from .assignment_arrays import DISH, FAR, INTERACT, SOUP, STAY, Array, Goal, Station, fill_field, make_scratch, shut
+from .greedy import GreedyPolicy, assigner
+from .joint_moves import can_act, faces, move_together, send, station_answers
 
 # What things are worth, in thousandths of a soup delivered.
 SERVED = 1000

@@ -10,8 +10,10 @@ Kernels here are compiled like the rules (see ``kernels.jit``): no allocation, a
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, Frame, Item, Param, Player, Terrain, Thing
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
+from collab_overcooked.kernels.jit import kernel
+
+from ..engine.constants import NOTHING, Frame, Item, Param, Player, Terrain, Thing
+from .assignment_arrays import (
     AHEAD,
     DISH,
     FAR,
@@ -33,7 +35,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     survey,
     travel,
 )
-from collab_overcooked.games.overcooked.policies.joint_moves import (
+from .joint_moves import (
     best_counter,
     best_pot,
     best_serving,
@@ -48,7 +50,6 @@ from collab_overcooked.games.overcooked.policies.joint_moves import (
     send,
     send_carrier,
 )
-from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

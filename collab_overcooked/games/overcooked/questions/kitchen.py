@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, Object, Terrain
-from collab_overcooked.games.overcooked.questions.search import First, JointSearch
-from collab_overcooked.games.overcooked.text.text import object_name
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
+
+from ..engine.constants import NOTHING, Object, Terrain
+from ..text.text import object_name
+from .search import First, JointSearch
 
 ENV_ID = "Overcooked-v0"
 WAIT, AWAY = "wait", "move away"

@@ -14,20 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    HAND_END,
-    IDLE,
-    MAX_INGREDIENTS,
-    Action,
-    Clock,
-    Item,
-    Player,
-    Terrain,
-    Thing,
-)
-from collab_overcooked.games.overcooked.engine.observation_layout import measure_ways
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.policies.search.simulator import empty_fork
+
+from ..engine.constants import HAND_END, IDLE, MAX_INGREDIENTS, Action, Clock, Item, Player, Terrain, Thing
+from ..engine.observation_layout import measure_ways
 
 Array = np.ndarray
 FAR = 1 << 12

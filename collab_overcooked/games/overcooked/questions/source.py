@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, Terrain
-from collab_overcooked.games.overcooked.questions import text
-from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
-from collab_overcooked.games.overcooked.questions.search import First, Goal, Solution, TooLarge
-from collab_overcooked.games.overcooked.text.text import NAMES
 from collab_overcooked.questions.facts import Fact, draw_fact, numbers_around
 from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
+
+from ..engine.constants import MAX_INGREDIENTS, Terrain
+from ..text.text import NAMES
+from . import text
+from .kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
+from .search import First, Goal, Solution, TooLarge
 
 State = Mapping[str, Any]
 MIN_STEPS = 3  # of a route that is asked for; shorter ones can be seen at once

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, SYMBOLS, Frame
-from collab_overcooked.games.overcooked.questions.kitchen import WAIT, Kitchen
-from collab_overcooked.games.overcooked.questions.search import Goal
-from collab_overcooked.games.overcooked.text.text import NAMES
 from collab_overcooked.questions import items
 
+from ..engine.constants import MAX_INGREDIENTS, SYMBOLS, Frame
+from ..text.text import NAMES
+from .kitchen import WAIT, Kitchen
+from .search import Goal
+
 State = Mapping[str, Any]
-GOALS = {
-    Goal.DELIVER: "the next soup to be delivered",
-    Goal.START: "the next pot to begin to cook",
-}
+GOALS = {Goal.DELIVER: "the next soup to be delivered", Goal.START: "the next pot to begin to cook"}
 PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
 TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
 

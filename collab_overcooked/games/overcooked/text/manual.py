@@ -6,30 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import (
-    LETTERS,
-    MAX_INGREDIENTS,
-    NOTHING,
-    Clock,
-    Frame,
-    Kind,
-    Object,
-    Param,
-    Rules,
-)
-from collab_overcooked.games.overcooked.engine.solvability import FLOOR
-from collab_overcooked.games.overcooked.engine.spec import Layout
-from collab_overcooked.games.overcooked.engine.state import State
-from collab_overcooked.games.overcooked.text.text import (
-    MOVES,
-    NAMES,
-    TITLES,
-    OvercookedText,
-    greeting,
-    object_name,
-    soup_text,
-)
 from collab_overcooked.kernels.macro_actions import MEDIUM
+
+from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, Kind, Object, Param, Rules
+from ..engine.solvability import FLOOR
+from ..engine.spec import Layout
+from ..engine.state import State
+from .text import MOVES, NAMES, TITLES, OvercookedText, greeting, object_name, soup_text
 
 Array = np.ndarray
 

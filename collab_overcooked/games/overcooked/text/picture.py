@@ -7,9 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from collab_overcooked.games.overcooked.engine.constants import IDLE
-from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout
-from collab_overcooked.games.overcooked.text.text import soup_text
 from collab_overcooked.render.model import (
     FLOORS,
     GOOD,
@@ -31,6 +28,10 @@ from collab_overcooked.render.model import (
     held_spans,
     initials,
 )
+
+from ..engine.constants import IDLE
+from ..engine.spec import SOUPS, Layout
+from .text import soup_text
 
 SHOWN_ORDERS = 4  # orders with a line of their own; the others are counted
 PANEL = 24  # width, font sizes

@@ -10,7 +10,12 @@ import numpy as np
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
+from collab_overcooked.kernels.grid import Direction
+from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
+
+from ..engine.constants import (
     FIRST_ROWS,
     HAND_END,
     IDLE,
@@ -28,12 +33,8 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.games.overcooked.engine.rules import is_ready
-from collab_overcooked.games.overcooked.engine.state import State
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
-from collab_overcooked.kernels.grid import Direction
-from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
+from ..engine.rules import is_ready
+from ..engine.state import State
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as the score
 OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}

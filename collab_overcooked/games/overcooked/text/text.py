@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.overcooked.engine.constants import (
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.kernels.grid import Direction, cell_ahead
+from collab_overcooked.kernels.jit import row_at
+from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
+
+from ..engine.constants import (
     BLOCKED,
     FIRST_ROWS,
     HAND_END,
@@ -40,7 +45,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Thing,
     Verb,
 )
-from collab_overcooked.games.overcooked.engine.directives import (
+from ..engine.directives import (
     had_effect,
     mark_floor,
     mask_directives,
@@ -48,14 +53,10 @@ from collab_overcooked.games.overcooked.engine.directives import (
     measure_objects,
     nearest_counter,
 )
-from collab_overcooked.games.overcooked.engine.macro_actions import judge_action
-from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
-from collab_overcooked.games.overcooked.engine.solvability import FLOOR, flood, neighbours
-from collab_overcooked.games.overcooked.text.scene import OvercookedScenes
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.kernels.grid import Direction, cell_ahead
-from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
+from ..engine.macro_actions import judge_action
+from ..engine.rules import ingredients_in, is_idle, is_ready
+from ..engine.solvability import FLOOR, flood, neighbours
+from .scene import OvercookedScenes
 
 Array = np.ndarray
 MENU = "You can:"  # before the directives that are possible

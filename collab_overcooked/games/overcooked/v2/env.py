@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.overcooked.engine.constants import HORIZON, Action, Reason
-from collab_overcooked.games.overcooked.engine.state import Out
-from collab_overcooked.games.overcooked.v2.engine import rules
-from collab_overcooked.games.overcooked.v2.engine.compile import compile_layout
-from collab_overcooked.games.overcooked.v2.engine.config import OvercookedV2Config
-from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Event, Param, Player
-from collab_overcooked.games.overcooked.v2.engine.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.v2.engine.state import State
-from collab_overcooked.games.overcooked.v2.engine.step import observe_batch, reset_batch, step_batch
-from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.render.model import Sheet
+
+from ..engine.constants import HORIZON, Action, Reason
+from ..engine.state import Out
+from .engine import rules
+from .engine.compile import compile_layout
+from .engine.config import OvercookedV2Config
+from .engine.constants import Clock, Event, Param, Player
+from .engine.spec import Layout, load_kitchen
+from .engine.state import State
+from .engine.step import observe_batch, reset_batch, step_batch
+from .text.text import OvercookedV2Text
 
 
 class OvercookedV2(OvercookedV2Text):
@@ -70,6 +71,6 @@ class OvercookedV2(OvercookedV2Text):
         return f"step {timestep}"
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        from collab_overcooked.games.overcooked.v2.text.picture import picture
+        from .text.picture import picture
 
         return picture(self, scene, seat)

@@ -11,10 +11,6 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import ComparisonBudget
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import load_checked
-from collab_overcooked.games.overcooked.engine.constants import HORIZON
-from collab_overcooked.games.overcooked.engine.spec import layouts as classic_layouts
-from collab_overcooked.games.overcooked.suite import LayoutOptions, SoupSuite
-from collab_overcooked.games.overcooked.v2.engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml
@@ -22,6 +18,11 @@ from collab_overcooked.io.options import read_names
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
+
+from ..engine.constants import HORIZON
+from ..engine.spec import layouts as classic_layouts
+from ..suite import LayoutOptions, SoupSuite
+from .engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 
 ENV_ID = "OvercookedV2-v0"
 PAPER = (
@@ -62,13 +63,7 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFin
 
 
 LAYOUT = DocumentKind(
-    "v2-layout",
-    FOLDER,
-    KEYS,
-    check_layouts,
-    "Plays it with everything in view.",
-    LayoutOptions,
-    fits=fits,
+    "v2-layout", FOLDER, KEYS, check_layouts, "Plays it with everything in view.", LayoutOptions, fits=fits
 )
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine import rules
-from collab_overcooked.games.rooms.engine.config import RANDOM, RoomsConfig
-from collab_overcooked.games.rooms.engine.constants import (
+from collab_overcooked.io.checks import near_matches
+
+from . import rules
+from .config import RANDOM, RoomsConfig
+from .constants import (
     FREE,
     NOTHING,
     STAY,
@@ -23,9 +25,8 @@ from collab_overcooked.games.rooms.engine.constants import (
     RoomColumn,
     Sight,
 )
-from collab_overcooked.games.rooms.engine.spec import RoomLayout, load_rooms
-from collab_overcooked.games.rooms.engine.state import Tables
-from collab_overcooked.io.checks import near_matches
+from .spec import RoomLayout, load_rooms
+from .state import Tables
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from collab_overcooked.games.rooms.engine.constants import MAX_PLAYERS, Adversary, Exchange, Reward, Sight
 from collab_overcooked.io.config import Config, choice, integer, unchecked
+
+from .constants import MAX_PLAYERS, Adversary, Exchange, Reward, Sight
 
 PRESETS = ("code2024", "paper2023")
 RANDOM = "random"

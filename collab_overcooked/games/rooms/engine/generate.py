@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, Goal
-from collab_overcooked.games.rooms.engine.solvability import SolvabilityReport, prove_solvability
 from collab_overcooked.io.checks import parse_integer
+
+from .constants import MAX_DOORS, Goal
+from .solvability import SolvabilityReport, prove_solvability
 
 TRIES = 400  # layouts drawn before generation fails
 MAX_GENERATED = 14  # rooms; solving larger layouts exactly takes too long

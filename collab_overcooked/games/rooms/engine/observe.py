@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.rooms.engine.constants import (
-    NOTHING,
-    STAY,
-    Clock,
-    Generator,
-    Param,
-    Player,
-    RoomColumn,
-    Sight,
-)
-from collab_overcooked.games.rooms.engine.rules import generator_in
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers, index
 from collab_overcooked.kernels.jit import kernel
+
+from .constants import NOTHING, STAY, Clock, Generator, Param, Player, RoomColumn, Sight
+from .rules import generator_in
 
 
 def highest_numbers(tables: Any) -> list[int]:

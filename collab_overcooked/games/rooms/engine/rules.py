@@ -6,7 +6,11 @@ moves.
 
 from __future__ import annotations
 
-from collab_overcooked.games.rooms.engine.constants import (
+from collab_overcooked.kernels.arrays import index
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import (
     FREE,
     NEVER,
     NOTHING,
@@ -26,9 +30,6 @@ from collab_overcooked.games.rooms.engine.constants import (
     Reward,
     RoomColumn,
 )
-from collab_overcooked.kernels.arrays import index
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import draw_below
 
 # ------------------------------------------------------------------------------------------- rooms and doors
 

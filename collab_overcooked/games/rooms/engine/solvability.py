@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine.compile import Compiled, compile_rooms
-from collab_overcooked.games.rooms.engine.config import RANDOM, CaptureConfig, EscapeConfig
-from collab_overcooked.games.rooms.engine.constants import (
-    NOTHING,
-    UNREACHABLE,
-    Clock,
-    Generator,
-    Goal,
-    Player,
-    RoomColumn,
-)
-from collab_overcooked.games.rooms.engine.solver import EPSILON, Solution, solve, start_of
-from collab_overcooked.games.rooms.engine.spec import load_rooms
+from .compile import Compiled, compile_rooms
+from .config import RANDOM, CaptureConfig, EscapeConfig
+from .constants import NOTHING, UNREACHABLE, Clock, Generator, Goal, Player, RoomColumn
+from .solver import EPSILON, Solution, solve, start_of
+from .spec import load_rooms
 
 CONFIGS: dict[Goal, Any] = {Goal.CAPTURE: CaptureConfig, Goal.ESCAPE: EscapeConfig}
 EXACT = 1e-6  # tolerance of claimed figures

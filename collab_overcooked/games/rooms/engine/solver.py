@@ -19,22 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import (
-    NEVER,
-    NOTHING,
-    TURNS,
-    Clock,
-    Generator,
-    Goal,
-    Outcome,
-    Param,
-    Player,
-)
-from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
-from collab_overcooked.games.rooms.engine.step import expand_batch, reset_batch, settle_batch, survey_batch
 from collab_overcooked.kernels.arrays import Array, allocate
 from collab_overcooked.kernels.bound import bind
+
+from .compile import Compiled
+from .constants import NEVER, NOTHING, TURNS, Clock, Generator, Goal, Outcome, Param, Player
+from .state import Out, State, sizes_of
+from .step import expand_batch, reset_batch, settle_batch, survey_batch
 
 MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
 LONG = 500_000  # transitions from which a terminal is told how far it is, a second

@@ -9,9 +9,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, MAX_PLAYERS, MAX_ROOMS, Goal
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
+
+from .constants import MAX_DOORS, MAX_PLAYERS, MAX_ROOMS, Goal
 
 FOLDER = "rooms"
 KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine.constants import Clock, EventColumn, Generator, Player
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import Clock, EventColumn, Generator, Player
 
 
 class Tables(NamedTuple):

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.rooms.engine.constants import (
-    NOTHING,
-    STAY,
-    Adversary,
-    Clock,
-    EventColumn,
-    Generator,
-    Goal,
-    Outcome,
-    Param,
-    Player,
-)
-from collab_overcooked.games.rooms.engine.observe import encode_seat, forget, remember, write_mask
-from collab_overcooked.games.rooms.engine.rules import (
+from collab_overcooked.kernels.arrays import index
+from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.rng import draw_below
+
+from .constants import NOTHING, STAY, Adversary, Clock, EventColumn, Generator, Goal, Outcome, Param, Player
+from .observe import encode_seat, forget, remember, write_mask
+from .rules import (
     act,
     chase,
     count_ways,
@@ -32,10 +25,7 @@ from collab_overcooked.games.rooms.engine.rules import (
     team_reward,
     why_refused,
 )
-from collab_overcooked.games.rooms.engine.worst import state_key, worst_way
-from collab_overcooked.kernels.arrays import index
-from collab_overcooked.kernels.jit import kernel, row_at
-from collab_overcooked.kernels.rng import draw_below
+from .worst import state_key, worst_way
 
 
 @kernel

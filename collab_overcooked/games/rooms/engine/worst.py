@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.rooms.engine.constants import (
-    NEVER,
-    NOTHING,
-    Adversary,
-    Clock,
-    Exchange,
-    Generator,
-    Goal,
-    Param,
-    Player,
-    RoomColumn,
-)
-from collab_overcooked.games.rooms.engine.rules import distance_to_players, is_caught, is_repaired
 from collab_overcooked.kernels.jit import kernel
+
+from .constants import NEVER, NOTHING, Adversary, Clock, Exchange, Generator, Goal, Param, Player, RoomColumn
+from .rules import distance_to_players, is_caught, is_repaired
 
 
 @kernel

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.rooms.engine.solver import JointValues, Solution, solve
+
+from ..engine.solver import JointValues, Solution, solve
 
 GAMES = ("CollabCapture-v0", "CollabEscape-v0")
 HASTE = 1e-4  # cost of a turn in probability of success; small, so that turns only break ties

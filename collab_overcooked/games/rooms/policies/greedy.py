@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
-from collab_overcooked.games.rooms.policies.exact import check_game
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+
+from ..engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
+from .exact import check_game
 
 
 class GreedyPolicy(Silent):

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine.solver import EPSILON, JointValues
-from collab_overcooked.games.rooms.policies.exact import check_game, exact_values, worth
-from collab_overcooked.games.rooms.policies.greedy import GreedyPolicy
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies import noisy
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+
+from ..engine.solver import EPSILON, JointValues
+from .exact import check_game, exact_values, worth
+from .greedy import GreedyPolicy
 
 BELIEFS = 32  # states sampled per decision with limited sight
 PARTNERS = ("best", "uniform")

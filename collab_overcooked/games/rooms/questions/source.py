@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.games.rooms.engine.solver import Solution, solve
-from collab_overcooked.games.rooms.engine.state import State
-from collab_overcooked.games.rooms.questions.facts import facts
 from collab_overcooked.questions.facts import draw_fact
 from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
+
+from ..engine.solver import Solution, solve
+from ..engine.state import State
+from .facts import facts
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 SceneState = Mapping[str, Any]

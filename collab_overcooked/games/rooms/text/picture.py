@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any
 
-from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.io.text import plural
 from collab_overcooked.render.model import (
     BAD,
@@ -32,6 +31,8 @@ from collab_overcooked.render.model import (
     clock,
     initials,
 )
+
+from ..engine.spec import RoomLayout
 
 COOK = 0.52  # tiles
 NEARER = 0.72  # scale of the layout's distances, so that rooms and players are large

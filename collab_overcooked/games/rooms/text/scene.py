@@ -11,13 +11,14 @@ from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows, write_scene
-from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import Adversary, Clock, Generator, Goal, Outcome, Param, Player
-from collab_overcooked.games.rooms.engine.spec import RoomLayout
-from collab_overcooked.games.rooms.engine.state import State
-from collab_overcooked.games.rooms.engine.step import settle_batch
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, record
+
+from ..engine.compile import Compiled
+from ..engine.constants import Adversary, Clock, Generator, Goal, Outcome, Param, Player
+from ..engine.spec import RoomLayout
+from ..engine.state import State
+from ..engine.step import settle_batch
 
 
 class RoomScene(CompiledGame):

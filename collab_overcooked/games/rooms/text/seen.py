@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.rooms.engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
-from collab_overcooked.games.rooms.engine.state import State
-from collab_overcooked.games.rooms.engine.step import settle_batch
-from collab_overcooked.games.rooms.text.scene import RoomScene
-from collab_overcooked.games.rooms.text.text import MENU
 from collab_overcooked.kernels.arrays import Array
+
+from ..engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
+from ..engine.state import State
+from ..engine.step import settle_batch
+from .scene import RoomScene
+from .text import MENU
 
 
 class RoomView(SeatView):

@@ -11,21 +11,13 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import (
-    STAY,
-    Clock,
-    Deed,
-    EventColumn,
-    Generator,
-    Goal,
-    Player,
-    Reason,
-)
-from collab_overcooked.games.rooms.engine.spec import RoomLayout
-from collab_overcooked.games.rooms.engine.state import Out, State
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import in_drawn_order, plural
+
+from ..engine.compile import Compiled
+from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Player, Reason
+from ..engine.spec import RoomLayout
+from ..engine.state import Out, State
 
 STAYS = {Goal.CAPTURE: "stay", Goal.ESCAPE: "wait"}
 MENU = "You can:"

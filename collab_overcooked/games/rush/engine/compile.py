@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.config import RushConfig
-from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
-from collab_overcooked.games.rush.engine.spec import Scenario
-from collab_overcooked.games.rush.engine.state import Tables
 from collab_overcooked.io.checks import quote_value
+
+from .config import RushConfig
+from .constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
+from .spec import Scenario
+from .state import Tables
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.rush.engine.constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS, Mask, Reward
 from collab_overcooked.io.config import Config, choice, integer, unchecked
+
+from .constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS, Mask, Reward
 
 
 @dataclass(frozen=True)

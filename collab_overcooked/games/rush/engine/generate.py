@@ -13,19 +13,11 @@ from typing import Any
 
 import yaml
 
-from collab_overcooked.games.rush.engine.search import BUDGET
-from collab_overcooked.games.rush.engine.solvability import claim_of, prove_solvability
-from collab_overcooked.games.rush.engine.spec import (
-    AREA_KEYS,
-    INGREDIENTS,
-    RECIPE_KEYS,
-    SPICES,
-    Area,
-    EpisodeSpec,
-    Scenario,
-    load_scenario,
-)
 from collab_overcooked.io.checks import parse_integer
+
+from .search import BUDGET
+from .solvability import claim_of, prove_solvability
+from .spec import AREA_KEYS, INGREDIENTS, RECIPE_KEYS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
 
 _NAMES = {  # of dishes by main ingredient
     "meat": "Meatballs, Goulash, Beef Stew, Schnitzel, Shepherds Pie, Hamburger, Moussaka, Pot au Feu, Chili con Carne",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.rush.engine.constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
-from collab_overcooked.games.rush.engine.rules import why_invalid, would_ruin
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
+
+from .constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
+from .rules import why_invalid, would_ruin
 
 ORDER_FEATURES = 7  # in addition to the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
 AREA_FEATURES = 5  # in addition to the stock: pantry, spicebag, stove, action spaces left, action spaces per turn

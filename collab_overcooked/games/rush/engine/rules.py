@@ -7,22 +7,10 @@ row of it, ``stock`` (P, K), ``shelf`` a row of it, ``spaces`` (P,) action space
 
 from __future__ import annotations
 
-from collab_overcooked.games.rush.engine.constants import (
-    FIRST_ID,
-    NO_ACTION,
-    NOTHING,
-    Area,
-    Clock,
-    Dish,
-    EventColumn,
-    Kind,
-    Order,
-    Param,
-    Reason,
-    Verb,
-)
 from collab_overcooked.kernels.events import clear_event
 from collab_overcooked.kernels.jit import kernel
+
+from .constants import FIRST_ID, NO_ACTION, NOTHING, Area, Clock, Dish, EventColumn, Kind, Order, Param, Reason, Verb
 
 MAX_SHAPED = 9  # limit of the shaped reward of one order, in tenths
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from collab_overcooked.games.rush.engine.compile import compile_scenario
-from collab_overcooked.games.rush.engine.config import RushConfig
-from collab_overcooked.games.rush.engine.search import BUDGET, Solution, Solver, start_of
-from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.text import plural
+
+from .compile import compile_scenario
+from .config import RushConfig
+from .search import BUDGET, Solution, Solver, start_of
+from .spec import EpisodeSpec, Scenario
 
 CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 

@@ -8,9 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.rush.engine.constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
+
+from .constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS
 
 FOLDER = "rush"
 INGREDIENTS = ("meat", "carrot", "lettuce", "bread", "pasta", "cheese")  # the paper's

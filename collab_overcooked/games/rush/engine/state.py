@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import NOTHING, Clock, EventColumn, Order
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import NOTHING, Clock, EventColumn, Order
 
 Array = np.ndarray
 

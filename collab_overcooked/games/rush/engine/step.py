@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import Clock, EventColumn, Param, Reward
-from collab_overcooked.games.rush.engine.observe import observe_env
-from collab_overcooked.games.rush.engine.rules import (
-    act,
-    begin_event,
-    end_slot,
-    is_decided,
-    next_episode,
-    open_orders,
-    refill_spaces,
-)
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import Clock, EventColumn, Param, Reward
+from .observe import observe_env
+from .rules import act, begin_event, end_slot, is_decided, next_episode, open_orders, refill_spaces
 
 TENTHS = 10  # per point
 

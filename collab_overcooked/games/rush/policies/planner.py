@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
-from collab_overcooked.games.rush.engine.rules import would_ruin
-from collab_overcooked.games.rush.engine.search import Solution, Solver
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
+
+from ..engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
+from ..engine.rules import would_ruin
+from ..engine.search import Solution, Solver
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
 FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # priority of actions for an order

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.lexicon import translator_of
-from collab_overcooked.games.rush.engine.constants import Reason
-from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.policies.api import Lesson, Policy
 from collab_overcooked.policies.parameters import refuse_text
+
+from ..engine.constants import Reason
+from ..text.episode_record import RushEvent, RushRecord
 
 UNEQUAL = 0.75  # balance below which work counts as unequal
 

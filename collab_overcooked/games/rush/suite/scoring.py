@@ -14,9 +14,6 @@ from operator import attrgetter
 from typing import Any, get_args
 
 from collab_overcooked.game_record import NO_TEACHER
-from collab_overcooked.games.rush.engine.spec import scenarios
-from collab_overcooked.games.rush.options import Attribution
-from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -25,6 +22,10 @@ from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.teams import team_text
+
+from ..engine.spec import scenarios
+from ..options import Attribution
+from ..text.episode_record import RushEvent, RushRecord
 
 AXES = ("scenario", "agents")
 

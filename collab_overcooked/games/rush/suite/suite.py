@@ -17,12 +17,6 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Suite, check_names, load_checked
 from collab_overcooked.game_record import NO_TEACHER, PLAIN
-from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario, scenarios
-from collab_overcooked.games.rush.options import DOMAINS, SCENARIOS
-from collab_overcooked.games.rush.suite import tables
-from collab_overcooked.games.rush.suite.scoring import AXES, RoundScore, score_records, teacher_text
-from collab_overcooked.games.rush.text.episode_record import RushRecord
-from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
 from collab_overcooked.io.files import write_atomic
@@ -36,6 +30,13 @@ from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teaching import Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size
 
+from ..engine.spec import FOLDER, KEYS, load_scenario, scenarios
+from ..options import DOMAINS, SCENARIOS
+from ..text.episode_record import RushRecord
+from ..text.text import scenario_text
+from . import tables
+from .scoring import AXES, RoundScore, score_records, teacher_text
+
 NAME = "rush"
 
 
@@ -48,8 +49,8 @@ class ScenarioOptions:
 
 def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> DocumentFinding:
     """Prove what the team and a single agent can reach, and the claims of each file."""
-    from collab_overcooked.games.rush.engine.search import BUDGET
-    from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
+    from ..engine.search import BUDGET
+    from ..engine.solvability import prove_solvability, report_text
 
     budget = BUDGET if options.budget is None else options.budget
     reports = [prove_solvability(load_scenario(source), budget) for source in sources]
@@ -85,9 +86,9 @@ class ScenarioGenerator:
     budget: int | None = option(None, "Maximum states of each search.")
 
     def write(self, out: Path, command: str) -> DocumentFinding:
-        from collab_overcooked.games.rush.engine import generate
-        from collab_overcooked.games.rush.engine.search import BUDGET
-        from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
+        from ..engine import generate
+        from ..engine.search import BUDGET
+        from ..engine.solvability import prove_solvability, report_text
 
         check_yaml_path(out)
         wishes = ("tightness", "turns", "agents", "workers", "orders", "max_turns")

@@ -8,7 +8,14 @@ from functools import cache
 from operator import itemgetter
 
 from collab_overcooked.game_record import NO_TEACHER
-from collab_overcooked.games.rush.suite.scoring import (
+from collab_overcooked.io.text import plural
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.teams import team_text
+
+from ..text.episode_record import RushRecord
+from .scoring import (
     RoundScore,
     RushResult,
     RushSetting,
@@ -20,12 +27,6 @@ from collab_overcooked.games.rush.suite.scoring import (
     settings_of,
     termination,
 )
-from collab_overcooked.games.rush.text.episode_record import RushRecord
-from collab_overcooked.io.text import plural
-from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
-from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.teams import team_text
 
 
 def scorecard(game: str, result: RushResult) -> Scorecard:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.games.rush.engine.spec import Recipe, Scenario
 from collab_overcooked.render.model import (
     BAD,
     FAINT,
@@ -33,6 +32,8 @@ from collab_overcooked.render.model import (
     initials,
     seat_colour,
 )
+
+from ..engine.spec import Recipe, Scenario
 
 GOODS_IN_LINE = 3  # goods per row of an area's stock
 CAPTION = 0.45  # tiles below an area, for the name of its station

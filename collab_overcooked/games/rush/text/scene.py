@@ -10,14 +10,15 @@ import numpy as np
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, Rows
-from collab_overcooked.games.rush.engine.compile import Compiled
-from collab_overcooked.games.rush.engine.constants import Clock, Kind, Order, Param
-from collab_overcooked.games.rush.engine.rules import MAX_SHAPED, count_orders
-from collab_overcooked.games.rush.engine.spec import Recipe, Scenario
-from collab_overcooked.games.rush.engine.state import State
 from collab_overcooked.io.checks import index_of, near_matches
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import list_of, mapping_of, one_of, record
+
+from ..engine.compile import Compiled
+from ..engine.constants import Clock, Kind, Order, Param
+from ..engine.rules import MAX_SHAPED, count_orders
+from ..engine.spec import Recipe, Scenario
+from ..engine.state import State
 
 
 class RushScene(CompiledGame):

@@ -17,24 +17,16 @@ from msgspec import to_builtins
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.rush.engine.compile import Compiled
-from collab_overcooked.games.rush.engine.constants import (
-    NO_ACTION,
-    NOTHING,
-    Clock,
-    EventColumn,
-    Kind,
-    Param,
-    Reason,
-    Verb,
-)
-from collab_overcooked.games.rush.engine.observe import mask_actions
-from collab_overcooked.games.rush.engine.spec import Area, EpisodeSpec, Recipe, Scenario
-from collab_overcooked.games.rush.engine.state import Out, State
-from collab_overcooked.games.rush.text.episode_record import RushEvent, RushRecord
 from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.text import in_drawn_order, join_and, plural
 from collab_overcooked.kernels.jit import row_at
+
+from ..engine.compile import Compiled
+from ..engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Kind, Param, Reason, Verb
+from ..engine.observe import mask_actions
+from ..engine.spec import Area, EpisodeSpec, Recipe, Scenario
+from ..engine.state import Out, State
+from .episode_record import RushEvent, RushRecord
 
 LABELS = {
     Verb.TAKE_INGREDIENTS: "take the ingredients of {order} at {area}",

@@ -114,11 +114,7 @@ def test_apply_interact_takes_soup_and_puts_things_down():
 def test_points_for():
     dish = "a east holds dish onion onion {}"
     rows = ROOM.replace("0a  W", "0  aX")
-    for name, options, points in (
-        ("onion", {}, 20),
-        ("tomato", {}, 0),
-        ("tomato", {"negative_rewards": True}, -20),
-    ):
+    for name, options, points in (("onion", {}, 20), ("tomato", {}, 0), ("tomato", {"negative_rewards": True}, -20)):
         film = Film(world(dish.format(name), rows=rows), **options).play("I")
         assert film.paid == [[points, points]] and film.facts == ["a east"]
         assert film.scene["delivered"] == (name == "onion") and film.scene["score"] == points

@@ -81,10 +81,7 @@ def test_random_starts_stay_in_their_rooms_and_draw_all_recipes():
     env = BatchEnv(game, 400)
     env.reset(0)
     places = [{(int(x), int(y)) for x, y in env.state.players[:, seat, :2]} for seat in (0, 1)]
-    assert places == [
-        {(x, y) for x in (1, 2) for y in (1, 2, 3)},
-        {(x, y) for x in (5, 6) for y in (1, 2, 3)},
-    ]
+    assert places == [{(x, y) for x in (1, 2) for y in (1, 2, 3)}, {(x, y) for x in (5, 6) for y in (1, 2, 3)}]
     assert set(env.state.players[:, :, 2].reshape(-1).tolist()) == {0, 1, 2, 3}
     assert set(env.state.clock[:, 3].tolist()) == set(game.compiled.tables.recipes.tolist())
 

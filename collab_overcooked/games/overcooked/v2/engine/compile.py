@@ -8,24 +8,17 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.compile import number_regions
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, View
-from collab_overcooked.games.overcooked.engine.observation_layout import AXES, fill_view
-from collab_overcooked.games.overcooked.v2.engine.config import OvercookedV2Config
-from collab_overcooked.games.overcooked.v2.engine.constants import (
-    COOK_TIME,
-    COUNT,
-    FIRST,
-    SYMBOLS,
-    WRONG_PAYS,
-    Param,
-    Terrain,
-)
-from collab_overcooked.games.overcooked.v2.engine.spec import DIGITS, Layout, Recipe
-from collab_overcooked.games.overcooked.v2.engine.state import Tables
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.macro_actions import Level
+
+from ...engine.compile import number_regions
+from ...engine.constants import NOTHING, View
+from ...engine.observation_layout import AXES, fill_view
+from .config import OvercookedV2Config
+from .constants import COOK_TIME, COUNT, FIRST, SYMBOLS, WRONG_PAYS, Param, Terrain
+from .spec import DIGITS, Layout, Recipe
+from .state import Tables
 
 STATIC = (Terrain.COUNTER, Terrain.SERVING, Terrain.POT, Terrain.INDICATOR, Terrain.BUTTON, Terrain.PLATES)
 

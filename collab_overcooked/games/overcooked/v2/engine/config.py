@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.overcooked.engine.config import MAX_RADIUS
 from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
+
+from ...engine.config import MAX_RADIUS
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,14 @@ ingredient.
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, View
-from collab_overcooked.games.overcooked.engine.observe import copy_window, is_inside
-from collab_overcooked.games.overcooked.v2.engine.constants import (
-    COOKED,
-    COUNT,
-    PLATE,
-    Cell,
-    Clock,
-    Event,
-    Param,
-    Player,
-    Terrain,
-)
-from collab_overcooked.games.overcooked.v2.engine.rules import judge_interact, shows_recipe
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.kernels.jit import kernel
+
+from ...engine.constants import NOTHING, Action, View
+from ...engine.observe import copy_window, is_inside
+from .constants import COOKED, COUNT, PLATE, Cell, Clock, Event, Param, Player, Terrain
+from .rules import judge_interact, shows_recipe
 
 STATIC = 6  # channels of kinds of cells
 

@@ -6,9 +6,13 @@ and cells are bit fields, see ``constants``. ``env`` and ``out`` are rows of ``S
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, EventColumn, Reason
-from collab_overcooked.games.overcooked.engine.rules import lies_on_counter
-from collab_overcooked.games.overcooked.v2.engine.constants import (
+from collab_overcooked.kernels.grid import cell_ahead
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import draw_below
+
+from ...engine.constants import NOTHING, Action, EventColumn, Reason
+from ...engine.rules import lies_on_counter
+from .constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
     COOK_TIME,
@@ -30,9 +34,6 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     Player,
     Terrain,
 )
-from collab_overcooked.kernels.grid import cell_ahead
-from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import draw_below
 
 # ------------------------------------------------------------------------------------------- contents
 

@@ -9,8 +9,9 @@ from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
+
+from .constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 
 FOLDER = "overcooked_v2"
 KEYS = ("name", "description", "grid", "recipes", "possible_recipes", "starts_reversed")

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.v2.engine.constants import Cell, Clock, Player
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.rng import Rng
+
+from .constants import Cell, Clock, Player
 
 Array = np.ndarray
 

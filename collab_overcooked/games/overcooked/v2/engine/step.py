@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import FIRST_ID
-from collab_overcooked.games.overcooked.engine.rules import choose_primitives, move_players, start_anywhere
-from collab_overcooked.games.overcooked.engine.step import clear_pay, pay
-from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Param, Player, Terrain
-from collab_overcooked.games.overcooked.v2.engine.observe import observe_env
-from collab_overcooked.games.overcooked.v2.engine.rules import (
-    draw_recipe,
-    draw_thing,
-    fill_pot,
-    interact_in_turn,
-    learn_recipe,
-    permute_channels,
-    tick_cell,
-)
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at, unpack
+
+from ...engine.constants import FIRST_ID
+from ...engine.rules import choose_primitives, move_players, start_anywhere
+from ...engine.step import clear_pay, pay
+from .constants import Clock, Param, Player, Terrain
+from .observe import observe_env
+from .rules import draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels, tick_cell
 
 
 @kernel

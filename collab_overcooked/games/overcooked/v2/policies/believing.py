@@ -15,19 +15,20 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.overcooked.engine.constants import Action
-from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.overcooked.policies.planner import REPLAN_WIDTH, PlannerPolicy
-from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
-from collab_overcooked.games.overcooked.v2.engine.constants import COOK_TIME, INGREDIENTS, MAX_INGREDIENTS
-from collab_overcooked.games.overcooked.v2.engine.spec import names_of
-from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import find_ways
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
+
+from ...engine.constants import Action
+from ...env import Overcooked
+from ...policies.greedy import GreedyPolicy
+from ...policies.planner import REPLAN_WIDTH, PlannerPolicy
+from ..engine.compile import Compiled
+from ..engine.constants import COOK_TIME, INGREDIENTS, MAX_INGREDIENTS
+from ..engine.spec import names_of
+from ..text.scene import cells_in_view
 
 SYMBOLS = {" ": " ", "W": "X", "X": "S", "B": "D", "P": "P"}
 NAMES, PILES = ("onion", "tomato"), "OT"

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.games.overcooked.text.picture import (
-    crate,
-    food_icons,
-    kitchen_sheet,
-    list_card,
-    object_cell,
-    seated,
-)
-from collab_overcooked.games.overcooked.v2.engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
-from collab_overcooked.games.overcooked.v2.text.scene import cells_in_view
-from collab_overcooked.games.overcooked.v2.text.text import OvercookedV2Text, recipe_text, thing_text, unknown_text
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Progress, Sheet
+
+from ...text.picture import crate, food_icons, kitchen_sheet, list_card, object_cell, seated
+from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
+from .scene import cells_in_view
+from .text import OvercookedV2Text, recipe_text, thing_text, unknown_text
 
 SPRITES = {"W": "counter", "P": "pot", "B": "dishes", "X": "serving", "R": "counter", "L": "button"}
 TEXTS = {"W": "##"}

@@ -12,10 +12,14 @@ from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.overcooked.engine.constants import NOTHING
-from collab_overcooked.games.overcooked.text.scene import check_places
-from collab_overcooked.games.overcooked.v2.engine.compile import bits_of, kinds_of
-from collab_overcooked.games.overcooked.v2.engine.constants import (
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
+from collab_overcooked.kernels.grid import Direction
+
+from ...engine.constants import NOTHING
+from ...text.scene import check_places
+from ..engine.compile import bits_of, kinds_of
+from ..engine.constants import (
     BUTTON_TIME,
     COOK_TIME,
     COOKED,
@@ -29,12 +33,9 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     Player,
     Terrain,
 )
-from collab_overcooked.games.overcooked.v2.engine.spec import names_of
-from collab_overcooked.games.overcooked.v2.engine.state import State, Tables
-from collab_overcooked.games.overcooked.v2.engine.step import learn_batch
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
-from collab_overcooked.kernels.grid import Direction
+from ..engine.spec import names_of
+from ..engine.state import State, Tables
+from ..engine.step import learn_batch
 
 MAX_SCORE = 10**9
 SOUP = "soup"  # in a pot; on a plate it is a dish

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.engine.constants import EventColumn, Reason
-from collab_overcooked.games.overcooked.engine.state import Out
-from collab_overcooked.games.overcooked.text.text import MOVES, NAMES, PRIMITIVE_TEXTS, counted, greeting
-from collab_overcooked.games.overcooked.v2.engine.constants import (
+from ...engine.constants import EventColumn, Reason
+from ...engine.state import Out
+from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, counted, greeting
+from ..engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
     COOK_TIME,
@@ -21,9 +21,9 @@ from collab_overcooked.games.overcooked.v2.engine.constants import (
     Event,
     Param,
 )
-from collab_overcooked.games.overcooked.v2.engine.spec import Recipe, names_of
-from collab_overcooked.games.overcooked.v2.engine.state import State
-from collab_overcooked.games.overcooked.v2.text.scene import OvercookedV2Scenes
+from ..engine.spec import Recipe, names_of
+from ..engine.state import State
+from .scene import OvercookedV2Scenes
 
 THINGS = (
     *INGREDIENTS,
@@ -38,10 +38,7 @@ THINGS = (
     "pile",
     "ingredient",
 )
-REASONS = {
-    Reason.OK: "Accepted.",
-    Reason.NO_EFFECT: "An interact with the cell ahead would change nothing right now.",
-}
+REASONS = {Reason.OK: "Accepted.", Reason.NO_EFFECT: "An interact with the cell ahead would change nothing right now."}
 LABELS = {
     Event.INGREDIENT_PICKUP: "take ingredient",
     Event.PLATE_PICKUP: "take plate",

@@ -20,7 +20,7 @@ much time left.
 
 from __future__ import annotations
 
-from collab_overcooked.games.rush.engine.search.problem import BUDGET
-from collab_overcooked.games.rush.engine.search.solver import Solution, Solver, start_of
+from .problem import BUDGET
+from .solver import Solution, Solver, start_of
 
 __all__ = ["BUDGET", "Solution", "Solver", "start_of"]

@@ -5,9 +5,11 @@ It tries no move that an equal or better one replaces.
 
 from __future__ import annotations
 
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order, Param, Reason
-from collab_overcooked.games.rush.engine.rules import act, why_invalid
-from collab_overcooked.games.rush.engine.search.problem import (
+from collab_overcooked.kernels.jit import kernel, row_at
+
+from ..constants import NO_ACTION, Area, Clock, Dish, Kind, Order, Param, Reason
+from ..rules import act, why_invalid
+from .problem import (
     FOUND,
     GAVE_UP,
     HASH_FACTOR,
@@ -21,7 +23,6 @@ from collab_overcooked.games.rush.engine.search.problem import (
     time_suffices,
     total_need,
 )
-from collab_overcooked.kernels.jit import kernel, row_at
 
 
 @kernel

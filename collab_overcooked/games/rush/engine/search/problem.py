@@ -6,18 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import (
-    NO_ACTION,
-    Area,
-    Clock,
-    Dish,
-    Kind,
-    Order,
-    Param,
-)
-from collab_overcooked.games.rush.engine.rules import act, end_slot, is_in_stock
-from collab_overcooked.games.rush.engine.state import State, Tables
 from collab_overcooked.kernels.jit import kernel
+
+from ..constants import NO_ACTION, Area, Clock, Dish, Kind, Order, Param
+from ..rules import act, end_slot, is_in_stock
+from ..state import State, Tables
 
 Array = np.ndarray
 BUDGET = 1_000_000  # states after which a search gives up, about a minute

@@ -9,24 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
-from collab_overcooked.games.rush.engine.search.depth_first import search
-from collab_overcooked.games.rush.engine.search.problem import (
-    BUDGET,
-    FOUND,
-    GAVE_UP,
-    IMPOSSIBLE,
-    ROWS,
-    TRIAL,
-    Array,
-    Problem,
-    Stack,
-    skip_to_played,
-)
-from collab_overcooked.games.rush.engine.state import State, sizes_of
-from collab_overcooked.games.rush.engine.step import reset_env
 from collab_overcooked.kernels.arrays import allocate
 from collab_overcooked.kernels.jit import row_at
+
+from ..constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
+from ..state import State, sizes_of
+from ..step import reset_env
+from .depth_first import search
+from .problem import BUDGET, FOUND, GAVE_UP, IMPOSSIBLE, ROWS, TRIAL, Array, Problem, Stack, skip_to_played
 
 
 @dataclass(frozen=True)

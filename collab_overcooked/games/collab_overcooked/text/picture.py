@@ -232,7 +232,7 @@ def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = (), reci
 
     Args:
         kitchen: Specification of the kitchen.
-        scene: Result of ``state.decode``; a seat's scene gives a picture of the seat's knowledge.
+        scene: A scene, see ``CollabOvercookedScenes``; a seat's scene gives a picture of the seat's knowledge.
         hidden: Places of counters whose contents are not shown, as the seat cannot use them.
         recipes: Whether the seat knows recipes, which say what is served on a dish.
     """

@@ -220,7 +220,7 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
 
     Args:
         level: The level.
-        scene: A scene, see ``state.decode``.
+        scene: A scene, see ``CuisineScene``.
         names: Names of the agents.
         lifetimes: Full time of each order by name, for the bars; without it there are numbers only.
     """

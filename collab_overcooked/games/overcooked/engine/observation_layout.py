@@ -1,6 +1,6 @@
 """Layout of observations: shapes, templates and tables of distances for the chosen encoding.
 
-Only numbers that never change during a game are worked out here; ``observe.py`` and ``features.py`` fill in the rest.
+Only numbers that never change during a game are worked out here; ``observe.py`` fills in the rest.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A picture is centred on the player who sees: its own channels come first, its teammates' follow in seat order. All
 numbers are uint8; times stop at 255. Every picture is drawn anew: the part that never changes is copied from a
-template, then players and objects are put in. Rows of numbers are in ``features.py``.
+template, then players and objects are put in.
 
 Rewriting only what changed does not pay: in cramped_room, copying the template for two players takes 16 of the 100 ns
 of an observation, all that could be saved, while finding out what changed needs the same look at every counter.

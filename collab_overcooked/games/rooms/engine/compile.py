@@ -11,20 +11,7 @@ from collab_overcooked.io.checks import near_matches
 
 from . import rules
 from .config import RANDOM, RoomsConfig
-from .constants import (
-    FREE,
-    NOTHING,
-    STAY,
-    TURNS,
-    UNREACHABLE,
-    Adversary,
-    Exchange,
-    Goal,
-    Param,
-    Reward,
-    RoomColumn,
-    Sight,
-)
+from .constants import FREE, NOTHING, STAY, UNREACHABLE, Adversary, Exchange, Goal, Param, Reward, RoomColumn, Sight
 from .spec import RoomLayout, load_rooms
 from .state import Tables
 
@@ -138,7 +125,6 @@ def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: i
         Param,
         goal=goal,
         n_players=n_players,
-        horizon=TURNS,
         adversary=Adversary,
         adversary_start=level.adversary,
         doors_start=doors,

@@ -86,9 +86,6 @@ class EventColumn(IntEnum):
     SUBJECT = 7  # door or generator used
 
 
-FIRST_ID = 5  # columns of events from here on hold ids
-
-
 class Deed(IntEnum):
     """Effects of actions."""
 
@@ -109,23 +106,22 @@ class Reason(IntEnum):
 
 
 class Param(IntEnum):
-    """Entries of ``Tables.params`` (15,)."""
+    """Entries of ``Tables.params`` (14,)."""
 
     GOAL = 0  # see Goal
     N_PLAYERS = 1
-    HORIZON = 2
-    ADVERSARY = 3  # see Adversary
-    ADVERSARY_START = 4
-    DOORS_START = 5  # bits, see Clock.DOORS
-    EXCHANGE = 6  # see Exchange
-    FIXES = 7  # fixes needed per generator
-    FIX_BY_ONE = 8  # 1 if the same player must do all of them
-    LOSS_BY_ALL = 9  # 1 if the game is lost once all players are caught, 0 if one is enough
-    RANDOM_GENERATORS = 10
-    REWARD = 11  # see Reward
-    SIGHT = 12  # see Sight
-    FIX_FLAGS = 13  # 1 if, of several players fixing in one room, only the first is reported to have worked
-    N_DOORS = 14
+    ADVERSARY = 2  # see Adversary
+    ADVERSARY_START = 3
+    DOORS_START = 4  # bits, see Clock.DOORS
+    EXCHANGE = 5  # see Exchange
+    FIXES = 6  # fixes needed per generator
+    FIX_BY_ONE = 7  # 1 if the same player must do all of them
+    LOSS_BY_ALL = 8  # 1 if the game is lost once all players are caught, 0 if one is enough
+    RANDOM_GENERATORS = 9
+    REWARD = 10  # see Reward
+    SIGHT = 11  # see Sight
+    FIX_FLAGS = 12  # 1 if, of several players fixing in one room, only the first is reported to have worked
+    N_DOORS = 13
 
 
 class Adversary(IntEnum):

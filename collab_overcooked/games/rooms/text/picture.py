@@ -58,7 +58,7 @@ def picture(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Sheet:
 
     Args:
         level: The layout.
-        scene: A scene, see ``state.decode``, or one player's knowledge of it.
+        scene: A scene, see ``RoomScene``, or one player's knowledge of it.
         names: Names of the players.
     """
     corners, letters = places(level), initials(names)

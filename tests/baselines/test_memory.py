@@ -136,7 +136,7 @@ def test_it_computes_the_gru_of_torch():
 
 
 @pytest.mark.parametrize("mode", ["sample", "greedy"])
-@pytest.mark.parametrize("env_id", ["CollabOvercooked-v0", "CollabCapture-v0"])
+@pytest.mark.parametrize("env_id", ["CollabOvercooked-v0", pytest.param("CollabCapture-v0", marks=pytest.mark.slow)])
 def test_single_episodes_are_those_of_the_batch(tmp_path, env_id, mode):
     env = registry.make(env_id)
     a_policy(env.game, memory=8).save(tmp_path / "policy.npz")

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,6 +109,7 @@ def compare(compiled: Compiled, mine: tuple[bool, ...], start: State) -> None:
         assert solution.turns == fewest == int(end.clock[0, Clock.TURN] + (end.clock[0, Clock.WORKER] > 0))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(compiled=small_scenarios())
 def test_it_finds_what_looking_at_everything_finds(compiled: Compiled) -> None:

@@ -21,6 +21,7 @@ def test_planners_catch_the_thief_in_three_turns_and_greedy_hunters_too():
     assert play("CollabCapture-v0", ["greedy", "greedy"]).timesteps == 3
 
 
+@pytest.mark.slow
 def test_planners_escape_in_eight_turns_at_most():
     records = [play("CollabEscape-v0", ["planner", "planner"], seed) for seed in range(8)]
     assert all(record.success and 6 <= record.timesteps <= 8 for record in records)

@@ -28,6 +28,7 @@ def test_the_solver_plays_the_certified_optimum(play: Any, scenario: str, episod
     assert abs(np.diff(result["advanced"])) <= 1, "the work is shared"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "episode"), SCENARIOS)
 def test_selfish_play_is_one_agents_best(play: Any, scenario: str, episode: int) -> None:
     result = play("selfish", scenario=scenario, episode=episode)

@@ -8,7 +8,7 @@ a seat reads the observations of all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import prod, sqrt
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -22,10 +22,10 @@ from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.batched import Seat, Views
-from collab_overcooked.policies.observation import Observer, select_observation
-from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, read_policy
+from collab_overcooked.policies.api import EnvInfo, Seen, simulator_of
+from collab_overcooked.policies.batched import Views
+from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, read_policy
+from collab_overcooked.policies.trained import NetworkPolicy
 
 Array = np.ndarray
 
@@ -140,7 +140,8 @@ class TeamTransformer(nn.Module):
         """Return the network of a policy file."""
         (_, weights, size), meta = file.network.layers[0], file.meta
         width, agents = (int(number) for number in size)
-        if not 0 < width * prod(meta["observation_shape"]) <= len(weights):  # before memory is taken
+        largest = max(width, prod(meta["observation_shape"]), meta["n_actions"])
+        if not 0 < width * largest <= len(weights):  # before memory is taken
             raise ValueError(f"its transformer has {len(weights):,} weights, too few for width {width}")
         network = cls(
             meta["observation_shape"], meta["n_actions"], agents, width, file.network.activation, file.network.scale
@@ -162,8 +163,10 @@ class _Turn:
 _TURNS: WeakValueDictionary[int, _Turn] = WeakValueDictionary()  # by ``Simulator.env``
 
 
-class TransformerPolicy(Silent):
+class TransformerPolicy(NetworkPolicy):
     """Plays a policy file of a multi-agent transformer in all seats of a team.
+
+    Its input are the observations of all seats, then the actions of the seats before.
 
     Args:
         file: Policy file.
@@ -171,94 +174,53 @@ class TransformerPolicy(Silent):
     """
 
     name = "mat"
-    needs_simulator = batched = True
+    needs_simulator = True
 
     def __init__(self, file: PolicyFile, mode: str | None = None) -> None:
-        self.file, self.mode = file, mode or file.mode
+        super().__init__(file.meta, mode or file.mode)
         self._network = TeamTransformer.from_file(file)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Prepare for an episode; all seats must be held by this policy."""
-        meta, game = self.file.meta, info.game
-        if game.id != meta["env_id"] or game.n_agents != self._network.agents:
+        super().reset(seat, info, seed)
+        if info.game.n_agents != self._network.agents:
             raise ValueError(
-                f"policy {self.name!r}: it was trained on {meta['env_id']} with {self._network.agents} agents and "
-                f"cannot play {game.id} with {game.n_agents}"
+                f"policy {self.name!r}: trained with {self._network.agents} agents, here are {info.game.n_agents}"
             )
         if others := sorted({name for name in info.team if name != self.name}):
             raise ValueError(f"policy {self.name!r} plays all seats of a team; {others[0]!r} cannot sit beside it")
-        observer = Observer(game, select_observation(game.id, meta["env_kwargs"]))
-        variant = observer.variant
-        shape, actions = list(variant.single_observation_space.shape), variant.n_actions
-        if (shape, actions) != (meta["observation_shape"], meta["n_actions"]):
-            raise ValueError(
-                f"policy {self.name!r}: it was trained on another variant of {game.id}: observations of shape "
-                f"{meta['observation_shape']} and {meta['n_actions']} actions there, {shape} and {actions} here"
-            )
-        self.observer, self._simulator = observer, simulator_of(info, self.name)
+        self._simulator, self._out = simulator_of(info, self.name), self.observer.variant.alloc(1)[1]
         self._turn = _TURNS.setdefault(self._simulator.env, _Turn())
-        if self._turn.timestep >= 0:  # of an episode before in the same environment
-            self._turn.timestep, self._turn.actions = -1, {}
-        self._out, self._rng = variant.alloc(1)[1], self.generator(seed, seat)
+        self._turn.timestep = -1  # there may have been an episode before in the same environment
 
-    @staticmethod
-    def generator(seed: int, seat: int) -> np.random.Generator:
-        """Return the generator of an episode."""
-        return np.random.default_rng([seed, seat])
+    def inputs(self, views: Views, asked: Array, seat: int) -> Array:
+        return self._joined(views.observations(self.observer)[asked], views.joint[asked])
 
-    def logits(self, observations: Array, joint: Array, seat: int) -> Array:
-        """Return logits (B, A) of a seat for observations (B, N, ...) and actions (B, N), later ones arbitrary."""
-        network = self._network
-        with torch.inference_mode():
-            read = torch.from_numpy(observations.astype(np.float32)).view(-1, *network.input_shape)
-            logits: Array = network.decode(network.encode(read), torch.from_numpy(joint))[:, seat].numpy()
-        return logits
-
-    def seat_of(self, views: Views, seat: int, seeds: Mapping[int, int]) -> Seat:
-        """Return the policy in one seat of a batch of episodes."""
-        return TransformerSeat(self, views, seat, seeds)
-
-    def act(self, seen: Seen) -> int:
-        """Return the seat's action, given those that the seats before have chosen in this step."""
+    def observe(self, seen: Seen) -> Array:
         turn, fork = self._turn, self._simulator.fork(1, 0, cheat=True)
         if turn.timestep != seen.timestep:
             turn.timestep, turn.actions = seen.timestep, {}
         only = fork.masks[0].argmax(-1)  # of seats without a choice
         joint = np.array([[turn.actions.get(seat, int(action)) for seat, action in enumerate(only)]])
         self.observer.variant.bind_observe(fork.state, self._out)()
-        logits = self.logits(self._out.observations, joint, seen.seat)
-        chosen = choose(logits, seen.mask[None], self._rng, self.mode)
-        turn.actions[seen.seat] = int(chosen[0])
-        return int(chosen[0])
+        row: Array = self._joined(self._out.observations, joint)[0]
+        return row
 
+    @staticmethod
+    def _joined(observations: Array, joint: Array) -> Array:
+        return np.concatenate([observations.reshape(len(joint), -1).astype(np.float32), joint.astype(np.float32)], 1)
 
-class TransformerSeat:
-    """The policy in one seat of a batch of episodes, see ``batched.Seat``.
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        network, inputs = self._network, torch.from_numpy(observations)
+        with torch.inference_mode():
+            encoded = network.encode(inputs[:, : -network.agents].reshape(-1, *network.input_shape))
+            logits = network.decode(encoded, inputs[:, -network.agents :].long())[:, self._seat]
+        return logits.numpy(), state
 
-    Args:
-        policy: The policy, after a reset for this seat.
-        views: Observations of the episodes.
-        seat: Index of the agent.
-        seeds: Seed of the policy by episode.
-    """
-
-    def __init__(self, policy: TransformerPolicy, views: Views, seat: int, seeds: Mapping[int, int]) -> None:
-        self._policy, self._views, self._seat = policy, views, seat
-        self._rngs = {episode: policy.generator(seed, seat) for episode, seed in seeds.items()}
-
-    def restart(self, episode: int, seed: int) -> None:
-        """Draw from another generator."""
-        self._rngs[episode] = self._policy.generator(seed, self._seat)
-
-    def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
-        """Choose in all episodes at once, given what the seats before have chosen."""
-        policy, views = self._policy, self._views
-        logits = policy.logits(views.observations(policy.observer)[asked], views.joint[asked], self._seat)
-        chosen = [
-            choose(logits[k : k + 1], masks[episode][None], self._rngs[episode], policy.mode)[0]
-            for k, episode in enumerate(asked.tolist())
-        ]
-        return np.array(chosen)
+    def act(self, seen: Seen) -> int:
+        """Return the seat's action, which the seats after it read."""
+        self._turn.actions[seen.seat] = action = super().act(seen)
+        return action
 
 
 def from_text(text: str) -> TransformerPolicy:

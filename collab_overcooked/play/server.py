@@ -282,7 +282,7 @@ async def _host_game(request: Request) -> Response:
         return _response(UNKNOWN, "text/plain", 404)
     try:
         answer = await asyncio.to_thread(details, request.path_params["game"])
-    except ValueError as error:
+    except (ValueError, ImportError) as error:  # the card of the game shows it
         return _response(json.dumps({"error": str(error)}), "application/json", 404)
     return _response(json.dumps(answer), "application/json")
 

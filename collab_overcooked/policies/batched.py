@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -117,14 +117,6 @@ class Seat(Protocol):
         """
 
 
-@runtime_checkable
-class SeatsItself(Protocol):
-    """A policy that plays many episodes at once in a way of its own."""
-
-    def seat_of(self, views: Views, seat: int, seeds: Mapping[int, int]) -> Seat:
-        """Return the policy, after a reset for the seat, in all episodes; arguments as for ``NetworkSeat``."""
-
-
 class NetworkSeat:
     """A network in one seat of all episodes.
 
@@ -149,8 +141,7 @@ class NetworkSeat:
 
     def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Choose by one forward pass, or by one for each episode with memory, where roundings would add up."""
-        observations = self._views.observations(self._policy.observer)
-        seen = self._views.past.append_to(observations, self._policy.history)[asked, self._seat]
+        seen = self._policy.inputs(self._views, asked, self._seat)
         states = self._states[asked]
         size = 1 if states.shape[1] else ROWS
         parts = [self._policy.forward(seen[k : k + size], states[k : k + size]) for k in range(0, len(seen), size)]
@@ -219,7 +210,10 @@ def plays_in_batches(policy: Policy, env_id: str) -> bool:
 
 
 def _is_network(policy: Policy) -> bool:
-    return isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act
+    """Return whether a policy is a network whose decisions are ``NetworkPolicy.act`` of its inputs."""
+    kind: Any = type(policy)
+    known = isinstance(policy, NetworkPolicy)
+    return known and (kind.act is NetworkPolicy.act or kind.inputs is not NetworkPolicy.inputs)
 
 
 def make_seat(
@@ -247,6 +241,4 @@ def make_seat(
     policy = begin(*first)
     if isinstance(policy, NetworkPolicy) and _is_network(policy):
         return NetworkSeat(policy, views, seat, seeds)
-    if isinstance(policy, SeatsItself):
-        return policy.seat_of(views, seat, seeds)
     return PolicySeat(begin, {first[0]: policy} | {k: begin(k, seed) for k, seed in others}, views, seat)

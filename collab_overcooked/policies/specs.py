@@ -162,7 +162,7 @@ class PolicySpec:
         """Mode of a network that the text names, such as ``"greedy"``; empty if it leaves the mode to the file."""
         from collab_overcooked.policies.policy_file import MODES
 
-        is_network = self._builtin is not None and self._builtin.name in (*WEIGHT_FILES.values(), "mat")
+        is_network = self._builtin is not None and bool(self._builtin.files)
         named = [part.strip() for part in self.parameters.split(",")[1:]] if is_network else []
         return next((part for part in named if part in MODES), "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
+
+if TYPE_CHECKING:
+    from collab_overcooked.policies.batched import Views
 
 Array = np.ndarray
 
@@ -93,6 +96,11 @@ class NetworkPolicy(Silent):
         if self._observer is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._observer
+
+    def inputs(self, views: Views, asked: Array, seat: int) -> Array:
+        """Return the network's input in some episodes of a batch, given by their numbers, int64 (n,)."""
+        observations: Array = views.past.append_to(views.observations(self.observer), self.history)[asked, seat]
+        return observations
 
     def observe(self, seen: Seen) -> Array:
         """Return the network's input without the batch axis."""

@@ -74,7 +74,7 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
     Args:
         played: Run -> records.
     """
-    values = {run: list(map(_measure_all, records)) for run, records in played.items()}
+    values = {run: list(map(measure_all, records)) for run, records in played.items()}
     every = [episode for episodes in values.values() for episode in episodes]
     first = next(iter(played.values()))[0]
     names = [name for name in metrics_of(first.env_id) if any(name in episode for episode in every)]
@@ -87,7 +87,8 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
     return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
 
 
-def _measure_all(record: Record) -> dict[str, float]:
+def measure_all(record: Record) -> dict[str, float]:
+    """Return all scalar metrics that a record has."""
     with about(record):
         numbers = measure_numbers(record, tabulated(record))
     return {name: number for name, number in numbers.items() if number is not None}

@@ -18,14 +18,14 @@ from msgspec import Struct
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.io.files import file_digest, read_bytes, write_atomic
-from collab_overcooked.io.structs import Count, Name, Number, decode, encode
+from collab_overcooked.io.files import file_digest, write_atomic
+from collab_overcooked.io.structs import Count, Name, Number
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.registry import measure_numbers, tabulated
 from collab_overcooked.reporting.record_scoring import RecordScoring
+from collab_overcooked.reporting.results import measure_all
 from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.runner.env_variants import axis_values, by_variant, variant_of
-from collab_overcooked.runner.records import CONFIG, RECORDS, about, read_config, read_records
+from collab_overcooked.runner.records import CONFIG, RECORDS, Lines, read_config, read_lines, read_records
 from collab_overcooked.runner.replay import first_difference
 
 CLOSE = 1e-9  # relative difference of numbers that count as equal: sums depend on the order in which they are taken
@@ -56,6 +56,13 @@ class ResultRow(Struct, frozen=True, forbid_unknown_fields=True):
     records: Name  # SHA-256 of its records
     plugins: Mapping[Name, Name] = {}  # Digests of weights and code of users that played
     format: Literal["collab-overcooked-results/1"] = "collab-overcooked-results/1"
+
+
+def _place(row: ResultRow) -> tuple[str, ...]:
+    return row.run, row.env_id, row.variant, json.dumps(row.setting, sort_keys=True), *row.team
+
+
+ROWS = Lines.of("results.jsonl", "row", ResultRow, _place)
 
 
 def run_folders(paths: Sequence[Path]) -> list[Path]:
@@ -93,18 +100,15 @@ def rows_of(folder: Path, base: Path) -> list[ResultRow]:
     ]
 
 
-def _where(record: Record) -> tuple[str, str, str, tuple[str, ...]]:
-    setting = json.dumps(axis_values(record), sort_keys=True)
-    return record.env_id, variant_of(record).label, setting, tuple(record.specs)
+def _where(record: Record) -> tuple[str, ...]:
+    return record.env_id, variant_of(record).label, json.dumps(axis_values(record), sort_keys=True), *record.specs
 
 
 def _measures(records: Sequence[Record]) -> dict[str, Measure]:
     values: dict[str, list[float]] = {}
     for record in records:
-        with about(record):
-            for name, number in measure_numbers(record, tabulated(record)).items():
-                if number is not None:
-                    values.setdefault(name, []).append(float(number))
+        for name, number in measure_all(record).items():
+            values.setdefault(name, []).append(number)
     means = {name: mean_ci(numbers) for name, numbers in values.items()}
     return {name: Measure(mean.value, mean.low, mean.high) for name, mean in means.items() if mean is not None}
 
@@ -112,19 +116,13 @@ def _measures(records: Sequence[Record]) -> dict[str, Measure]:
 def write(paths: Sequence[Path], out: Path) -> list[ResultRow]:
     """Write the rows of all runs in some folders to a file, and return them."""
     rows = [row for folder in run_folders(paths) for row in rows_of(folder, out.parent)]
-    write_atomic(out, b"".join(encode(row) + b"\n" for row in rows))
+    write_atomic(out, b"".join(map(ROWS.dump, rows)))
     return rows
 
 
 def read(file: Path) -> list[ResultRow]:
     """Read a file of results."""
-    rows = []
-    for number, line in enumerate(read_bytes(file).splitlines(), 1):
-        try:
-            rows.append(decode(line, ResultRow))
-        except ValueError as error:
-            raise ValueError(f"{file}: line {number}: {error}") from None
-    return rows
+    return [row for row, _ in read_lines(file, ROWS)]
 
 
 def check(file: Path, sample: int, seed: int) -> Iterator[tuple[ResultRow, list[str]]]:
@@ -148,8 +146,7 @@ def _faults(row: ResultRow, folder: Path, sample: int, rng: np.random.Generator)
         if file_digest(folder / name) != digest:
             yield f"{folder / name} has changed since the row was written"
     played = counted(read_records(folder), RecordScoring())
-    where = (row.env_id, row.variant, json.dumps(row.setting, sort_keys=True), row.team)
-    records = [record for record in played if _where(record) == where]
+    records = [record for record in played if (row.run, *_where(record)) == _place(row)]
     if len(records) != row.episodes:
         yield f"episodes: {row.episodes} in the row, {len(records)} in the records"
     again = _measures(records)

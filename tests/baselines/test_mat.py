@@ -120,6 +120,8 @@ def test_files_that_do_not_fit_are_refused(tmp_path, trained):
         broken = PolicyFile(dataclasses.replace(file.network, layers=(layer,)), file.meta)
         with pytest.raises(ValueError, match=text):
             TeamTransformer.from_file(broken)
+    with pytest.raises(ValueError, match="too few for width"):  # before memory is taken
+        TeamTransformer.from_file(PolicyFile(file.network, {**file.meta, "n_actions": 1 << 20}))
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ function offer(own) {
   const facts = make("p", factsOf(own));
   facts.className = "hint";
   if (own.seats === undefined) {  // the game is still being imported
-    const wait = make("p", words.game_loading);
+    const wait = make("p", own.error ?? words.game_loading);
     wait.className = "hint";
     return framed(own, make("p", game(own.title)?.goal ?? ""), facts, wait);
   }

@@ -117,6 +117,6 @@ def observe_batch(tables, state, out):
     """
     observations, masks, fresh = out.observations, out.masks, out.fresh
     for b in range(fresh.shape[0]):
-        env = row_at(state, b)  # before the condition, so that reading the arrays' words leaves the loop
+        env = row_at(state, b)  # before the condition, so that loads of array descriptors leave the loop
         if fresh[b]:
             observe_env(tables, env, observations[b], masks[b])

@@ -78,7 +78,7 @@ def observe_batch(tables, state, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
     observations, masks, fresh, targets = out.observations, out.masks, out.fresh, out.targets
     for b in range(fresh.shape[0]):
-        env = row_at(state, b)  # before the condition, so that reading the arrays' words leaves the loop
+        env = row_at(state, b)  # before the condition, so that loads of array descriptors leave the loop
         if not fresh[b]:
             continue
         agents, bags, gone, furnaces = env.agents, env.bags, env.gone, env.furnaces

@@ -200,7 +200,7 @@ def observe_batch(tables, state, out):
     """Write observations and masks of changed environments. Mutates: out."""
     observations, masks, fresh = out.observations, out.masks, out.fresh
     for b in range(fresh.shape[0]):
-        env = row_at(state, b)  # before the condition, so that reading the arrays' words leaves the loop
+        env = row_at(state, b)  # before the condition, so that loads of array descriptors leave the loop
         if fresh[b]:
             for n in range(masks.shape[1]):
                 encode_seat(tables, env, n, observations[b, n])

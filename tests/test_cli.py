@@ -166,6 +166,7 @@ def test_a_suite_is_found_behind_a_switch_without_value(command):
         ("kitchens", ["paper", "shared_floor", "three_agents"]),
         ("policies", ["random", "planner", "noisy"]),
         ("levels", ["1  baked_bell_pepper, ", "6  "]),
+        ("maps", ["collab-capture:\n", "collab-escape:\n", "ten_rooms "]),  # every suite that has some
     ],
 )
 def test_list_shows_what_there_is(what, text):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +17,8 @@ from collab_overcooked.io.checks import near_matches
 if TYPE_CHECKING:
     from collab_overcooked.metrics.registry import Metric
 
+Listing = Callable[[Mapping[str, Any]], list[tuple[str, str]]]
+
 
 def list_names(
     what: Annotated[
@@ -30,7 +31,7 @@ def list_names(
     /,
     *,
     suite: Annotated[
-        str | None, Parameter(help="Suite of the tasks, levels, ... Default: the first suite that has them.")
+        str | None, Parameter(help="Suite of the tasks, levels, ... Default: all suites that have them.")
     ] = None,
     settings: Settings = None,
 ) -> None:
@@ -43,18 +44,25 @@ def list_names(
         "teachers": list_teachers,
         "metrics": list_metrics,
     }
+    parts: dict[str, dict[str, Listing]] = {}
     for name in list(registry.suites()) if suite is None else [suite]:
         for plural, listing in registry.load_suite(name).listed.items():
-            listings.setdefault(plural, partial(listing, read_settings(settings)))
+            parts.setdefault(plural, {})[name] = listing
     if what is None:
-        OUT.print("\n".join(listings))
+        OUT.print("\n".join(dict.fromkeys([*listings, *parts])))
         return
-    if what not in listings:
-        raise ValueError(near_matches("listing", what, listings))
-    rows = listings[what]()
-    width = max(len(name) for name, _ in rows)
-    for name, summary in rows:
-        OUT.print(f"{name:<{width}}  {summary}".rstrip())
+    if what not in listings | parts:
+        raise ValueError(near_matches("listing", what, dict.fromkeys([*listings, *parts])))
+    suites: dict[tuple[tuple[str, str], ...], list[str]] = {}  # by their rows, which suites may share
+    for name, listing in parts.get(what, {}).items():
+        suites.setdefault(tuple(listing(read_settings(settings))), []).append(name)
+    groups = suites if what in parts else {tuple(listings[what]()): [""]}
+    for number, (rows, names) in enumerate(groups.items()):
+        if len(groups) > 1:
+            OUT.print(f"{chr(10) if number else ''}{', '.join(names)}:")
+        width = max(len(name) for name, _ in rows)
+        for name, summary in rows:
+            OUT.print(f"{name:<{width}}  {summary}".rstrip())
 
 
 def list_policies() -> list[tuple[str, str]]:

@@ -51,7 +51,7 @@ IDLE_WORDS = ("wait", "none", "nothing", "idle", "n/a")
 
 def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
     """Return the deliberation settings from the switches of a language agent."""
-    fallback = "" if values["unsolved"] == "usual" else str(values["unsolved"])
+    fallback = "" if values["unsolved"] == "auto" else str(values["unsolved"])
     return PlanSettings(
         profile=str(values["profile"]),
         mode=str(values["mode"]),

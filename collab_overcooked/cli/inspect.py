@@ -16,6 +16,7 @@ from collab_overcooked.cli.options import Settings
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
+    from collab_overcooked.evaluation.suites import Listing
     from collab_overcooked.metrics.registry import Metric
 
 
@@ -45,7 +46,7 @@ def list_names(
     }
     for name in list(registry.suites()) if suite is None else [suite]:
         for plural, listing in registry.load_suite(name).listed.items():
-            listings.setdefault(plural, partial(listing, read_settings(settings)))
+            listings.setdefault(plural, partial(lines_of, listing, read_settings(settings)))
     if what is None:
         OUT.print("\n".join(listings))
         return
@@ -55,6 +56,11 @@ def list_names(
     width = max(len(name) for name, _ in rows)
     for name, summary in rows:
         OUT.print(f"{name:<{width}}  {summary}".rstrip())
+
+
+def lines_of(listing: Listing, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the names of a listing, and a line on each."""
+    return [(name, listing.summary(name, options)) for name in listing.names(options)]
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -127,7 +133,7 @@ def describe(
     known = [
         *registry.registered(),
         *registry.suites(),
-        *(one for suite in suites for listing in suite.listed.values() for one, _ in listing(options)),
+        *(one for suite in suites for listing in suite.listed.values() for one in listing.names(options)),
     ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)

@@ -95,9 +95,10 @@ class OrderSuite(Suite):
 
     score_metric = "share"
     repeats = "runs"
+    logger_class = OrderLogger
+    outcome_text = "{completed} completed, {failed} failed"
     load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
     result_class: ClassVar[type[OrderResult]]
-    last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
     pace: ClassVar[str]  # Option of the environment that says how fast orders come
     named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called
     benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 3}
@@ -156,13 +157,6 @@ class OrderSuite(Suite):
             return {}
         name, agents = self.level_name(options["level"]), len(record.team)
         return {"task": self.task_name(name, agents, options.get(self.pace)), "level": self.level_number(name)}
-
-    def outcome(self, record: Any) -> str:
-        tally = tally_record(record)
-        return f"{tally.completed} completed, {tally.expired} failed"
-
-    def make_logger(self) -> OrderLogger:
-        return OrderLogger(self.last_step)
 
     def summary(self, records: Sequence[Any]) -> Summary:
         result, row = only(score_orders(self.result_class, records, self.shipped())), SettingRow("", "all", records)

@@ -16,6 +16,7 @@ import numpy as np
 from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
+from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.files import read_shipped_yaml
@@ -29,6 +30,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
 from collab_overcooked.runner.match import Match
+from collab_overcooked.runner.order_logger import OrderLogger
 
 from .engine.compile import Compiled, CraftConfig, compile_level
 from .engine.constants import NOTHING, PACES, STACK, Item, Param, Place, Role
@@ -319,6 +321,7 @@ class LevelGenerator:
 
 NAME = "craft"
 COMPARED = {"agents": [2], "paces": list(PACES), "episodes": EPISODES}
+SETTINGS = [Setting(name, {"levels": [name]}, {"level": name, "agents": 2}) for name in ("field", "house")]
 BOUND = "no team can exceed"
 REMARK = (
     "The published row was measured in the real game; its map, recipes and settings are unpublished, and the paces are "
@@ -327,10 +330,17 @@ REMARK = (
 )
 
 
+class CraftLogger(OrderLogger):
+    """Logger of orders that fail in the step that takes their last one."""
+
+    last_step = 1
+
+
 class CraftSuite(OrderSuite):
     """Orders with deadlines at five paces: collaboration scores beside the published ones and proven limits."""
 
-    last_step = 1  # orders fail in the step that takes their last one
+    logger_class = CraftLogger
+    easier = "pace"
     axes = AXES
     record_class = CraftRecord
 
@@ -339,18 +349,19 @@ class CraftSuite(OrderSuite):
     pace, named = "pace", ("level", "pace")
     title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
     budgets: ClassVar = {
-        "small": ComparisonBudget(("field",), {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
-        "full": ComparisonBudget(
-            ("field", "house"), {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"
-        ),
+        "small": ComparisonBudget(SETTINGS[:1], {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
+        "full": ComparisonBudget(SETTINGS, {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"),
     }
     pooled = False
     averaged: ClassVar = {name: name for name in ("completed", "failed", "stored", "stocked")}
     leaderboard_notes = ("Two agents.",)
-    listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
-
-    def shipped(self) -> Sequence[str]:
-        return levels()
+    listed: ClassVar = {
+        "craft-levels": Listing(
+            lambda _: levels(),
+            lambda name, _: load_level(name).description,
+            lambda name, _: check_levels([name], LevelOptions()).text,
+        )
+    }
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
@@ -359,14 +370,8 @@ class CraftSuite(OrderSuite):
             raise ValueError("levels, agents and paces need at least one entry each")
         return self.order_matches(team, suite_options.levels, agents, paces, options, suite_options.episodes)
 
-    def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
-        return sorted(matches, key=lambda match: -match.env_kwargs["pace"])  # the slowest first
-
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]
-
-    def setting(self, name: str) -> Setting:
-        return Setting(name, {"levels": [name]}, {"level": name, "agents": 2})
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         score = Estimate(published()["cos"])
@@ -381,10 +386,6 @@ class CraftSuite(OrderSuite):
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         return [REMARK]
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        is_level = name in levels() or name.endswith((".yaml", ".yml"))
-        return check_levels([name], LevelOptions()).text if is_level else None
 
 
 def _card(result: CraftResult) -> Scorecard:

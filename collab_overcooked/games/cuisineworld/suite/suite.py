@@ -7,7 +7,7 @@ continues from episode to episode. Seed 0 gives the order sequences of the publi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,7 +21,6 @@ from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, c
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.match import Match
 
 from ..engine.generate import LevelWish, generate_level
 from ..engine.solvability import level_text, prove_solvability, report_text
@@ -127,7 +126,7 @@ class CuisineWorldSuite(OrderSuite):
     axes = AXES
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-    load, result_class, pace = load_level, CosResult, "alpha"
+    load, parse_levels, parse_pace, result_class = load_level, parse_level_names, float, CosResult
     title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
     budgets: ClassVar = {
         "small": ComparisonBudget(
@@ -156,17 +155,6 @@ class CuisineWorldSuite(OrderSuite):
 
     def level_number(self, name: str) -> int | None:
         return level_number(name)
-
-    def pace_name(self, pace: float | None) -> str:
-        return "times of the level file" if pace is None else f"alpha {pace:g}"
-
-    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
-        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
-        alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
-        if not agents or not alphas:
-            raise ValueError("agents and alphas need at least one number each")
-        named = parse_level_names(suite_options.levels)
-        return self.order_matches(team, named, agents, alphas, options, suite_options.episodes)
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]

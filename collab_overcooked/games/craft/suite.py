@@ -223,7 +223,7 @@ class CraftSuite(OrderSuite):
 
     set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
     parse_pace = parse_pace
-    load, parse_levels, result_class = load_level, dict.fromkeys, CraftResult
+    load, result_class = load_level, CraftResult
     named = ("level", "pace")
     title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
     budgets: ClassVar = {

@@ -15,9 +15,8 @@ from collab_overcooked.cli.options import Settings
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
+    from collab_overcooked.evaluation.suites import Listing
     from collab_overcooked.metrics.registry import Metric
-
-Listing = Callable[[Mapping[str, Any]], list[tuple[str, str]]]
 
 
 def list_names(
@@ -54,8 +53,10 @@ def list_names(
     if what not in listings | parts:
         raise ValueError(near_matches("listing", what, dict.fromkeys([*listings, *parts])))
     suites: dict[tuple[tuple[str, str], ...], list[str]] = {}  # by their rows, which suites may share
+    options = read_settings(settings)
     for name, listing in parts.get(what, {}).items():
-        suites.setdefault(tuple(listing(read_settings(settings))), []).append(name)
+        lines = tuple((one, listing.summary(one, options)) for one in listing.names(options))
+        suites.setdefault(lines, []).append(name)
     groups = suites if what in parts else {tuple(listings[what]()): [""]}
     for number, (rows, names) in enumerate(groups.items()):
         if len(groups) > 1:
@@ -135,7 +136,7 @@ def describe(
     known = [
         *registry.registered(),
         *registry.suites(),
-        *(one for suite in suites for listing in suite.listed.values() for one, _ in listing(options)),
+        *(one for suite in suites for listing in suite.listed.values() for one in listing.names(options)),
     ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)

@@ -22,7 +22,7 @@ class Setting:
     """Column of a leaderboard: tasks that all policies play under the same conditions."""
 
     name: str  # Its heading
-    suite_options: Mapping[str, Any]  # Options of the suite
+    suite_options: Mapping[str, Any] = field(default_factory=dict)  # Options of the suite
     # Options of the environment that a trained policy must have been trained on, where it was on some
     axes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -31,24 +31,19 @@ class Setting:
 class ComparisonBudget:
     """Settings that a suite's comparisons play."""
 
-    # Settings by the names that the suite knows, or a function that reads them from published numbers
-    names: Sequence[str] | Callable[[], Sequence[str]]
+    settings: Sequence[Setting] | Callable[[], Sequence[Setting]]  # A function reads them from published numbers
     options: Mapping[str, Any]  # Options of the suite in all of them
     pairs: Mapping[str, Any] = field(default_factory=dict)  # Options that differ where every policy meets every other
     pairs_in: int = 0  # Number of the setting where that happens
     suffix: str = ""  # Addition to the name of that setting
 
-    def listed(self) -> Sequence[str]:
-        """Return the names of the settings."""
-        return self.names() if callable(self.names) else self.names
-
-    def setting(self, named: Setting) -> Setting:
-        """Return a setting with the options of all."""
-        return replace(named, suite_options={**named.suite_options, **self.options})
-
-    def pairs_on(self, setting: Setting) -> Setting:
-        """Return the setting of pairs."""
-        return replace(setting, name=setting.name + self.suffix, suite_options={**setting.suite_options, **self.pairs})
+    def played(self) -> tuple[list[Setting], Setting]:
+        """Return the settings with the options of all, and the setting of pairs."""
+        settings = self.settings() if callable(self.settings) else self.settings
+        played = [replace(one, suite_options={**one.suite_options, **self.options}) for one in settings]
+        named = played[self.pairs_in]
+        pairs = replace(named, name=named.name + self.suffix, suite_options={**named.suite_options, **self.pairs})
+        return played, pairs
 
 
 @dataclass(frozen=True)

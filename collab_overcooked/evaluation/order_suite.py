@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import Summary, only
 from collab_overcooked.evaluation.suites import SettingRow, Suite, check_names, load_checked
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, Counting, OrderRecord, Tally, cos, tally_record, total
@@ -95,44 +96,37 @@ class OrderSuite(Suite):
 
     score_metric = "share"
     repeats = "runs"
+    logger_class = OrderLogger
+    outcome_text = "{completed} completed, {failed} failed"
     load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
     result_class: ClassVar[type[OrderResult]]
-    last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
-    pace: ClassVar[str]  # Option of the environment that says how fast orders come
+    parse_levels: ClassVar[Callable[[Any], Iterable[str]]] = tuple  # Reads ``levels`` of the suite's options
+    parse_pace: ClassVar[Callable[[Any], float]]  # Reads an entry of ``paces`` or ``alphas`` of the suite's options
     named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called
     benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 3}
     pooled: ClassVar[bool] = True  # Whether levels and sizes of teams have one score together
     averaged: ClassVar[Mapping[str, str]]  # Further columns of the leaderboard, and metrics whose means they are
 
-    def order_matches(
-        self,
-        team: Sequence[str],
-        levels: Iterable[Any],
-        agents: Sequence[int],
-        paces: Sequence[Any],
-        options: Any,
-        episodes: int,
-    ) -> Iterator[Match]:
-        """Return levels at several paces for teams of several sizes.
-
-        Raises:
-            ValueError: For levels of one name, or options that a level refuses.
-        """
-        names = {level: self.level_name(level) for level in levels}
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
+        pace, cls = self.result_class.pace, type(self)
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
+        paces = tuple(dict.fromkeys(map(cls.parse_pace, getattr(suite_options, f"{pace}s"))))
+        names = {level: self.level_name(level) for level in cls.parse_levels(suite_options.levels)}
+        if not agents or not paces or not names:
+            raise ValueError(f"levels, agents and {pace}s need at least one entry each")
         check_names("levels", names, names.__getitem__)
         for level, count in product(names, agents):
-            load_checked(self.env_id, **options, level=level, agents=count, **{self.pace: paces[0]})
+            load_checked(self.env_id, **options, level=level, agents=count, **{pace: paces[0]})
         for count, specs in seats_by_size(team, agents).items():
-            for level, name in names.items():
-                for pace in paces:
-                    yield Match(
-                        env_id=self.env_id,
-                        env_kwargs={**options, "level": level, "agents": count, self.pace: pace},
-                        team=specs,
-                        task=self.task_name(name, count, pace),
-                        level=self.level_number(name),
-                        episodes=episodes,
-                    )
+            for (level, name), value in product(names.items(), paces):
+                yield Match(
+                    env_id=self.env_id,
+                    env_kwargs={**options, "level": level, "agents": count, pace: value},
+                    team=specs,
+                    task=self.task_name(name, count, value),
+                    level=self.level_number(name),
+                    episodes=suite_options.episodes,
+                )
 
     def level_name(self, level: str) -> str:
         """Return the name that a level's file says."""
@@ -142,27 +136,17 @@ class OrderSuite(Suite):
         """Return the number of a level of some name; None if it has none."""
         return None
 
-    def pace_name(self, pace: Any) -> str:
-        """Return a pace as it stands in names of tasks."""
-        return f"pace {pace}"
-
-    def task_name(self, level: str, agents: int, pace: Any) -> str:
+    def task_name(self, level: str, agents: int, pace: float | None) -> str:
         """Return the task of a level's records."""
-        return f"{level}, {plural(agents, 'agent')}, {self.pace_name(pace)}"
+        paced = "times of the level file" if pace is None else f"{self.result_class.pace} {pace:g}"
+        return f"{level}, {plural(agents, 'agent')}, {paced}"
 
     def derived(self, record: Record) -> Mapping[str, Any]:
         options = record.env_kwargs
         if not options.keys() >= set(self.named) or record.task.count(", ") < 2:
             return {}
-        name, agents = self.level_name(options["level"]), len(record.team)
-        return {"task": self.task_name(name, agents, options.get(self.pace)), "level": self.level_number(name)}
-
-    def outcome(self, record: Any) -> str:
-        tally = tally_record(record)
-        return f"{tally.completed} completed, {tally.expired} failed"
-
-    def make_logger(self) -> OrderLogger:
-        return OrderLogger(self.last_step)
+        name, pace = self.level_name(options["level"]), options.get(self.result_class.pace)
+        return {"task": self.task_name(name, len(record.team), pace), "level": self.level_number(name)}
 
     def summary(self, records: Sequence[Any]) -> Summary:
         result, row = only(score_orders(self.result_class, records, self.shipped())), SettingRow("", "all", records)

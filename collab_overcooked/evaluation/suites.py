@@ -28,8 +28,32 @@ from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.play import check_episodes
 from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
-Listing = Callable[[Mapping[str, Any]], list[tuple[str, str]]]
-"""Takes options of the environment; returns names and what they are."""
+FILES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Things of one kind that a game comes with; functions take options of the environment last."""
+
+    names: Callable[[Mapping[str, Any]], Sequence[str]]
+    summary: Callable[[str, Mapping[str, Any]], str]  # Line of a name in ``list``
+    describe: Callable[[str, Mapping[str, Any]], str] | None = None  # Text of a name or a file in ``describe``
+    endings: tuple[str, ...] = FILES  # Of files that can be described
+
+    def text(self, name: str, options: Mapping[str, Any]) -> str | None:
+        """Describe a thing by its name or file; None if it is no such thing or has no description."""
+        known = self.describe is not None and (name.endswith(self.endings) or name in self.names(options))
+        return self.describe(name, options) if known and self.describe else None
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """Log files of an original game."""
+
+    find: Callable[[Path], list[Path]]  # Those at a path; none if it holds records
+    # Scores logs together: files, scoring and log options, and a function that is called with messages. Raises
+    # ValueError for a damaged file, naming it.
+    score: Callable[[Sequence[Path], Any, Any, Callable[[str], None]], Scorecard]
 
 
 Metric = str | Callable[[Any], float | None]
@@ -63,6 +87,11 @@ class SettingRow:
     def seats(self) -> dict[str, str]:
         """Policy texts by seat."""
         return {f"agent_{seat}": spec for seat, spec in enumerate(self.team)}
+
+    def line(self, columns: Sequence[Column]) -> dict[str, Cell]:
+        """Return the cells of the row in files."""
+        cells = {column.name: column.value(self) for column in columns if column.value}
+        return {"title": self.title, "setting": self.task, **self.seats, "episodes": len(self.records), **cells}
 
     @cached_property
     def episodes(self) -> list[dict[str, Any]]:
@@ -101,7 +130,10 @@ def count_column() -> Column:
 
 
 class Suite:
-    """Evaluation of one game, or of games that differ only in their texts; episodes and means of metrics by default."""
+    """Evaluation of one game, or of games that differ only in their texts; episodes and means of metrics by default.
+
+    A subclass sets fields. It overrides methods where tables or plans of the game differ from episodes and means.
+    """
 
     name: str  # Under which it is registered
     env_id: str  # Of the first game that it is registered with
@@ -112,23 +144,32 @@ class Suite:
     axes: ClassVar[tuple[str, ...]] = ()
     # Options of the environment that are chosen in another way, and how
     set_elsewhere: ClassVar[Mapping[str, str]] = {}
+    forwarded: ClassVar[tuple[str, ...]] = ()  # Options of the suite that are options of the environment
+    # Defaults of options of the environment that depend on the team, as functions of the specs in seat order
+    team_defaults: ClassVar[Mapping[str, Callable[[tuple[str, ...]], Any]]] = {}
     metrics: ClassVar[tuple[str, ...]] = ("return", "steps")  # Of the default table, the score of comparisons first
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
+    episode_text: ClassVar[str] = "{record.task}"  # Format of an episode's name in reports
+    # Sentences on the events that decided an episode, by the field of an event that is true then; with ``{player}`` and
+    # ``{event}``. Where there are none, pages show the episode's losses.
+    event_texts: ClassVar[Mapping[str, str]] = {}
+    easier: ClassVar[str] = ""  # Option of the environment whose larger values are easier; people play these first
     columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
     data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
     table_title: ClassVar[str] = ""  # Heading of the table
-    listed: ClassVar[Mapping[str, Listing]] = {}  # By plural, what ``list`` shows: names and descriptions
+    listed: ClassVar[Mapping[str, Listing]] = {}  # By plural
+    logs: ClassVar[LogFormat | None] = None  # Of the original game
     row_class: ClassVar[type[SettingRow]] = SettingRow
-    # Option that says how often each match is played: ``"episodes"`` with seeds of their own, or ``"runs"`` of series
-    # of episodes, with the seeds ``seed``, ``seed + 1``, ..
+    # Option that says how often each match is played: ``"episodes"`` or ``"samples"`` with seeds of their own, or
+    # ``"runs"`` of series of episodes, with the seeds ``seed``, ``seed + 1``, ..
     repeats: ClassVar[str] = "episodes"
     logger_class: ClassVar[type[EpisodeLogger] | None] = None  # None where records need nothing more
     title: ClassVar[str] = ""  # Of the game on leaderboards; its id if empty
     measure: ClassVar[str] = ""  # Description of the leaderboard's numbers; the first metric if empty
     # Settings that a comparison of policies plays, by its budget
     budgets: ClassVar[Mapping[str, ComparisonBudget]] = {
-        "small": ComparisonBudget(("episodes",), {"episodes": 5}),
-        "full": ComparisonBudget(("episodes",), {"episodes": 50}),
+        "small": ComparisonBudget((Setting("episodes"),), {"episodes": 5}),
+        "full": ComparisonBudget((Setting("episodes"),), {"episodes": 50}),
     }
     benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 2}  # Further fields of ``Benchmark``
     # Further columns of the leaderboard
@@ -154,9 +195,11 @@ class Suite:
         Raises:
             ValueError: Naming the field, its value and what is allowed.
         """
-        options = self.env_options(suite_options, options)
+        if self.env_id:
+            options = check_env_options(self.env_id, options, self.set_elsewhere)
+            options = {name: getattr(suite_options, name) for name in self.forwarded} | options
         asked = {item.name: getattr(suite_options, item.name) for item in fields(suite_options)}
-        for name in ("episodes", "runs"):
+        for name in ("episodes", "runs", "samples"):
             if asked.get(name) is not None:
                 parse_integer(name, asked[name], 1)
         seed, count = parse_integer("seed", seed, 0), asked[self.repeats]
@@ -170,16 +213,7 @@ class Suite:
         first = kind.first + k * kind.episodes
         if self.repeats == "runs":
             return replace(kind, first=first, seed=seed + k)
-        return replace(kind, first=first, seed=episode_seed(seed, kind.task.removesuffix(SWAPPED), first))
-
-    def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the environment that all matches have, checked by name.
-
-        Args:
-            suite_options: Options of the suite.
-            options: Further options of the environment.
-        """
-        return check_env_options(self.env_id, options, self.set_elsewhere)
+        return replace(kind, first=first, seed=episode_seed(seed, kind.seed_name, first))
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[Match]:
         """Return the first match of each kind that a team plays: task, options and order of seats.
@@ -203,11 +237,19 @@ class Suite:
         """
         if not self.columns:
             return [metric_card(records, self.metrics)]
-        return [self.card(group) for group in by_variant(records, specs_as_given)]
+        return [self._card(self.rows(group)) for group in by_variant(records, specs_as_given)]
+
+    def _card(self, rows: Sequence[SettingRow]) -> Scorecard:
+        table = table_of(self.columns_of(rows), rows, self.table_title)
+        lines = (row.line(self.data_columns) for row in rows)
+        data = table_of_mappings(lines, [column.name for column in self.data_columns])
+        team, notes = team_text(specs_as_given(rows[0].records[0])), tuple(self.notes(rows))
+        return Scorecard(self.name, rows[0].title, (table,), team, notes, data=data)
 
     def rows(self, records: Sequence[Record]) -> list[SettingRow]:
         """Return the settings of one team in one variant, in the order of the records."""
-        names = setting_names(records, self.axes, lambda record: str(record.task).removesuffix(SWAPPED), self.shipped())
+        builtin = self.shipped() if len(self.axes) == 1 else ()  # of several options, none alone is the setting's name
+        names = setting_names(records, self.axes, lambda record: str(record.task).removesuffix(SWAPPED), builtin)
         by_setting: dict[tuple[str, bool], list[Record]] = {}
         for name, record in zip(names, records, strict=True):
             by_setting.setdefault((name, record.task.endswith(SWAPPED)), []).append(record)
@@ -215,55 +257,16 @@ class Suite:
         return [self.row_class(title, name, group) for (name, _), group in by_setting.items()]
 
     def shipped(self) -> Sequence[str]:
-        """Return the names of settings that come with the package."""
-        return ()
-
-    def card(self, records: Sequence[Record]) -> Scorecard:
-        """Return what is shown of one team in one variant."""
-        rows = self.rows(records)
-        table = table_of(self.columns_of(rows), rows, self.table_title)
-        data = table_of_mappings(map(self.line, rows), [column.name for column in self.data_columns])
-        team, notes = self.team_text(rows), tuple(self.notes(rows))
-        return Scorecard(self.name, rows[0].title, (table,), team, notes, data=data)
+        """Return the names of settings that come with the package: those that the first listing has."""
+        return next((listing.names({}) for listing in self.listed.values()), ())
 
     def columns_of(self, rows: Sequence[Any]) -> Sequence[Column]:
         """Return the columns of a table of some rows."""
         return self.columns
 
-    def team_text(self, rows: Sequence[Any]) -> str:
-        """Return the team of a table's rows as it was written."""
-        return team_text(specs_as_given(rows[0].records[0]))
-
-    def line(self, row: Any) -> dict[str, Cell]:
-        """Return the cells of a row in files."""
-        cells = {column.name: column.value(row) for column in self.data_columns if column.value}
-        return {"title": row.title, "setting": row.task, **row.seats, "episodes": len(row.records), **cells}
-
     def notes(self, rows: Sequence[Any]) -> Iterable[str]:
         """Return sentences that belong under the table."""
         return ()
-
-    def setting_rows(self, records: Sequence[Record]) -> list[SettingRow]:
-        """Return the settings of records that must be of one team in one variant.
-
-        Raises:
-            ValueError: If they are of several.
-        """
-        return self.rows(only(by_variant(records, specs_as_given)))
-
-    def find_logs(self, path: Path) -> list[Path]:
-        """Return log files of the original game at a path that this suite can score; none if it holds records."""
-        return []
-
-    def score_logs(
-        self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
-    ) -> Scorecard:
-        """Score log files of the original game together.
-
-        Raises:
-            ValueError: For a damaged file; the message names it.
-        """
-        raise NotImplementedError
 
     def outcome(self, record: Record) -> str:
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
@@ -273,33 +276,19 @@ class Suite:
 
     def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
         """Return the matches of a session in the order in which people play them, the easiest first if it matters."""
-        return list(matches)
-
-    def happened(self, record: Record, names: Sequence[str]) -> list[str]:
-        """Return sentences on the events that decided an episode; empty where its losses say enough.
-
-        Args:
-            record: Record of the episode.
-            names: Names of the seats.
-        """
-        return []
-
-    def setting(self, name: str) -> Setting:
-        """Return the setting of a name in ``budgets``, without the options of all settings."""
-        return Setting(name, {})
+        return sorted(matches, key=lambda match: -match.env_kwargs[self.easier]) if self.easier else list(matches)
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return what a comparison of policies plays on one of ``benchmark.BUDGETS``."""
         chosen = self.budgets[budget]
-        settings = [chosen.setting(self.setting(name)) for name in chosen.listed()]
-        pairs = chosen.pairs_on(settings[chosen.pairs_in])
+        settings, pairs = chosen.played()
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
         return Benchmark(title, measured, tuple(settings), pairs, self.repeats, **self.benchmark_fields)
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
         if self.process:
-            rows = self.setting_rows(records)
+            rows = self.rows(only(by_variant(records, specs_as_given)))
             score = by_setting(self.score_metric)(rows)
             return Summary(score, {column: of(rows) for column, of in self.process.items()})
         values = [measure(record, self.metrics) for record in records]
@@ -314,25 +303,13 @@ class Suite:
         """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
         return {name: {"measure": "return"} for name in self.trained}
 
-    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         """Return tables and curves of several runs beside each other, by the name of the run."""
         return (), ()
 
     def reference_remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return sentences about the published numbers, which stand under the leaderboard where these do."""
         return ()
-
-    def default_options(self, team: tuple[str, ...]) -> Mapping[str, Any]:
-        """Return values of options that a team plays with unless others are asked for, where the game's differ."""
-        return {}
-
-    def make_logger(self) -> EpisodeLogger | None:
-        """Return a new logger for an episode; None where records need nothing more."""
-        return None if self.logger_class is None else self.logger_class()
-
-    def fully_succeeded(self, record: Record) -> bool:
-        """Tell whether an episode reached everything that it could."""
-        return bool(record.success)
 
     def derived(self, record: Record) -> Mapping[str, Any]:
         """Return what other fields of a record say about some of its fields, by their names.
@@ -345,10 +322,6 @@ class Suite:
         """
         return {}
 
-    def episode_name(self, record: Record) -> str:
-        """Return what a record's episode is called."""
-        return str(record.task)
-
     def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
         """Describe what is listed by a name, or a file of the game; None if there is no such thing.
 
@@ -356,7 +329,7 @@ class Suite:
             name: Name of a task, level or the like, or the path of a file.
             options: Options of the environment.
         """
-        return None
+        return next(filter(None, (listing.text(name, options) for listing in self.listed.values())), None)
 
 
 def plan_evaluation(

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
     """
     suite, same = registry.suite_of(record), [other for other in earlier if other.task == record.task]
     best = max([*same, record], key=lambda other: _score(other, suite.score_metric, suite.lower_is_better))
-    happened = suite.happened(record, page_names(game)) or _losses(record, page_names(game))
+    happened = _decisive(record, page_names(game), suite.event_texts) or _losses(record, page_names(game))
     return {
         "happened": [renaming(game)(sentence) for sentence in happened[-MAX_SENTENCES:]],
         "best": renaming(game)(suite.outcome(best)) if same else "",
@@ -55,6 +55,17 @@ def _did(game: Any, record: Record, seat: int) -> list[int]:
     waited = sum(step.action_texts[seat] == idle for step in record.steps)
     spoken = sum(message.agent == seat and bool(message.say) for step in record.steps for message in step.messages)
     return [len(record.steps) - waited, waited, spoken]
+
+
+def _decisive(record: Record, names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    sentences = [
+        text.format(player=name, event=event)
+        for step in record.steps
+        for name, event in zip(names, step.events, strict=True)
+        for field, text in texts.items()
+        if getattr(event, field)
+    ]
+    return list(dict.fromkeys(sentences))  # without repetitions, as flags stay set in later turns
 
 
 def _losses(record: Record, names: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ from collab_overcooked.questions.items import (
 )
 from collab_overcooked.questions.options import PLAY, STATE, WORDS
 from collab_overcooked.questions.source import OTHER, asked_seat, source_of
-from collab_overcooked.runner.episode import Stepped, answer_for, derive_seed, episode, policy_seed
+from collab_overcooked.runner.episode import Stepped, answer_for, episode, policy_seed
 from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, Team
 
@@ -90,6 +90,10 @@ class QuestionMatch(Match):
     set: str  # Name of its question set
     way: Literal["words", "play"]
     without: Literal["state"] | None  # ``STATE`` if the state is withheld
+
+    @property
+    def seed_name(self) -> str:
+        return f"{self.set}/{self.task}"
 
     def config(self) -> dict[str, Any]:
         return {"task": self.task, "team": list(self.team), "set": self.set, "way": self.way, "without": self.without}
@@ -198,32 +202,28 @@ def checked_env(item: Item) -> ParallelEnv:
     return env
 
 
-def make_match(item: Item, spec: str, way: Any, sample: int, common: Mapping[str, Any]) -> QuestionMatch:
-    """Return the match of one answer.
+def make_match(item: Item, spec: str, way: Any, questions: str, without: Any) -> QuestionMatch:
+    """Return the match of the first answer to an item.
 
     Args:
         item: The item.
         spec: Policy spec; when playing, it has all seats.
         way: One of ``WAYS``.
-        sample: Index among the answers to the item.
-        common: ``seed`` of the evaluation, ``limits``, ``set``, the name of the question set, and ``without``.
+        questions: Name of the question set.
+        without: ``STATE`` if the state is withheld.
     """
     scene = item.scene
     language = PolicySpec.parse(spec).kind == LANGUAGE
     options = source_of(scene.env_id).play_options(scene, language) if way == PLAY else scene.options
-    seats = registry.load_game(scene.env_id, **options).n_agents
     return QuestionMatch(
         env_id=scene.env_id,
         env_kwargs=dict(options),
-        team=(spec,) * seats,
+        team=(spec,) * registry.load_game(scene.env_id, **options).n_agents,
         task=item.id,
-        seed=derive_seed(common["seed"], common["set"], item.id, sample),
-        limits=common["limits"],
         item=item,
-        set=common["set"],
-        without=common["without"],
+        set=questions,
+        without=without,
         way=way,
-        first=sample,
     )
 
 

@@ -8,19 +8,16 @@ from typing import Any, ClassVar
 
 from collab_overcooked.evaluation.benchmark import BUDGETS, ComparisonBudget, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Suite
-from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import PolicySpec, make_policy
-from collab_overcooked.questions.answering import QuestionRecord, make_match, why_not
+from collab_overcooked.questions.answering import QuestionMatch, QuestionRecord, make_match, why_not
 from collab_overcooked.questions.items import OWN, SHIPPED, Item, QuestionSet, choose_items, read_questions
 from collab_overcooked.questions.options import AUTO, PLAY, WORDS
 from collab_overcooked.questions.scoring import accuracy, cards
 from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.match import MatchPlan
-from collab_overcooked.runner.play import check_episodes
 
 
 @lru_cache(maxsize=4)
@@ -34,6 +31,10 @@ def games_asked() -> list[str]:
     return [game for game in games_with_questions() if game in asked]
 
 
+def _settings() -> list[Setting]:
+    return [Setting(game, {"games": game}) for game in games_asked()]
+
+
 class QuestionSuite(Suite):
     """Questions about game states, scored by accuracy."""
 
@@ -41,13 +42,11 @@ class QuestionSuite(Suite):
     has_success = True
     score_metric = "success"
     title, measure = "Questions", "accuracy in per cent"
-    budgets: ClassVar = dict.fromkeys(BUDGETS, ComparisonBudget(games_asked, {"kinds": OWN, "answers": PLAY}))
+    budgets: ClassVar = dict.fromkeys(BUDGETS, ComparisonBudget(_settings, {"kinds": OWN, "answers": PLAY}))
     repeats = "samples"
     benchmark_fields: ClassVar = {"mixed_teams": False, "scale": 100.0}
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> MatchPlan:
+    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> list[QuestionMatch]:
         if options:
             raise ValueError(f"option {next(iter(options))!r} is set by each item's scene")
         spec = read_spec(team)
@@ -56,18 +55,11 @@ class QuestionSuite(Suite):
             way = WORDS if PolicySpec.parse(spec).kind == LANGUAGE else PLAY
         if suite_options.without and way == PLAY:
             raise ValueError(f"without: policies that play see the state; use it with --answer-by {WORDS}")
-        file = str(suite_options.file or SHIPPED)
-        questions = _read(file)
+        questions = _read(str(suite_options.file or SHIPPED))
         names = ("games", "kinds", "parts", "skills", "items")
         chosen = choose_items(questions, **{name: getattr(suite_options, name) for name in names})
-        samples = parse_integer("samples", suite_options.samples, 1)
-        seed = parse_integer("seed", seed, 0)
-        common = {"seed": seed, "limits": limits, "set": questions.name, "without": suite_options.without}
         items = answerable(chosen, spec, way)
-        check_episodes(len(items) * samples)
-        matches = tuple(make_match(item, spec, way, sample, common) for item in items for sample in range(samples))
-        kinds = matches[::samples]
-        return MatchPlan(suite=self.name, seed=seed, options={}, limits=limits, kinds=kinds, matches=matches)
+        return [make_match(item, spec, way, questions.name, suite_options.without) for item in items]
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return cards(records)
@@ -75,9 +67,6 @@ class QuestionSuite(Suite):
     def outcome(self, record: Any) -> str:
         letter = record.answer.letter or "no choice"
         return f"{letter}, {'right' if record.success else 'wrong'}"
-
-    def setting(self, name: str) -> Setting:
-        return Setting(name, {"games": name})
 
     def summary(self, records: Sequence[Any]) -> Summary:
         score, expected = accuracy(records)

@@ -21,7 +21,7 @@ from msgspec import to_builtins
 from collab_overcooked import __version__, registry
 from collab_overcooked.core.record import Event, Record
 from collab_overcooked.io.files import read_shipped
-from collab_overcooked.metrics.registry import measure
+from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.reporting.escaping import json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
@@ -133,7 +133,7 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
     """Order episodes for display: one per level or setting, failures before successes, then the others."""
-    done = [registry.suite_of(record).fully_succeeded(record) for record in records]
+    done = list(map(_reached_all, records))
     seen: set[Any] = set()
     firsts: list[int] = []
     others: list[int] = []
@@ -143,6 +143,13 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
         seen.add(group)
     firsts.sort(key=lambda i: (done[i], i))
     return [records[i] for i in [*firsts, *others]]
+
+
+def _reached_all(record: Record) -> bool:
+    metrics = game_metrics(record.env_id)
+    if registry.suite_of(record).has_success or metrics.outcome is None:
+        return record.success
+    return metrics.outcome(record.replace(metrics=metrics.measure(record))) >= 1
 
 
 @dataclass
@@ -209,7 +216,7 @@ def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Fil
 
 def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
-    outcome, name = suite.outcome(record), suite.episode_name(record)
+    outcome, name = suite.outcome(record), suite.episode_text.format(record=record)
     cut = f", {len(film.frames) - 1} of which are shown" if len(film.frames) <= record.timesteps else ""
 
     def of_shown_seats(entries: Sequence[Any], nothing: Any = None) -> list[Any]:

@@ -151,7 +151,8 @@ def score_paths(
     logs: dict[str, list[Path]] = {}
     check_options(scoring or {}, scoring_fields())
     for path in paths:
-        logs_by_suite = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
+        formats = {name: registry.load_suite(name).logs for name in registry.first_suites()}
+        logs_by_suite = {name: kind.find(path) for name, kind in formats.items() if kind is not None}
         records += [] if any(logs_by_suite.values()) else read_records(path)
         for name, files in logs_by_suite.items():
             logs.setdefault(name, []).extend(files)
@@ -164,7 +165,7 @@ def score_paths(
         if files:
             options = registry.load_suite_options(name)
             read = (_suite_options(kind, scoring or {}) for kind in (options.scoring, options.logs))
-            cards.append(registry.load_suite(name).score_logs(files, *read, note))
+            cards.append(registry.load_suite(name).logs.score(files, *read, note))
     return cards
 
 

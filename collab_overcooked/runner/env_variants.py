@@ -78,7 +78,7 @@ def variant_of_play(
         axes: Options that are not part of the variant; those of the game's suite if None.
     """
     suite = registry.load_suite(env_id)
-    defaults = suite.default_options(team)
+    defaults = {name: default(team) for name, default in suite.team_defaults.items()}
     changed = changed_options(env_id, env_kwargs, suite.axes if axes is None else axes, defaults)
     if max_cycles not in (None, step_limit(env_id, env_kwargs)):
         changed["max_cycles"] = max_cycles

@@ -46,8 +46,8 @@ def make_logger(env_id: str) -> EpisodeLogger | None:
     """Return a new logger for an episode of a game; None if its records need no further data."""
     if not registry.find(env_id).suites:
         return None
-    logger: EpisodeLogger | None = registry.load_suite(env_id).make_logger()
-    return logger
+    logger_class: type[EpisodeLogger] | None = registry.load_suite(env_id).logger_class
+    return None if logger_class is None else logger_class()
 
 
 def derive_seed(seed: int, *names: object) -> int:

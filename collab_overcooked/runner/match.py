@@ -18,7 +18,7 @@ from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.episode import Limits, episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teaching import Teaching, make_teaching, play_series
-from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
+from collab_overcooked.runner.teams import SWAPPED, MakePolicy, Team, make_team, team_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,11 @@ class Match:
     def teaching(self, make: MakePolicy) -> Teaching:
         """Return the teaching between the episodes; without a teacher by default."""
         return make_teaching(NO_TEACHER)
+
+    @property
+    def seed_name(self) -> str:
+        """Name from which a suite derives the seeds of episodes, the same for both orders of seats."""
+        return self.task.removesuffix(SWAPPED)
 
     @property
     def keys(self) -> list[Key]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from collab_overcooked.envs.parallel import ParallelEnv
 
@@ -12,13 +12,11 @@ class OrderLogger:
     """Logger of ``orders`` in every step, and of the sequence of orders that replays the episode.
 
     Scenes of the game must have ``orders`` (name and remaining time), ``completed``, ``expired`` and ``accomplished``.
-
-    Args:
-        last: Remaining time of an order before the step in which it expires.
     """
 
-    def __init__(self, last: int = 0) -> None:
-        self.last = last
+    last_step: ClassVar[int] = 0  # Remaining time of an order before the step in which it expires
+
+    def __init__(self) -> None:
         self.drawn: list[str] = []
         self.open: list[list[Any]] = []
         self.counts = (0, 0)
@@ -37,7 +35,7 @@ class OrderLogger:
         completed, expired = scene["completed"] - self.counts[0], scene["expired"] - self.counts[1]
         self.counts = scene["completed"], scene["expired"]
         done = scene["accomplished"][len(scene["accomplished"]) - completed :]
-        lost = [name for name, remaining in before if remaining == self.last][:expired]
+        lost = [name for name, remaining in before if remaining == self.last_step][:expired]
         left = [name for name, _ in before]
         for name in (*done, *lost):
             left.remove(name)

@@ -13,8 +13,9 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
 from collab_overcooked.games.craft.engine.constants import INTERVALS, PACES, Reason
+from collab_overcooked.games.craft.engine.solvability import upper_bounds
 from collab_overcooked.games.craft.engine.spec import levels
-from collab_overcooked.games.craft.suite import published, score_record, score_records, upper_bounds
+from collab_overcooked.games.craft.suite import published, score_record, score_records
 from collab_overcooked.metrics.orders import OrderCell
 
 from .writing import (

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import count
-from math import ceil
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +13,7 @@ import numpy as np
 from collab_overcooked.core.record import Event
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderResult, OrderSuite, score_orders
+from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.files import read_shipped_yaml
@@ -28,11 +26,13 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
-from collab_overcooked.runner.match import Match
+from collab_overcooked.runner.order_logger import OrderLogger
 
-from .engine.compile import Compiled, CraftConfig, compile_level
-from .engine.constants import NOTHING, PACES, STACK, Item, Param, Place, Role
-from .engine.spec import FOLDER, KEYS, MAX_AGENTS, levels, load_level
+from .engine.compile import CraftConfig
+from .engine.constants import PACES
+from .engine.generate import draw_level
+from .engine.solvability import bounds_by_pace, upper_bounds
+from .engine.spec import FOLDER, KEYS, levels, load_level
 from .options import EPISODES
 
 AXES = ("level", "agents", "pace")
@@ -62,95 +62,6 @@ def published() -> Mapping[str, Any]:
     return read_shipped_yaml("games/craft/published.yaml")
 
 
-KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # bit flags of a spot: what can be done from there
-
-
-@dataclass(frozen=True)
-class Bound:
-    """Upper bounds for any team.
-
-    They relax the game, so that no team can do better: any dish serves any order, agents share their bags, every walk
-    takes one step, and agents never wait for each other after the first dish. What remains are the steps of agents:
-    each dish needs a kill, a put and a store, its share of a fuel needs a mine and a put, and output is taken at least
-    once per stack. An agent that starts where it can do nothing first walks with an empty bag; further walks carry
-    items between spots, where no spot is near enough to both places.
-    """
-
-    first: int  # First step, counted from 0, after which a dish can be in the chest
-    delivered: tuple[int, ...]  # Dishes that can be in the chest after each step
-    served: int  # Orders that these dishes can serve
-    ratio: float  # Completed orders / (completed + failed orders)
-
-
-def bound(compiled: Compiled) -> Bound:
-    """Return the bounds of a compiled level."""
-    starts = _abilities(compiled, compiled.tables.starts)
-    spots = {*starts, *_abilities(compiled, compiled.tables.places[:, [Place.X, Place.Z]])}
-    if compiled.config.walk:  # agents may stop between places, where everything may be within reach
-        spots.add(KILL | MINE | FURNACE | CHEST)
-
-    def carried(one: int, other: int) -> int:
-        return not any(spot & one and spot & other for spot in spots)
-
-    meat, log, dish = carried(KILL, FURNACE), carried(MINE, FURNACE), carried(FURNACE, CHEST)
-    loads = 1 + carried(KILL, MINE) if meat and log else meat + log
-    lost = sorted(not start and not compiled.tables.params[Param.WALK_TO_TAKE] for start in starts)
-    walks = {k: sum(lost[:k]) + loads + dish for k in range(1, len(compiled.tables.starts) + 1)}
-    cook_steps = compiled.config.cook_steps
-    loaded = max(
-        (not any(start & ability for start in starts)) + 1 + carry for ability, carry in ((KILL, meat), (MINE, log))
-    )
-    first = loaded + cook_steps + 1 + dish
-    if len(compiled.tables.starts) == 1:  # one agent does these one after the other: kill, mine, two puts, take, store
-        first = max(first, walks[1] + 5 + cook_steps - 1)
-    delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.level.max_cycles))
-    served, due = _serve(compiled, delivered)
-    return Bound(first, delivered, served, min(1.0, served / due) if due else 1.0)
-
-
-def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
-    places, reach, items = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.tables.items
-    raw_items, fuel = np.flatnonzero(items[:, Item.COOKED] != NOTHING), np.flatnonzero(items[:, Item.FUEL])
-    abilities = []
-    for point in points.astype(np.int64):
-        ability = 0
-        for place in places:
-            if ((place[[Place.X, Place.Z]] - point) ** 2).sum() <= reach[place[Place.ROLE]]:
-                ability |= {Role.CHEST: CHEST, Role.FURNACE: FURNACE}.get(Role(place[Place.ROLE]), 0)
-                ability |= KILL * (place[Place.GIVES] in raw_items) | MINE * (place[Place.GIVES] in fuel)
-        abilities.append(ability)
-    return abilities
-
-
-def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int]) -> int:
-    if step < first:
-        return 0
-    furnaces = sum(place.role == "furnace" for place in compiled.level.places)
-    cooked = furnaces * ((step - first) // compiled.config.cook_steps + 1)
-    left = max(agents * (step + 1) - walked for agents, walked in walks.items())
-    return min(cooked, next(dishes for dishes in count() if _work(compiled, dishes + 1) > left))
-
-
-def _work(compiled: Compiled, dishes: int) -> int:
-    return 3 * dishes + 2 * ceil(dishes / compiled.config.items_per_fuel) + ceil(dishes / STACK)
-
-
-def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
-    interval, lifetime = (int(compiled.tables.params[param]) for param in (Param.INTERVAL, Param.LIFETIME))
-    waiting: deque[int] = deque()
-    served = 0
-    for step, stock in enumerate(delivered):
-        if step % interval == 0:
-            waiting.append(step + lifetime - 1)  # last step in which it can be served
-        while waiting and served < stock:
-            waiting.popleft()
-            served += 1
-        while waiting and waiting[0] <= step:
-            waiting.popleft()
-    due = len(range(0, compiled.level.max_cycles - lifetime + 1, interval))
-    return served, due
-
-
 class CraftResult(OrderResult):
     """Scores of one team on one variant of the game."""
 
@@ -159,13 +70,8 @@ class CraftResult(OrderResult):
     def limits(self, level: str, agents: int) -> list[float]:
         """Return the shares of orders that no team can exceed, by pace."""
         records = next(records for key, records in self.episodes.items() if key[:2] == (agents, level))
-        return upper_bounds(axis_values(records[0])["level"], agents, records[0].env_kwargs)
-
-
-def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[float]:
-    """Return the shares of orders that no team can exceed, by pace; see ``bound``."""
-    config = {name: value for name, value in options.items() if name in CraftConfig.names() and name not in AXES}
-    return [bound(compile_level(CraftConfig(level=level, agents=agents, pace=pace, **config))).ratio for pace in PACES]
+        options = {name: value for name, value in records[0].env_kwargs.items() if name in CraftConfig.names()}
+        return upper_bounds(axis_values(records[0])["level"], agents, options)
 
 
 def score_record(record: CraftRecord) -> dict[str, Any]:
@@ -223,10 +129,6 @@ def score_records(records: Iterable[CraftRecord]) -> list[CraftResult]:
     return score_orders(CraftResult, records, levels())
 
 
-MEAT = {"chicken": "chicken", "sheep": "mutton", "pig": "porkchop", "cow": "beef"}  # what each kind of mob gives
-TRIES = 1000  # draws of a spot before giving up
-
-
 @dataclass(frozen=True, kw_only=True)
 class LevelOptions:
     """Numbers of agents that a level is checked for."""
@@ -245,9 +147,7 @@ def check_levels(sources: Sequence[str], options: LevelOptions) -> DocumentFindi
         for agents in options.agents:
             if agents > len(level.starts):
                 continue
-            bounds = [
-                bound(compile_level(CraftConfig(level=level.document, agents=agents, pace=pace))) for pace in PACES
-            ]
+            bounds = bounds_by_pace(level.document, agents, {})
             ratios = [round(limit.ratio, 4) for limit in bounds]
             ratios_text = ", ".join(f"{ratio:.3f}" for ratio in ratios)
             lines.append(
@@ -285,40 +185,15 @@ class LevelGenerator:
         check_yaml_path(out)
         for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):
             parse_integer(name, getattr(self, name), least, most=most)
-        values = self._draw(np.random.default_rng(parse_integer("seed", self.seed, 0)), out.stem)
+        rng = np.random.default_rng(parse_integer("seed", self.seed, 0))
+        values = draw_level(rng, out.stem, self.dishes, self.furnaces, self.mobs, self.size)
         write_generated(out, values, command, self)
         return check_levels([str(out)], LevelOptions())
-
-    def _draw(self, rng: np.random.Generator, name: str) -> dict[str, Any]:
-        half = self.size // 2
-        taken: set[tuple[int, int]] = set()
-
-        def spots(count: int, least: int, most: int) -> list[list[int]]:
-            drawn: list[list[int]] = []
-            for _ in range(TRIES):
-                x, z = (int(value) for value in rng.integers(-most, most + 1, 2))
-                if len(drawn) < count and max(abs(x), abs(z)) >= least and (x, z) not in taken:
-                    taken.add((x, z))
-                    drawn.append([x, z])
-            if len(drawn) < count:
-                raise ValueError(f"size must leave room for everything, which {self.size} does not")
-            return drawn
-
-        kinds = list(MEAT)[: self.dishes]
-        return {
-            "name": name,
-            "chest": spots(1, 0, half // 2),
-            "furnace": spots(self.furnaces, 0, half // 2),
-            "blocks": {"oak_log": {"at": spots(1, 0, half)}},
-            "mobs": {kind: {"at": spots(self.mobs, half // 2, half), "gives": MEAT[kind]} for kind in kinds},
-            "fuel": ["oak_log"],
-            "dishes": {f"cooked_{MEAT[kind]}": MEAT[kind] for kind in kinds},
-            "starts": spots(MAX_AGENTS, 0, half),
-        }
 
 
 NAME = "craft"
 COMPARED = {"agents": [2], "paces": list(PACES), "episodes": EPISODES}
+SETTINGS = [Setting(name, {"levels": [name]}, {"level": name, "agents": 2}) for name in ("field", "house")]
 BOUND = "no team can exceed"
 REMARK = (
     "The published row was measured in the real game; its map, recipes and settings are unpublished, and the paces are "
@@ -327,46 +202,47 @@ REMARK = (
 )
 
 
+class CraftLogger(OrderLogger):
+    """Logger of orders that fail in the step that takes their last one."""
+
+    last_step = 1
+
+
+def parse_pace(pace: Any) -> int:
+    """Read a pace."""
+    return parse_integer("paces", pace, 1, most=len(PACES))
+
+
 class CraftSuite(OrderSuite):
     """Orders with deadlines at five paces: collaboration scores beside the published ones and proven limits."""
 
-    last_step = 1  # orders fail in the step that takes their last one
+    logger_class = CraftLogger
+    easier = "pace"
     axes = AXES
     record_class = CraftRecord
 
     set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
+    parse_pace = parse_pace
     load, result_class = load_level, CraftResult
-    pace, named = "pace", ("level", "pace")
+    named = ("level", "pace")
     title, measure = "CraftKitchen", "CoS, the mean share of orders completed over five paces"
     budgets: ClassVar = {
-        "small": ComparisonBudget(("field",), {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
-        "full": ComparisonBudget(
-            ("field", "house"), {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"
-        ),
+        "small": ComparisonBudget(SETTINGS[:1], {**COMPARED, "runs": 1}, {"paces": [2]}, suffix=", pace 2"),
+        "full": ComparisonBudget(SETTINGS, {**COMPARED, "runs": 5}, {"paces": [2], "runs": 1}, suffix=", pace 2"),
     }
     pooled = False
     averaged: ClassVar = {name: name for name in ("completed", "failed", "stored", "stocked")}
     leaderboard_notes = ("Two agents.",)
-    listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
-
-    def shipped(self) -> Sequence[str]:
-        return levels()
-
-    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
-        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
-        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
-        if not agents or not paces or not suite_options.levels:
-            raise ValueError("levels, agents and paces need at least one entry each")
-        return self.order_matches(team, suite_options.levels, agents, paces, options, suite_options.episodes)
-
-    def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
-        return sorted(matches, key=lambda match: -match.env_kwargs["pace"])  # the slowest first
+    listed: ClassVar = {
+        "craft-levels": Listing(
+            lambda _: levels(),
+            lambda name, _: load_level(name).description,
+            lambda name, _: check_levels([name], LevelOptions()).text,
+        )
+    }
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [_card(result) for result in score_records(records)]
-
-    def setting(self, name: str) -> Setting:
-        return Setting(name, {"levels": [name]}, {"level": name, "agents": 2})
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         score = Estimate(published()["cos"])
@@ -381,10 +257,6 @@ class CraftSuite(OrderSuite):
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         return [REMARK]
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        is_level = name in levels() or name.endswith((".yaml", ".yml"))
-        return check_levels([name], LevelOptions()).text if is_level else None
 
 
 def _card(result: CraftResult) -> Scorecard:

@@ -12,7 +12,7 @@ from msgspec import field
 
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
+from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary
 from collab_overcooked.evaluation.suites import (
     Record,
     SettingRow,
@@ -31,10 +31,10 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.plan_trees import COSTS, all_updates, mean_cost
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import step_limit, variant_of
+from collab_overcooked.runner.env_variants import by_variant, step_limit, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.teams import parse_seats, team_text
+from collab_overcooked.runner.teams import parse_seats, specs_as_given, team_text
 
 from .engine.config import LOADS, TASKS
 
@@ -206,7 +206,11 @@ class HouseSuite(Suite):
     def __init_subclass__(cls) -> None:
         """Make columns and budgets: as in the papers, settings of pairs and of single agents."""
         score = str(cls.score_metric)
-        names = [f"{tasks}{alone}" for alone in ("", ALONE) for tasks in cls.columns_of_papers]
+        settings = [
+            Setting(tasks + alone, {"agents": 1, **options} if alone else options, TRAINED_ON)
+            for alone in ("", ALONE)
+            for tasks, options in cls.columns_of_papers.items()
+        ]
         lower = cls.scales[score] == 1.0
         heads = [Column(name, "estimate", 1, scale=scale) for name, scale in cls.scales.items()]
         costs = {f"{cost} per plan update": cost for cost in COSTS}
@@ -218,7 +222,9 @@ class HouseSuite(Suite):
         cls.process = {head: by_setting(head.name) for head in heads}
         cls.process |= {Column(name, "estimate", 1): partial(plan_cost, cost) for name, cost in costs.items()}
         cls.process |= {gain: lambda rows: improvement(rows[0], score)}
-        cls.budgets = {budget: ComparisonBudget(names, {"episodes": count}) for budget, count in cls.episodes.items()}
+        cls.budgets = {
+            budget: ComparisonBudget(settings, {"episodes": count}) for budget, count in cls.episodes.items()
+        }
         cls.benchmark_fields = {"digits": 1, "scale": cls.scales[score], "lower_is_better": lower}
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -239,7 +245,10 @@ class HouseSuite(Suite):
             kwargs = {**options, "agents": agents, **variant}
             yield Match(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
 
-    def card(self, records: Sequence[Any]) -> Scorecard:
+    def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
+        return [self._team_card(group) for group in by_variant(records, specs_as_given)]
+
+    def _team_card(self, records: Sequence[Any]) -> Scorecard:
         rows = self.rows(records)
         team, overall = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
         table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, overall])
@@ -257,12 +266,9 @@ class HouseSuite(Suite):
                 tables.append(ResultTable(titles, tuple((who, *values.values()) for who, values in rows.items())))
         return tables
 
-    def setting(self, name: str) -> Setting:
-        alone = {"agents": 1} if name.endswith(ALONE) else {}
-        return Setting(name, {**alone, **self.columns_of_papers[name.removesuffix(ALONE)]}, TRAINED_ON)
-
-    def setting_rows(self, records: Sequence[Any]) -> list[SettingRow]:
-        return [SettingRow("", "all", records)]
+    def summary(self, records: Sequence[Any]) -> Summary:
+        rows = [SettingRow("", "all", records)]
+        return Summary(by_setting(self.score_metric)(rows), {column: of(rows) for column, of in self.process.items()})
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}

@@ -6,7 +6,7 @@ twice, the second time with the policies in reverse order, as seats are unequal 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from operator import methodcaller
@@ -19,6 +19,7 @@ from collab_overcooked.core.record import Event, Step
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import (
+    Listing,
     Record,
     SettingRow,
     Suite,
@@ -42,7 +43,7 @@ from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats, team_text
+from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 from .engine.constants import HORIZON
 from .engine.generate import Wishes, generate, layout_text, orders_to_prove, prove_layout, read_wishes
@@ -172,6 +173,14 @@ class KitchenRow(SettingRow):
         is_default = not [name for name in changed if name != "text_rules" or not speaks]
         is_built_in = self.records[0].env_kwargs.get("layout") == self.setting  # no custom file of the same name
         return published().beside(self.team, self.setting) if is_default and is_built_in else {}
+
+    def line(self, columns: Sequence[Column]) -> dict[str, Cell]:
+        line: dict[str, Cell] = {"title": self.title, "layout": self.setting, "swapped": self.swapped, **self.seats}
+        line |= {"episodes": len(self.records), "score": self.mean("score"), "soups": fmean(self.values("soups"))}
+        names = dict.fromkeys([*published().self_play, *self.published])
+        return line | {
+            f"published_{name}": self.published[name][0] if name in self.published else None for name in names
+        }
 
     def printed(self, agent: str) -> str | None:
         """Return a published number as it is printed; None if there is none."""
@@ -313,6 +322,11 @@ def ordered_layouts() -> list[str]:
     return sorted(layouts(), key=lambda name: (first_of_kin(name), len(name), name))
 
 
+def layout_settings(names: Iterable[str]) -> list[Setting]:
+    """Return the settings of comparisons on some layouts."""
+    return [Setting(name, {"layouts": name}, {"layout": name}) for name in names]
+
+
 class SoupSuite(Suite):
     """Soups for 400 steps, on each layout with both orders of seats."""
 
@@ -333,9 +347,6 @@ class SoupSuite(Suite):
         Column("deliveries", "estimate", 2): by_setting("soups"),
     }
 
-    def setting(self, name: str) -> Setting:
-        return Setting(name, {"layouts": name}, {"layout": name})
-
 
 class OvercookedSuite(SoupSuite):
     """Soups for 400 steps; scores, and the papers' beside them."""
@@ -350,11 +361,21 @@ class OvercookedSuite(SoupSuite):
     title = "Overcooked"
     process: ClassVar = SoupSuite.process | {Column("layouts", "estimate", 0): lambda rows: Estimate(len(rows))}
     budgets: ClassVar = {
-        "small": ComparisonBudget(lambda: [*published().self_play["PPO_SP"]][:5], {"episodes": 2}, {"episodes": 1}),
-        "full": ComparisonBudget(lambda: published().layouts, {"episodes": 20}, {"episodes": 10}),
+        "small": ComparisonBudget(
+            lambda: layout_settings([*published().self_play["PPO_SP"]][:5]), {"episodes": 2}, {"episodes": 1}
+        ),
+        "full": ComparisonBudget(lambda: layout_settings(published().layouts), {"episodes": 20}, {"episodes": 10}),
     }
     leaderboard_notes = ("Return and deliveries: means over the layouts played; comparable only for the same layouts.",)
-    listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
+    team_defaults: ClassVar = {"action_level": default_level}
+    listed: ClassVar = {
+        "layouts": Listing(
+            lambda _: ordered_layouts(),
+            lambda name, _: load_kitchen(name).description,
+            lambda name, _: describe_layout(name),
+            endings=LAYOUT.endings,
+        )
+    }
 
     def derived(self, record: Record) -> Mapping[str, Any]:
         task = record.task
@@ -382,22 +403,9 @@ class OvercookedSuite(SoupSuite):
                 kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": layout}
                 yield Match(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
-    def shipped(self) -> list[str]:
-        return layouts()
-
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = dict.fromkeys(name for row in rows for name in row.published)
         return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in names)]
-
-    def team_text(self, rows: Sequence[Any]) -> str:
-        first = min(rows, key=lambda row: row.swapped)
-        return team_text(first.seats.values())
-
-    def line(self, row: Any) -> dict[str, Cell]:
-        line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}
-        line |= {"episodes": len(row.records), "score": row.mean("score"), "soups": fmean(row.values("soups"))}
-        names = dict.fromkeys([*published().self_play, *row.published])
-        return line | {f"published_{name}": row.published[name][0] if name in row.published else None for name in names}
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
@@ -427,9 +435,6 @@ class OvercookedSuite(SoupSuite):
             f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game."
         ]
 
-    def default_options(self, team: tuple[str, ...]) -> dict[str, Any]:
-        return {"action_level": default_level(team)}
-
     def outcome(self, record: Any) -> str:
         numbers = score_record(record)
         return f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
@@ -441,9 +446,6 @@ class OvercookedSuite(SoupSuite):
                 if reference.kind == "RL" and figure is not None:
                     numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
         return numbers
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        return describe_layout(name) if name in layouts() or name.endswith((".layout", ".yaml", ".yml")) else None
 
 
 def _published_estimate(mean: float, error: float | None) -> Estimate:

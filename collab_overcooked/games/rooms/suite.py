@@ -13,6 +13,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting
 from collab_overcooked.evaluation.suites import (
+    Listing,
     Record,
     SettingRow,
     Suite,
@@ -119,6 +120,22 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
     return f"{fmean(turns):.2f} ± {pstdev(turns) / len(turns) ** 0.5:.2f}"
 
 
+ENDS = {
+    "escaped": "{player} escaped through room {event.room}.",
+    "completed": "{player} repaired the generator in room {event.room}.",
+}
+SETTINGS = [Setting(name, {"presets": name}, {"preset": name}) for name in PRESETS]
+
+
+def map_listing(env_id: str, goal: str) -> Listing:
+    """Return the maps of a game."""
+    return Listing(
+        lambda _: maps(goal),
+        lambda name, _: load_rooms(name).description,
+        lambda name, options: str(registry.load_game(env_id, **options, map=name).explain()),
+    )
+
+
 class RoomSuite(Suite):
     """Success and turns by setting, with the original's means and standard errors and with 95 % intervals."""
 
@@ -126,7 +143,6 @@ class RoomSuite(Suite):
     set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
     axes = ("preset", "map", "adversary")
     won: ClassVar[str]  # Name of success
-    caught_text: ClassVar[str]  # Sentence on a capture of a player, or by one
     # Turns that the original prints for a truncated episode; None if it prints none
     failure_turns: ClassVar[int | None] = None
     has_success = True
@@ -135,8 +151,8 @@ class RoomSuite(Suite):
     data_columns = (Column("success", value=lambda row: rate([row])), Column("turns", value=mean_of("turns")))
     measure = "turns left of 30 at success, 0 without"
     budgets: ClassVar = {
-        "small": ComparisonBudget(PRESETS, {"episodes": 4}, {"episodes": 2}),
-        "full": ComparisonBudget(PRESETS, {"episodes": 50}, {"episodes": 25}),
+        "small": ComparisonBudget(SETTINGS, {"episodes": 4}, {"episodes": 2}),
+        "full": ComparisonBudget(SETTINGS, {"episodes": 50}, {"episodes": 25}),
     }
     benchmark_fields: ClassVar = {"both_orders": True}
 
@@ -184,38 +200,21 @@ class RoomSuite(Suite):
         ended = self.won if record.success else "lost" if numbers["lost"] else "no turn left"
         return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
 
-    def happened(self, record: Any, names: Sequence[str]) -> list[str]:
-        sentences: dict[str, None] = {}  # without repetitions, as flags stay set in later turns
-        for step in record.steps:
-            for name, event in zip(names, step.events, strict=True):
-                room = f"room {event.room}"
-                ends = {self.caught_text: event.caught, "{player} escaped through {room}.": event.escaped}
-                ends["{player} repaired the generator in {room}."] = event.completed
-                sentences |= {text.format(player=name, room=room): None for text, ended in ends.items() if ended}
-        return list(sentences)
-
-    def setting(self, name: str) -> Setting:
-        return Setting(name, {"presets": name}, {"preset": name})
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        is_map = name.endswith((".yaml", ".yml")) or any(name == one for one, _ in self.listed["maps"](options))
-        return str(registry.load_game(self.env_id, **options, map=name).explain()) if is_map else None
-
 
 class CaptureSuite(RoomSuite):
     """Turns until the thief is caught."""
 
-    listed: ClassVar = {"maps": lambda _: [(name, load_rooms(name).description) for name in maps("capture")]}
+    listed: ClassVar = {"maps": map_listing("CollabCapture-v0", "capture")}
     title, trained, won, failure_turns = "CollabCapture", ("collab_capture",), "caught", FAILURE_PRINTED
-    caught_text = "{player} caught the thief in {room}."
+    event_texts: ClassVar = {"caught": "{player} caught the thief in room {event.room}."} | ENDS
 
 
 class EscapeSuite(RoomSuite):
     """Share of escapes, and turns."""
 
-    listed: ClassVar = {"maps": lambda _: [(name, load_rooms(name).description) for name in maps("escape")]}
+    listed: ClassVar = {"maps": map_listing("CollabEscape-v0", "escape")}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
-    caught_text = "The killer caught {player} in {room}."
+    event_texts: ClassVar = {"caught": "The killer caught {player} in room {event.room}."} | ENDS
 
 
 def _short(value: str) -> str:

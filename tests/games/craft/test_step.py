@@ -10,9 +10,9 @@ from naive.craft import NaiveCraft
 
 import collab_overcooked
 from collab_overcooked.games.craft.engine.constants import Verb
+from collab_overcooked.games.craft.engine.solvability import bound
 from collab_overcooked.games.craft.engine.spec import load_level
 from collab_overcooked.games.craft.env import CraftKitchen
-from collab_overcooked.games.craft.suite import bound
 from collab_overcooked.games.craft.text.text import VERBS
 from collab_overcooked.kernels.rng import seed_states
 

@@ -14,6 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.craft.engine.solvability import upper_bounds
 from collab_overcooked.games.craft.engine.spec import load_level
 from collab_overcooked.games.craft.suite import (
     LevelGenerator,
@@ -22,7 +23,6 @@ from collab_overcooked.games.craft.suite import (
     published,
     score_record,
     score_records,
-    upper_bounds,
 )
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.replay import first_difference

@@ -186,7 +186,7 @@ def test_levels_are_named_in_several_ways(tmp_path):
         ({"levels": "level_33"}, "levels: unknown level 'level_33'; did you mean level_3"),
         ({"levels": "5-3"}, "'5-3' is empty"),
         ({"agents": [0]}, "agents must be an integer of at least 1, not 0"),
-        ({"agents": []}, "agents and alphas need at least one number each"),
+        ({"agents": []}, "levels, agents and alphas need at least one entry each"),
         ({"alphas": [0.0]}, "alpha must be a number above 0"),
         ({"seed": -1}, "seed must be an integer of at least 0"),
         ({"options": {"alpha": 2.0}}, "option 'alpha' is set by --alphas"),

@@ -165,6 +165,3 @@ class InitiationSuite(CollabOvercookedSuite):
             for stage in range(len(chosen_stages(match.load_game(), suite_options.actions))):
                 played = {item.name: getattr(match, item.name) for item in fields(match)}
                 yield InitiationMatch(**played | {"first": stage * suite_options.episodes, "stage": stage})
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> None:
-        return None

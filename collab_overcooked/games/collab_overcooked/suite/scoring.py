@@ -60,6 +60,11 @@ class TaskInfo:
             **{f"processing by agent_{seat}": count for seat, count in enumerate(processing)},
         }
 
+    @property
+    def summary(self) -> str:
+        """Level, reference time and behaviours as text."""
+        return f"level {self.level}, reference time {self.reference_time}{self.behaviours_text('; ')}"
+
     def behaviours_text(self, head: str) -> str:
         """Return the behaviours as text after a head; empty without references."""
         return head + ", ".join(f"{name} {count}" for name, count in self.behaviours.items()) if self.behaviours else ""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Suite, load_checked
+from collab_overcooked.evaluation.suites import Listing, LogFormat, Suite, load_checked
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NoOptions
-from collab_overcooked.reporting.result_table import Column, ResultTable
-from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import parse_seats
 
@@ -63,6 +61,9 @@ KITCHEN = DocumentKind(
 )
 
 
+SETTINGS = [Setting(f"level {level}", {"levels": str(level)}, {"level": level, "task": None}) for level in range(1, 7)]
+
+
 class CollabOvercookedSuite(Suite):
     """Orders one at a time; process metrics against reference trajectories."""
 
@@ -81,8 +82,8 @@ class CollabOvercookedSuite(Suite):
     }
     title, measure = "Collab-Overcooked", "success rate, %"
     budgets: ClassVar = {
-        "small": ComparisonBudget([f"level {level}" for level in (1, 2, 3)], {"episodes": 2}),
-        "full": ComparisonBudget([f"level {level}" for level in (1, 2, 3, 4, 5, 6)], {"episodes": 10}),
+        "small": ComparisonBudget(SETTINGS[:3], {"episodes": 2}),
+        "full": ComparisonBudget(SETTINGS, {"episodes": 10}),
     }
     benchmark_fields: ClassVar = {"scale": 100.0}
     leaderboard_notes = (
@@ -90,24 +91,24 @@ class CollabOvercookedSuite(Suite):
         "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
         "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
     )
+    forwarded = ("kitchen", "gamma")
+    episode_text = "Level {record.level}, {record.task}"
+    logs = LogFormat(original_logs, lambda *logs: scorecard(score_logs(*logs)))
     listed: ClassVar = {
-        "tasks": lambda options: [
-            (task.name, f"level {task.level}, reference time {task.reference_time}{task.behaviours_text('; ')}")
-            for task in _by_level(options)
-        ],
-        "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
-        "levels": lambda options: [
-            (str(level), ", ".join(task.name for task in tasks))
-            for level, tasks in groupby(_by_level(options), lambda task: task.level)
-        ],
+        "tasks": Listing(
+            lambda options: [task.name for task in _by_level(options)],
+            lambda name, options: task_of(task_references(options), name).summary,
+            lambda name, options: describe_task({**options, "task": name}),
+            endings=(),
+        ),
+        "kitchens": Listing(
+            lambda _: builtin_names("collab_overcooked"), lambda *_: "", lambda name, _: describe_kitchen(name)
+        ),
+        "levels": Listing(
+            lambda options: list(dict.fromkeys(str(task.level) for task in _by_level(options))),
+            lambda level, options: ", ".join(task.name for task in _by_level(options) if str(task.level) == level),
+        ),
     }
-
-    def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "kitchen": suite_options.kitchen,
-            "gamma": suite_options.gamma,
-            **super().env_options(suite_options, options),
-        }
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         known = task_references(options)
@@ -123,16 +124,7 @@ class CollabOvercookedSuite(Suite):
         gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
 
-    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        return tables.sheet(played)
-
-    def find_logs(self, path: Path) -> list[Path]:
-        return original_logs(path)
-
-    def score_logs(
-        self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
-    ) -> Scorecard:
-        return scorecard(score_logs(logs, scoring, log_options, note))
+    sheet = staticmethod(tables.sheet)
 
     def outcome(self, record: Record) -> str:
         return "delivered" if record.success else "not delivered"
@@ -147,13 +139,6 @@ class CollabOvercookedSuite(Suite):
         limits = {} if record.max_cycles_given else {"max_cycles": limit}
         return {"task": task, "level": known[task].level, **limits}
 
-    def episode_name(self, record: Record) -> str:
-        return f"Level {record.level}, {record.task}"
-
-    def setting(self, name: str) -> Setting:
-        level = name.removeprefix("level ")
-        return Setting(name, {"levels": level}, {"level": int(level), "task": None})
-
     def summary(self, records: Sequence[Any]) -> Summary:
         table = only(score_records(records))
         row = table.levels[-1]
@@ -162,13 +147,6 @@ class CollabOvercookedSuite(Suite):
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        if name in builtin_names("collab_overcooked") or name.endswith((".yaml", ".yml")):
-            return describe_kitchen(name)
-        if name in task_references(options).tasks:
-            return describe_task({**options, "task": name})
-        return None
 
 
 def _by_level(options: Mapping[str, Any]) -> list[TaskInfo]:

@@ -7,7 +7,7 @@ continues from episode to episode. Seed 0 gives the order sequences of the publi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,17 +15,16 @@ from typing import Any, ClassVar
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
+from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import OrderRecord, cos
-from collab_overcooked.reporting.result_table import ResultTable
-from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.match import Match
+from collab_overcooked.reporting.scorecard import Scorecard
 
 from ..engine.generate import LevelWish, generate_level
 from ..engine.solvability import level_text, prove_solvability, report_text
-from ..engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS, Level, levels, load_level
+from ..engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS, levels, load_level
 from ..options import EPISODES
 from ..policies.planner import GAME
 from . import tables
@@ -116,6 +115,10 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def _setting(level: str) -> Setting:
+    return Setting(level, {"levels": level}, {"level": level, "agents": 2})
+
+
 class CuisineWorldSuite(OrderSuite):
     """Orders with deadlines at several paces: collaboration scores beside the published ones."""
 
@@ -123,14 +126,17 @@ class CuisineWorldSuite(OrderSuite):
     axes = AXES
 
     set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-    load, result_class, pace = load_level, CosResult, "alpha"
+    load, parse_levels, parse_pace, result_class = load_level, parse_level_names, float, CosResult
     title, measure = "CuisineWorld", "CoS, the mean share of orders completed over the paces played"
     budgets: ClassVar = {
         "small": ComparisonBudget(
-            ("level_1", "level_4"), {**COMPARED, "alphas": [1.0, 2.0, 3.0], "runs": 2}, PAIRS, suffix=", alpha 2.0"
+            [_setting(level) for level in ("level_1", "level_4")],
+            {**COMPARED, "alphas": [1.0, 2.0, 3.0], "runs": 2},
+            PAIRS,
+            suffix=", alpha 2.0",
         ),
         "full": ComparisonBudget(
-            lambda: published().levels,
+            lambda: list(map(_setting, published().levels)),
             {**COMPARED, "alphas": list(PAPER_ALPHAS), "runs": 5},
             PAIRS,
             pairs_in=1,
@@ -139,33 +145,21 @@ class CuisineWorldSuite(OrderSuite):
     }
     averaged: ClassVar = {"completed": "completed", "failed": "failed", "open at the end": "open"}
     leaderboard_notes = ("Two agents. Failures are all expired orders.",)
-    listed: ClassVar = {"levels": lambda _: list(map(_class_and_orders, map(load_level, levels())))}
-
-    def shipped(self) -> Sequence[str]:
-        return levels()
+    listed: ClassVar = {
+        "levels": Listing(
+            lambda _: levels(),
+            lambda name, _: f"{(level := load_level(name)).paper_class}: {', '.join(level.order_names)}",
+            lambda name, _: level_text(load_level(name)),
+        )
+    }
 
     def level_number(self, name: str) -> int | None:
         return level_number(name)
 
-    def pace_name(self, pace: float | None) -> str:
-        return "times of the level file" if pace is None else f"alpha {pace:g}"
-
-    def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
-        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
-        alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
-        if not agents or not alphas:
-            raise ValueError("agents and alphas need at least one number each")
-        named = parse_level_names(suite_options.levels)
-        return self.order_matches(team, named, agents, alphas, options, suite_options.episodes)
-
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
-    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        return tables.sheet(played)
-
-    def setting(self, name: str) -> Setting:
-        return Setting(name, {"levels": name}, {"level": name, "agents": 2})
+    sheet = staticmethod(tables.sheet)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         table = published().tables[2]
@@ -191,10 +185,3 @@ class CuisineWorldSuite(OrderSuite):
     def training_references(self) -> dict[str, dict[str, Any]]:
         rates = published().success_rates
         return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        return level_text(load_level(name)) if name in levels() or name.endswith((".yaml", ".yml")) else None
-
-
-def _class_and_orders(level: Level) -> tuple[str, str]:
-    return level.name, f"{level.paper_class}: {', '.join(level.order_names)}"

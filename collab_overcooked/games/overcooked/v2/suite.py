@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import ComparisonBudget
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
-from collab_overcooked.evaluation.suites import load_checked
+from collab_overcooked.evaluation.suites import Listing, load_checked
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml
@@ -20,8 +20,7 @@ from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 from ..engine.constants import HORIZON
-from ..engine.spec import layouts as classic_layouts
-from ..suite import LayoutOptions, SoupSuite
+from ..suite import LayoutOptions, SoupSuite, layout_settings
 from .engine.spec import FOLDER, KEYS, fits, layouts, load_kitchen
 
 ENV_ID = "OvercookedV2-v0"
@@ -82,6 +81,16 @@ def _printed(method: str, row: Any) -> str | None:
     return "{:g} ± {:g}".format(*numbers)
 
 
+def describe_layout(name: str) -> str:
+    """Return a layout's picture, its seats, and the manual for language agents."""
+    env = registry.make(ENV_ID, layout=name, render_mode="ansi")
+    env.reset(seed=0)
+    layout = load_kitchen(name)
+    seats = ", ".join(f"agent_{i} {seat}" for i, seat in enumerate(env.game.display_names))
+    head = f"{layout.name}: {layout.description}\n\nSeats: {seats}"
+    return f"{head}\n\n{env.render()}\n\n{env.game.manual(env.arrays[0])}"
+
+
 class OvercookedV2Suite(SoupSuite):
     """Soups for 400 steps where not all players know the recipe."""
 
@@ -94,10 +103,14 @@ class OvercookedV2Suite(SoupSuite):
     title = "OvercookedV2"
     outcome_text = "{soups} soups, score {score:g}"
     budgets: ClassVar = {
-        "small": ComparisonBudget(PAPER[::2], {"episodes": 2}, {"episodes": 1}),
-        "full": ComparisonBudget(PAPER, {"episodes": 50}, {"episodes": 25}),
+        "small": ComparisonBudget(layout_settings(PAPER[::2]), {"episodes": 2}, {"episodes": 1}),
+        "full": ComparisonBudget(layout_settings(PAPER), {"episodes": 50}, {"episodes": 25}),
     }
-    listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in layouts()]}
+    listed: ClassVar = {
+        "layouts": Listing(
+            lambda _: layouts(), lambda name, _: load_kitchen(name).description, lambda name, _: describe_layout(name)
+        )
+    }
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         names = {"paper": PAPER, "all": tuple(layouts())}
@@ -117,16 +130,6 @@ class OvercookedV2Suite(SoupSuite):
             name = layout + (ALL_SEEN if view == "all" and layout in PAPER else "")
             for task, seated in both_orders(name, specs):
                 yield Match(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        if not name.endswith((".yaml", ".yml")) and (name not in layouts() or name in classic_layouts()):
-            return None
-        env = registry.make(ENV_ID, layout=name, render_mode="ansi")
-        env.reset(seed=0)
-        layout = load_kitchen(name)
-        seats = ", ".join(f"agent_{i} {seat}" for i, seat in enumerate(env.game.display_names))
-        head = f"{layout.name}: {layout.description}\n\nSeats: {seats}"
-        return f"{head}\n\n{env.render()}\n\n{env.game.manual(env.arrays[0])}"
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = [name for name in published() if any(_printed(name, row) for row in rows)]

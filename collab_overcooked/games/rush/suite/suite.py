@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Suite, check_names, load_checked
+from collab_overcooked.evaluation.suites import Listing, Suite, check_names, load_checked
 from collab_overcooked.game_record import NO_TEACHER, PLAIN
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
@@ -23,8 +23,8 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
-from collab_overcooked.reporting.result_table import Column, ResultTable
-from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import EpisodeLogger
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teaching import Teaching, join_specs, language_teacher, make_teaching
@@ -158,6 +158,10 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
 
 
+def _setting(scenario: str, domain: str) -> Setting:
+    return Setting(f"{scenario}, {domain}", {"scenario": [scenario], "domain": [domain]}, {"scenario": scenario})
+
+
 class RushSuite(Suite):
     """Consecutive episodes of scenarios in several languages: group and individual metrics."""
 
@@ -175,14 +179,20 @@ class RushSuite(Suite):
     outcome_text = "{completed} completed, {ruined} ruined"
     title, measure = "Rush", "CR, completed recipes of an episode"
     budgets: ClassVar = {
-        "small": ComparisonBudget([f"{name}, {PLAIN}" for name in SCENARIOS], {"runs": 5}, pairs_in=1),
+        "small": ComparisonBudget([_setting(name, PLAIN) for name in SCENARIOS], {"runs": 5}, pairs_in=1),
         "full": ComparisonBudget(
-            list(map(", ".join, product(SCENARIOS, DOMAINS))), {"runs": 20}, pairs_in=len(DOMAINS)
+            [_setting(*names) for names in product(SCENARIOS, DOMAINS)], {"runs": 20}, pairs_in=len(DOMAINS)
         ),
     }
     benchmark_fields: ClassVar = {"digits": 2}
     leaderboard_notes = ("CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over both agents' A+.",)
-    listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
+    listed: ClassVar = {
+        "scenarios": Listing(
+            lambda _: scenarios(),
+            lambda name, _: load_scenario(name).description,
+            lambda name, _: scenario_text(load_scenario(name)),
+        )
+    }
 
     def derived(self, record: Any) -> Mapping[str, Any]:
         options, domains = record.env_kwargs, {env_id: domain for domain, env_id in DOMAINS.items()}
@@ -233,12 +243,7 @@ class RushSuite(Suite):
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
 
-    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        return tables.sheet(played)
-
-    def setting(self, name: str) -> Setting:
-        scenario, domain = name.split(", ")
-        return Setting(name, {"scenario": [scenario], "domain": [domain]}, {"scenario": scenario})
+    sheet = staticmethod(tables.sheet)
 
     def summary(self, records: Sequence[Any]) -> Summary:
         groups = list(only(score_records(records)).runs.values())
@@ -255,9 +260,3 @@ class RushSuite(Suite):
         if all(len(score.actions) > 1 for scores in by_setting for score in scores):
             process[Column("balance", "estimate")] = mean(attrgetter("balance"))
         return Summary(completed, process)
-
-    def fully_succeeded(self, record: Any) -> bool:
-        return all(order.finished for order in record.orders)
-
-    def describe(self, name: str, options: Mapping[str, Any]) -> str | None:
-        return scenario_text(load_scenario(name)) if name in scenarios() or name.endswith((".yaml", ".yml")) else None

@@ -211,7 +211,7 @@ class TextGame(Protocol[StateT_contra]):
         has_duration: Whether steps differ in length, so that ``clock`` does not count them.
         language: Name of the lexicon that texts use by default; ``PLAIN`` for none.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
-            completes the step, as ``"EVENT LABEL FLAGS"`` (names of true fields) after ``"team: "`` if a teammate's.
+            completes the step, its ``signature`` after ``"team: "`` if it is a teammate's.
     """
 
     has_duration: bool = False

@@ -97,6 +97,9 @@ class OrderSuite(Suite):
     repeats = "runs"
     load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
     result_class: ClassVar[type[OrderResult]]
+    endings: ClassVar = {
+        "": "The time was over after {steps} steps; orders: {completed} completed, {failed} failed, {open} open."
+    }
     last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
     pace: ClassVar[str]  # Option of the environment that says how fast orders come
     named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called

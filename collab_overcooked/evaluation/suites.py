@@ -114,6 +114,12 @@ class Suite:
     set_elsewhere: ClassVar[Mapping[str, str]] = {}
     metrics: ClassVar[tuple[str, ...]] = ("return", "steps")  # Of the default table, the score of comparisons first
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
+    # Sentences on pages about events that decide an episode, by the pattern of ``Event.signature``. Their fields are
+    # ``player``, ``step`` and the event's; of sentences that differ only in the step, the last one counts.
+    decisive: ClassVar[Mapping[str, str]] = {}
+    # Last of these sentences, by the first metric (or ``success``) that is not 0; ``""`` for all other episodes. Its
+    # fields are ``steps``, ``success``, ``task`` and the metrics of the game.
+    endings: ClassVar[Mapping[str, str]] = {"": "The episode ended after {steps} steps."}
     columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
     data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
     table_title: ClassVar[str] = ""  # Heading of the table
@@ -274,15 +280,6 @@ class Suite:
     def order_for_people(self, matches: Sequence[Match]) -> list[Match]:
         """Return the matches of a session in the order in which people play them, the easiest first if it matters."""
         return list(matches)
-
-    def happened(self, record: Record, names: Sequence[str]) -> list[str]:
-        """Return sentences on the events that decided an episode; empty where its losses say enough.
-
-        Args:
-            record: Record of the episode.
-            names: Names of the seats.
-        """
-        return []
 
     def setting(self, name: str) -> Setting:
         """Return the setting of a name in ``budgets``, without the options of all settings."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import structs
-
 from collab_overcooked.core.record import Step
 from collab_overcooked.envs.api import TextGame
 from collab_overcooked.runner.match import Match
@@ -97,9 +95,7 @@ class Practice:
         for seat, done in self._done.items():
             for other, event in enumerate(step.events):
                 if event is not None:
-                    fields = structs.asdict(event)
-                    flags = [name for name, value in fields.items() if value is True]
-                    text = " ".join([*(["team:"] if other != seat else []), fields["event"], event.label, *flags])
+                    text = event.signature if other == seat else f"team: {event.signature}"
                     steps = self._lessons[seat].items()
                     done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
         return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over

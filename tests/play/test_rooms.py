@@ -183,7 +183,7 @@ def test_games_with_a_lesson_are_known() -> None:
 
 @pytest.mark.parametrize("game", LESSONS)
 def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
-    match = next(match for match in rooms._matches(game) if match.task == LESSONS[game])
+    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
     env = registry.make(match.env_id, **match.env_kwargs)
     record = replace(match, team=("greedy",) * len(match.team)).run()[0]
     steps = {name for name, _ in env.game.lesson}

@@ -126,7 +126,6 @@ class RoomSuite(Suite):
     set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
     axes = ("preset", "map", "adversary")
     won: ClassVar[str]  # Name of success
-    caught_text: ClassVar[str]  # Sentence on a capture of a player, or by one
     # Turns that the original prints for a truncated episode; None if it prints none
     failure_turns: ClassVar[int | None] = None
     has_success = True
@@ -184,16 +183,6 @@ class RoomSuite(Suite):
         ended = self.won if record.success else "lost" if numbers["lost"] else "no turn left"
         return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
 
-    def happened(self, record: Any, names: Sequence[str]) -> list[str]:
-        sentences: dict[str, None] = {}  # without repetitions, as flags stay set in later turns
-        for step in record.steps:
-            for name, event in zip(names, step.events, strict=True):
-                room = f"room {event.room}"
-                ends = {self.caught_text: event.caught, "{player} escaped through {room}.": event.escaped}
-                ends["{player} repaired the generator in {room}."] = event.completed
-                sentences |= {text.format(player=name, room=room): None for text, ended in ends.items() if ended}
-        return list(sentences)
-
     def setting(self, name: str) -> Setting:
         return Setting(name, {"presets": name}, {"preset": name})
 
@@ -207,7 +196,11 @@ class CaptureSuite(RoomSuite):
 
     listed: ClassVar = {"maps": lambda _: [(name, load_rooms(name).description) for name in maps("capture")]}
     title, trained, won, failure_turns = "CollabCapture", ("collab_capture",), "caught", FAILURE_PRINTED
-    caught_text = "{player} caught the thief in {room}."
+    decisive: ClassVar = {".* caught": "{player} caught the thief in room {room}."}
+    endings: ClassVar = {
+        "success": "The thief was caught after turns: {turns}.",
+        "": "No turn was left, and the thief was still free.",
+    }
 
 
 class EscapeSuite(RoomSuite):
@@ -215,7 +208,16 @@ class EscapeSuite(RoomSuite):
 
     listed: ClassVar = {"maps": lambda _: [(name, load_rooms(name).description) for name in maps("escape")]}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
-    caught_text = "The killer caught {player} in {room}."
+    decisive: ClassVar = {
+        ".* completed": "{player} repaired the generator in room {room}.",
+        ".* caught": "The killer caught {player} in room {room}.",
+        ".* escaped": "{player} escaped through room {room}.",
+    }
+    endings: ClassVar = {
+        "success": "The team escaped; turns: {turns}.",
+        "lost": "The team lost; generators repaired: {repairs}.",
+        "": "No turn was left, and the team had not escaped; generators repaired: {repairs}.",
+    }
 
 
 def _short(value: str) -> str:

@@ -56,15 +56,16 @@ class Practice:
     Args:
         goal: The goal.
         idle: By seat of a person: the text of doing nothing.
-        lessons: For the goal ``LESSON``, by seat: name of each step and regular expression of its event, in order.
+        lessons: For the goal ``LESSON``, by seat: its steps in order, see ``TextGame.lesson``.
     """
 
     def __init__(
-        self, goal: Goal, idle: Mapping[int, str], lessons: Mapping[int, Sequence[tuple[str, str]]] | None = None
+        self, goal: Goal, idle: Mapping[int, str], lessons: Mapping[int, Sequence[tuple[str, str, str]]] | None = None
     ) -> None:
         self.goal, self._idle = goal, idle
         taught = lessons if lessons is not None and goal.name == LESSON else {}
-        self._lessons = {seat: {name: re.compile(event) for name, event in taught.get(seat, ())} for seat in idle}
+        self._lessons = {seat: {name: re.compile(event) for name, event, _ in taught.get(seat, ())} for seat in idle}
+        self._places = {seat: {name: places for name, _, places in steps} for seat, steps in taught.items()}
         self._count: Counter[int] = Counter()
         self._done: dict[int, list[str]] = {seat: [] for seat in idle}
         self._skipped: set[int] = set()
@@ -105,6 +106,11 @@ class Practice:
         if self.goal.name != LESSON:
             return None
         return {"type": "progress", "steps": list(self._lessons[seat]), "done": self._done[seat]}
+
+    def places(self, seat: int) -> str:
+        """Return the pattern of the places where a seat takes its next step; empty if there is none."""
+        left = [places for name, places in self._places.get(seat, {}).items() if name not in self._done[seat]]
+        return "" if seat in self._skipped else next(iter(left), "")
 
     def _finished(self, seat: int) -> bool:
         return len(self._done[seat]) >= len(self._lessons[seat]) and self._count[seat] >= self.goal.times

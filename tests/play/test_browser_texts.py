@@ -48,7 +48,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
         *({"type": "wait", "agent": agent, "inbox": inbox} for agent in (1, None) for inbox in ([], [MESSAGE])),
         {"type": "refused", "code": "UNREADABLE", "message": "Unknown."},
         {"type": "refused", "code": "busy", "message": "Too many."},
-        {"type": "progress", "steps": ["take", "pot"], "done": ["take"]},
+        {"type": "progress", "steps": ["take", "pot"], "done": ["take"], "at": []},
         *over,
         {"type": "par", "par": [["greedy", "4 soups"]]},
         rematch(role),

@@ -146,7 +146,7 @@ const HANDLERS = {
   },
   refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true);
     if (message.code === "busy") $("busy").textContent = message.message; },
-  progress(message) { showSteps(message); },
+  progress(message) { lesson = message; showSteps(); },
   over(message) {
     question = null;
     closePick();
@@ -189,6 +189,7 @@ function welcome() {
   $("goal").textContent = me.goal ? words.goals[me.goal] ?? "" : "";
   show("practice", Boolean(me.goal) && me.role === "seat");
   $("steps").replaceChildren();
+  lesson = { steps: [], done: [], at: [] };
   $("skip").disabled = false;
   document.title = name;
   const others = me.names.map((each, seat) => [each, seat]).filter(([, seat]) => seat !== me.seat)
@@ -451,6 +452,7 @@ addEventListener("keydown", (event) => {  // number keys, but not while somebody
   from.querySelectorAll("button")[Number(event.key) - 1]?.click();
 });
 
+let lesson = { steps: [], done: [], at: [] };  // of practice: where the next step is taken is marked
 // ------------------------------------------------------------------------------------------- clicks on the picture
 
 const named = (action, target) => new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
@@ -460,7 +462,11 @@ function actionsAt(cell) {
   const own = clickable() ? question.legal.filter(isAt(cell)) : [];
   return own.length ? own : Object.values(requests()).filter(isAt(cell));
 }
-function markCells() { picture.mark((cell) => actionsAt(cell).length > 0 || (turns() && Boolean(route(cell)?.length))); }
+function markCells() { 
+  picture.mark("can", (cell) => actionsAt(cell).length > 0 || (turns() && Boolean(route(cell)?.length)));
+  const at = lesson.at.filter((key) => picture.cells.has(key)), near = at.filter((key) => actionsAt(picture.values.get(key)).length);
+  picture.mark("aim", (cell, key) => (near.length ? near : at).includes(key));
+}
 
 // The keys that walk to a cell; a station is used from beside it.
 function route(cell) {
@@ -633,14 +639,16 @@ addEventListener("focus", () => { if (me?.keys.length) $("keys-hint").textConten
 
 // ------------------------------------------------------------------------------------------- the rest
 
-function showSteps({ steps, done }) {
-  $("steps").replaceChildren(...steps.map((step) => { const item = make("li", words.lessons[step] ?? step); if (done.includes(step)) item.className = "ok"; return item; }));
+function showSteps() {
+  const { steps, done } = lesson;
+  markCells();
   const next = steps.find((step) => !done.includes(step));
+  $("steps").replaceChildren(...steps.map((step) => { const item = make("li", words.lessons[step] ?? step); if (done.includes(step)) item.className = "ok"; else if (step === next) item.className = "next"; return item; }));
   $("goal").textContent = next ? words.lessons[next] ?? "" : words.practice_done;
 }
 for (const button of [$("ready"), $("again")]) button.onclick = () => { if (me?.fullscreen && !document.fullscreenElement) document.documentElement.requestFullscreen?.().catch(() => {}); send({ type: "ready" }); button.hidden = true; };
 for (const button of document.querySelectorAll("[data-rematch]")) button.onclick = () => { send({ type: "rematch", how: button.dataset.rematch }); };
-$("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; $("goal").textContent = words.skipped; };
+$("skip").onclick = () => { send({ type: "skip" }); $("skip").disabled = true; lesson.at = []; markCells(); $("goal").textContent = words.skipped; };
 $("pause").onclick = () => send({ type: "pause", on: state.state !== "paused" });
 $("leave").onclick = () => { if (confirm(words.leave_sure)) send({ type: "leave" }); };
 $("language").append(...Object.entries(LANGUAGES).map(([code, name]) => make("option", name, { value: code, lang: code })));

@@ -215,6 +215,7 @@ export class Picture {
       const drop = this.#drop(cell, t);
       this.#caption(cell, t).forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 + drop + size * (0.62 + 1.05 * i) / t, size, t)));
     }
+    parts.push('<rect class="ring" x="0.05" y="0.05" width="0.9" height="0.9" rx="0.08" fill="none"/>');  // for marks of pages
     return [parts.join(""), tags.join("")];
   }
 
@@ -360,7 +361,7 @@ export class Picture {
   // Shows the names of cells that show theirs on demand: that of one, or of none.
   name(cell) { for (const [key, group] of this.cells) group.tag.classList.toggle("on", this.values.get(key) === cell); }
 
-  mark(isUseful) { for (const [key, group] of this.cells) group.classList.toggle("can", isUseful(this.values.get(key))); }
+  mark(name, applies) { for (const [key, group] of this.cells) group.classList.toggle(name, applies(this.values.get(key), key)); }
 
   cellAt(x, y) { return this.values.get(`c:${x},${y}`); }
 

@@ -94,9 +94,7 @@ const HANDLERS = {
   },
   loading(message) {
     show("loading", true);
-    $("status").textContent = say("loading_status", { done: message.done, all: message.all });
-    $("loading-bar").max = message.all;
-    $("loading-bar").value = message.done;
+    $("status").textContent = say("loading_status", message);
   },
   state(message) {
     state = message;

@@ -45,6 +45,12 @@ def test_the_last_sentence_says_how_an_episode_of_every_game_ended(game: str) ->
     decisive = registry.suite_of(record).decisive
     assert not decisive or len(endings["greedy"]) > 1, "what the best player does decides something"
     assert endings["greedy"] != endings["random"]
+    if "Rush" in game:
+        env = registry.make(game, **match.env_kwargs)
+        env.reset(seed=0)
+        view = env.game.seen(env.arrays[0], 0, 0)
+        events = [event for step in record.steps for event in step.events if event is not None]
+        assert {view.event_label(event.label) for event in events} <= set(view.action_labels.values())
     if game == "AlienRush-v0":
         assert any("Cheeseburger" in signature for signature in signatures)
         assert "Cheeseburger" not in str(endings), "it is in the words of the other world"

@@ -25,7 +25,7 @@ from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
 from .engine.step import act_batch, observe_batch, reset_batch, step_batch
 from .text.scene import RushScene
-from .text.text import GOAL, LIST, RushText
+from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, RushText
 
 
 class BoardView(SeatView):
@@ -36,6 +36,11 @@ class BoardView(SeatView):
     @property
     def aim(self) -> str:
         return self._say(GOAL)
+
+    def event_label(self, label: str) -> str:
+        verb, _, place = label.partition("(")
+        area, _, order = place.removesuffix(")").partition(", ")
+        return self._say(LABELS[Verb[verb]].format(order=order, area=area) if order else IDLE_LABEL)
 
     @cached_property
     def unlikely(self) -> frozenset[int]:

@@ -52,7 +52,7 @@ pictures: $(STAMP)
 	$(BIN)/python docs/facts.py --pictures
 
 # Beside each other: the type checker takes longest and uses one core.
-LINTERS := ruff format-check imports sources types
+LINTERS := ruff format-check imports sources types pages
 .PHONY: $(addprefix lint-,$(LINTERS))
 lint: $(STAMP)
 	$(MAKE) --no-print-directory --output-sync -j$(WORKERS) $(addprefix lint-,$(LINTERS))
@@ -62,6 +62,11 @@ lint-sources:
 	$(BIN)/python -m lint
 lint-imports:
 	$(BIN)/lint-imports
+# Scripts and styles of pages, where node is there; tests hold the length of their lines everywhere.
+BIOME := npx --yes @biomejs/biome@2.3.8
+lint-pages:
+	@if command -v npx > /dev/null; then $(BIOME) check --error-on-warnings .; \
+	else echo "lint-pages is skipped: there is no npx, which runs biome"; fi
 lint-ruff:
 	$(BIN)/ruff check .
 lint-format-check:
@@ -70,6 +75,7 @@ lint-format-check:
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	if command -v npx > /dev/null; then $(BIOME) check --write .; fi
 
 # Tests run three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler
 # between the rule and the test); environments with array bounds checked (compiled code reads past an end in silence).

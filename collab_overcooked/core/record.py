@@ -49,6 +49,12 @@ class Event(Struct, kw_only=True, omit_defaults=True, gc=False):
         return f"{self.event.lower().replace('_', ' ')}{thing}{place}" if self.event else self.label
 
     @property
+    def signature(self) -> str:
+        """``"EVENT LABEL FLAGS"`` with the names of true fields, for the patterns of lessons and of endings."""
+        flags = [name for name in self.__struct_fields__ if getattr(self, name) is True]
+        return " ".join([self.event, self.label, *flags])
+
+    @property
     def is_over(self) -> bool:
         """True if the action ended in this step."""
         return True

@@ -210,19 +210,20 @@ class TextGame(Protocol[StateT_contra]):
     Attributes:
         has_duration: Whether steps differ in length, so that ``clock`` does not count them.
         language: Name of the lexicon that texts use by default; ``PLAIN`` for none.
-        lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
-            completes the step, as ``"EVENT LABEL FLAGS"`` (names of true fields) after ``"team: "`` if a teammate's.
+        lesson: Steps of a guided first round: the name of a text on pages, a regular expression for the event that
+            completes the step, its ``signature`` after ``"team: "`` if it is a teammate's, and one for the places
+            that the page marks on the board, see ``render.model.BoardCell.names``.
     """
 
     has_duration: bool = False
     language: str = PLAIN
-    lesson: tuple[tuple[str, str], ...] = ()
+    lesson: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def display_names(self) -> tuple[str, ...]:
         """Names of the seats in texts."""
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         """Return the steps of ``lesson`` that a seat can complete."""
         return self.lesson
 

@@ -100,6 +100,9 @@ class OrderSuite(Suite):
     outcome_text = "{completed} completed, {failed} failed"
     load: ClassVar[Callable[[Any], Any]]  # Reads a level, which has a ``name``
     result_class: ClassVar[type[OrderResult]]
+    endings: ClassVar = {
+        "": "The time was over after {steps} steps; orders: {completed} completed, {failed} failed, {open} open."
+    }
     parse_levels: ClassVar[Callable[[Any], Iterable[str]]] = tuple  # Reads ``levels`` of the suite's options
     parse_pace: ClassVar[Callable[[Any], float]]  # Reads an entry of ``paces`` or ``alphas`` of the suite's options
     named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called

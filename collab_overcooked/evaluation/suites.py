@@ -150,10 +150,13 @@ class Suite:
     metrics: ClassVar[tuple[str, ...]] = ("return", "steps")  # Of the default table, the score of comparisons first
     outcome_text: ClassVar[str] = ""  # Format of an episode's outcome; its fields are metrics of the game
     episode_text: ClassVar[str] = "{record.task}"  # Format of an episode's name in reports
-    # Sentences on the events that decided an episode, by the field of an event that is true then; with ``{player}`` and
-    # ``{event}``. Where there are none, pages show the episode's losses.
-    event_texts: ClassVar[Mapping[str, str]] = {}
     easier: ClassVar[str] = ""  # Option of the environment whose larger values are easier; people play these first
+    # Sentences on pages about events that decide an episode, by the pattern of ``Event.signature``. Their fields are
+    # ``player``, ``step`` and the event's; of sentences that differ only in the step, the last one counts.
+    decisive: ClassVar[Mapping[str, str]] = {}
+    # Last of these sentences, by the first metric (or ``success``) that is not 0; ``""`` for all other episodes. Its
+    # fields are ``steps``, ``success``, ``task`` and the metrics of the game.
+    endings: ClassVar[Mapping[str, str]] = {"": "The episode ended after {steps} steps."}
     columns: ClassVar[tuple[Column, ...]] = ()  # Of the table; ``Column.value`` takes a ``SettingRow``
     data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
     table_title: ClassVar[str] = ""  # Heading of the table

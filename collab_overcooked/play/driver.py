@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -23,6 +23,7 @@ from collab_overcooked.policies.api import Capabilities, Decision, Message, Poli
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.reporting.naming import page_names, renaming
+from collab_overcooked.reporting.pictures import places_of
 from collab_overcooked.runner.decisions import Answer, Ask
 from collab_overcooked.runner.episode import Episode, Event, Started, Stepped
 from collab_overcooked.runner.teams import Team
@@ -102,7 +103,7 @@ class EpisodeDriver:
         self._newcomers: list[Person] = []  # who has come meanwhile
         self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
 
-    def _lessons(self) -> dict[int, Sequence[tuple[str, str]]]:
+    def _lessons(self) -> dict[int, Sequence[tuple[str, str, str]]]:
         return {seat: self.game.lesson_for(seat) for seat in self.people}
 
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> Record:
@@ -170,7 +171,7 @@ class EpisodeDriver:
             for seat in self.people:
                 await asyncio.to_thread(self._prepare_adviser, seat)
         self._show_all()
-        self._show_progress()
+        self._show_progress(self.people.values())
         await begin()
         for person in (*self.people.values(), *([self.voice] if self.voice else [])):
             person.started = time.time()
@@ -211,7 +212,7 @@ class EpisodeDriver:
         self._show_all()
         if self.practice is not None:
             reached = self.practice.reached(event.step)
-            self._show_progress()
+            self._show_progress(self.people.values())
             if reached:
                 raise Practised
         if self.clock is not None:
@@ -438,11 +439,16 @@ class EpisodeDriver:
         for other in (*self.watchers, *([self.voice] if self.voice is not None else [])):
             self.show(other, state, complete=False)
 
-    def _show_progress(self) -> None:
-        for seat, person in self.people.items():
-            progress = None if self.practice is None else self.practice.progress(seat)
-            if progress is not None:
-                person.send(progress)
+    def _show_progress(self, people: Iterable[Person]) -> None:
+        """Send people the steps of a lesson, and the cells of their pictures where the next one is taken."""
+        for person in people:
+            seat, practice = person.seat, self.practice
+            progress = None if practice is None or seat is None else practice.progress(seat)
+            if progress is None or practice is None or seat is None:
+                continue
+            pattern = practice.places(seat) if self.settings.show != "words" else ""
+            scene = self.game.seen(self.env.clone_state().state, 0, seat).scene if pattern else {}
+            person.send(progress | {"at": places_of(self.game, scene, seat, pattern) if pattern else []})
 
     def show(self, person: Person, snapshot: Any = None, complete: bool = True) -> None:
         """Send the current state to one person.
@@ -474,10 +480,8 @@ class EpisodeDriver:
         person.send(frame)
         if complete and person.question is not None:
             person.send(person.question)
-        if complete and self.practice is not None and person.seat is not None:
-            progress = self.practice.progress(person.seat)
-            if progress is not None:
-                person.send(progress)
+        if complete:
+            self._show_progress([person])
 
     def _notify_waiting(self, ask: Ask) -> None:
         if self.clock is not None:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
+from collab_overcooked.envs.lexicon import translator_of
+from collab_overcooked.evaluation.suites import Suite
+from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
 
 PAR = ("greedy", "planner")
 MAX_SENTENCES = 6
+MAX_EXPIRED = 3  # kinds of orders whose time ran out
 _one_at_a_time = threading.Lock()  # matches of a process share an environment
 
 
@@ -35,9 +42,9 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
     """
     suite, same = registry.suite_of(record), [other for other in earlier if other.task == record.task]
     best = max([*same, record], key=lambda other: _score(other, suite.score_metric, suite.lower_is_better))
-    happened = _decisive(record, page_names(game), suite.event_texts) or _losses(record, page_names(game))
+    happened = _happened(suite, record, page_names(game))[-MAX_SENTENCES:]
     return {
-        "happened": [renaming(game)(sentence) for sentence in happened[-MAX_SENTENCES:]],
+        "happened": [renaming(game)(translator_of(game)(sentence)) for sentence in happened],
         "best": renaming(game)(suite.outcome(best)) if same else "",
         "did": [_did(game, record, seat) for seat in range(game.n_agents)],
     }
@@ -57,26 +64,26 @@ def _did(game: Any, record: Record, seat: int) -> list[int]:
     return [len(record.steps) - waited, waited, spoken]
 
 
-def _decisive(record: Record, names: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-    sentences = [
-        text.format(player=name, event=event)
-        for step in record.steps
-        for name, event in zip(names, step.events, strict=True)
-        for field, text in texts.items()
-        if getattr(event, field)
-    ]
-    return list(dict.fromkeys(sentences))  # without repetitions, as flags stay set in later turns
-
-
-def _losses(record: Record, names: Sequence[str]) -> list[str]:
+def _happened(suite: Suite, record: Record, names: Sequence[str]) -> list[str]:
+    """Return sentences on the events that decided an episode, the last of each kind, and on how it ended."""
+    sentences: dict[str, str] = {}  # by their text without the step
+    patterns = {re.compile(pattern): sentence for pattern, sentence in suite.decisive.items()}
     expired = Counter(name for step in record.steps for change, name in step.order_changes if change < 0)
-    spoilt = [
-        f"{names[seat]}: {event.label}"
-        for step in record.steps
-        for seat, event in enumerate(step.events)
-        if event is not None and event.change < 0
-    ]
-    return [*spoilt, *(f"Too late: {name} ({count})" for name, count in expired.most_common())]
+    sentences |= {name: f"Too late: {name} ({count})." for name, count in expired.most_common(MAX_EXPIRED)}
+    for number, step in enumerate(record.steps, 1):
+        for player, event in zip(names, step.events, strict=True):
+            fields = {} if event is None else {**structs.asdict(event), "player": player}
+            for pattern, sentence in patterns.items():
+                if event is not None and pattern.fullmatch(event.signature):
+                    key = sentence.format(**fields, step="")
+                    sentences.pop(key, None)
+                    sentences[key] = sentence.format(**fields, step=number)
+        served = [name for change, name in step.order_changes if change > 0]
+        sentences |= {"served": f"Last order: {served[-1]}, completed in step {number}."} if served else {}
+    facts = game_metrics(record.env_id).measure(record)
+    facts |= {"steps": record.timesteps, "success": record.success, "task": record.task}
+    ending = next(text for metric, text in suite.endings.items() if not metric or facts[metric])
+    return [*sentences.values(), ending.format(**facts)]
 
 
 async def par_of(match: Match, key: Key, policy: str) -> str:

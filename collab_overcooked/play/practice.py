@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import structs
-
 from collab_overcooked.core.record import Step
 from collab_overcooked.envs.api import TextGame
 from collab_overcooked.runner.match import Match
@@ -58,15 +56,16 @@ class Practice:
     Args:
         goal: The goal.
         idle: By seat of a person: the text of doing nothing.
-        lessons: For the goal ``LESSON``, by seat: name of each step and regular expression of its event, in order.
+        lessons: For the goal ``LESSON``, by seat: its steps in order, see ``TextGame.lesson``.
     """
 
     def __init__(
-        self, goal: Goal, idle: Mapping[int, str], lessons: Mapping[int, Sequence[tuple[str, str]]] | None = None
+        self, goal: Goal, idle: Mapping[int, str], lessons: Mapping[int, Sequence[tuple[str, str, str]]] | None = None
     ) -> None:
         self.goal, self._idle = goal, idle
         taught = lessons if lessons is not None and goal.name == LESSON else {}
-        self._lessons = {seat: {name: re.compile(event) for name, event in taught.get(seat, ())} for seat in idle}
+        self._lessons = {seat: {name: re.compile(event) for name, event, _ in taught.get(seat, ())} for seat in idle}
+        self._places = {seat: {name: places for name, _, places in steps} for seat, steps in taught.items()}
         self._count: Counter[int] = Counter()
         self._done: dict[int, list[str]] = {seat: [] for seat in idle}
         self._skipped: set[int] = set()
@@ -97,9 +96,7 @@ class Practice:
         for seat, done in self._done.items():
             for other, event in enumerate(step.events):
                 if event is not None:
-                    fields = structs.asdict(event)
-                    flags = [name for name, value in fields.items() if value is True]
-                    text = " ".join([*(["team:"] if other != seat else []), fields["event"], event.label, *flags])
+                    text = event.signature if other == seat else f"team: {event.signature}"
                     steps = self._lessons[seat].items()
                     done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
         return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over
@@ -109,6 +106,11 @@ class Practice:
         if self.goal.name != LESSON:
             return None
         return {"type": "progress", "steps": list(self._lessons[seat]), "done": self._done[seat]}
+
+    def places(self, seat: int) -> str:
+        """Return the pattern of the places where a seat takes its next step; empty if there is none."""
+        left = [places for name, places in self._places.get(seat, {}).items() if name not in self._done[seat]]
+        return "" if seat in self._skipped else next(iter(left), "")
 
     def _finished(self, seat: int) -> bool:
         return len(self._done[seat]) >= len(self._lessons[seat]) and self._count[seat] >= self.goal.times

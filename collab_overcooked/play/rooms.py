@@ -51,7 +51,8 @@ def playable() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _matches(game: str) -> tuple[Match, ...]:
+def matches_of(game: str) -> tuple[Match, ...]:
+    """Return a match of every layout, level or task of a game, for its smallest team of several."""
     suite = next(name for name, env_ids in registry.first_suites().items() if game in env_ids)
     matches = [match for match in plan_evaluation(suite, ["all=greedy"]).matches if match.env_id == game]
     size = min((len(match.team) for match in matches if len(match.team) > 1), default=1)
@@ -64,12 +65,12 @@ def _matches(game: str) -> tuple[Match, ...]:
 
 def choices(game: str) -> list[str]:
     """Return the layouts, levels or tasks of a game."""
-    return [match.task for match in _matches(game)][:MAX_CHOICES]
+    return [match.task for match in matches_of(game)][:MAX_CHOICES]
 
 
 def seats_of(game: str) -> int:
     """Return how many agents play a game."""
-    return len(_matches(game)[0].team)
+    return len(matches_of(game)[0].team)
 
 
 def listing() -> list[dict[str, Any]]:
@@ -85,7 +86,7 @@ def details(game: str) -> dict[str, Any]:
     """Return the seats and tasks of a game, and whether people play it in real time; imports the game."""
     if game not in playable():
         raise ValueError(near_matches("game", game, playable()))
-    match = _matches(game)[0]
+    match = matches_of(game)[0]
     real_time = bool(key_actions(registry.make(game, **match.env_kwargs).game, 0))
     return {"seats": len(match.team), "choices": choices(game), "real_time": real_time}
 
@@ -103,7 +104,7 @@ class Rooms:
 
     def open(self, order: RoomOrder) -> Session:
         """Return a new session."""
-        matches = [match for match in _matches(order.game) if order.task in (MIXED, match.task)]
+        matches = [match for match in matches_of(order.game) if order.task in (MIXED, match.task)]
         match = matches[secrets.randbelow(len(matches))]
         team = tuple(PERSON if seat < order.people else "greedy" for seat in range(len(match.team)))
         suite = next(name for name, env_ids in registry.first_suites().items() if order.game in env_ids)
@@ -131,7 +132,7 @@ def other_tasks(session: Session) -> list[Match]:
     if first.env_id not in playable():
         return []
     return [
-        match for match in _matches(first.env_id) if match.task != first.task and len(match.team) == len(first.team)
+        match for match in matches_of(first.env_id) if match.task != first.task and len(match.team) == len(first.team)
     ]
 
 

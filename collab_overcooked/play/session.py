@@ -17,6 +17,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
+from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.ending import PAR, par_of, summary_of
@@ -37,7 +38,7 @@ from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MAX_WATCHERS = 20
 ADJUSTING = ("text", "skip", "pause", "window")
-STAGES = 4  # of getting a game ready
+LOADING = 0.5  # seconds between messages about getting a game ready
 ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
 UNDECIDED = "This episode does not count, as a person took no decision in it."
 
@@ -110,7 +111,8 @@ class Session:
         self.used_at = now()
         self._game: Any = None
         self._clock = TURNS
-        self._number = self._loaded = 0
+        self._number = 0
+        self._loading: dict[str, Any] = {"type": "loading", "compiling": 0, "seconds": 0}
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
@@ -193,37 +195,28 @@ class Session:
         if round_.number and self.env is not None:
             return
 
-        loop = asyncio.get_running_loop()
-
-        def done(stages: int) -> None:
-            loop.call_soon_threadsafe(self._load, stages)
-
         def make() -> Any:
-            done(0)
             env = registry.make(match.env_id, **match.env_kwargs)
-            done(1)
             env.reset(seed=0)
-            done(2)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
-            done(3)
             env.reset(seed=match.seed)  # the card before the first step says what this episode asks for
             scene = env.scene()
             for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
                 picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)
-            done(STAGES)
             return env
 
-        self.env = await asyncio.to_thread(make)
+        making, since, compiled = asyncio.create_task(asyncio.to_thread(make)), self._now(), compile_seconds()
+        while not making.done():
+            self._loading |= {"compiling": round(compile_seconds() - compiled), "seconds": int(self._now() - since)}
+            if self._game is None:
+                self._send_all(self._loading)
+            await asyncio.wait([making], timeout=LOADING)
+        self.env = making.result()
         self._game = self.env.game
         keyed = self.seats and all(key_actions(self._game, seat) for seat in self.seats)
         self._clock = (TICKS if keyed else TURNS) if self.settings.clock == BY_GAME else self.settings.clock
         for person in (*self.people, *self.watchers):
             person.send(self._welcome(person))
-
-    def _load(self, stages: int) -> None:
-        self._loaded = stages
-        if self._game is None:
-            self._send_all({"type": "loading", "done": stages, "all": STAGES})
 
     async def _gather(self) -> None:
         if self._number == 0:
@@ -376,7 +369,7 @@ class Session:
         if self._game is not None:
             person.send(self._welcome(person))
         else:
-            person.send({"type": "loading", "done": self._loaded, "all": STAGES})
+            person.send(self._loading)
         if self.driver is not None and self.state != "closed":
             self.driver.show(person)
         if self._over is not None:

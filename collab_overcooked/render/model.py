@@ -79,6 +79,12 @@ class BoardCell:
     targets: tuple[str, ...] = ()
     walkable: bool = False  # Whether agents can stand there
 
+    @property
+    def names(self) -> set[str]:
+        """Names of the place, its targets and its items for the patterns of lessons; ``"item"`` if there is any."""
+        foods = [name for icon in self.items for name in (icon.sprite, *icon.foods, "item")]
+        return {self.sprite, self.front, *self.targets, *foods}
+
 
 @dataclass(frozen=True)
 class Text:

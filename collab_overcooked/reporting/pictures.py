@@ -9,6 +9,7 @@ sprite travels in the frame that first shows it, hence no picture is ever drawn 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -211,6 +212,19 @@ def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
     sketch = Sketch(game)
     sketch.add(plain(game).sheet(scene, seat))
     return sketch.picture
+
+
+def places_of(game: Any, scene: dict[str, Any], seat: int, pattern: str) -> list[str]:
+    """Return the keys of the cells of a seat's picture one of whose names a regular expression matches."""
+    known = re.compile(pattern).fullmatch
+    boards = [part for part in plain(game).sheet(scene, seat).parts if isinstance(part, Board)]
+    frames = [(board, *_frame(board)[:2]) for board in boards]
+    return [
+        f"c:{x - left:g},{y - top:g}"
+        for board, left, top in frames
+        for (x, y), cell in board.cells
+        if any(map(known, cell.names))
+    ]
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:

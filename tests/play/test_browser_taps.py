@@ -25,7 +25,9 @@ def fed(context: Any, me: Any = None, **asked: Any) -> Feed:
     cells = {"c:0,0": cell(0, "stove"), "c:1,0": cell(1, "crate"), "c:2,0": cell(2, "wall")}
     frame = {"type": "frame", "timestep": 3, "limit": 9, "picture": {"put": {"board": BOARD, **cells}}}
     ask = question("act", 0, None) | {"waits": [], "inbox": [], "plan": [], "requests": {}} | asked
-    feed.send(welcome("seat", "turns", "", **me or {"talks": True}), state("playing", True, True), frame, ask)
+    feed.send(
+        welcome("seat", "turns", **{"goal": "", "talks": True} | (me or {})), state("playing", True, True), frame, ask
+    )
     return feed
 
 
@@ -120,3 +122,29 @@ def test_nobody_is_asked_where_nobody_reads(context, problems) -> None:
     feed = fed(context, {"talks": False}, legal=["noop"], actions=["noop"], requests=REQUESTS)
     expect(feed.page.locator("#actions button")).to_have_count(0)
     assert problems == []
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard", "touch"])
+def test_practice_marks_the_place_of_the_next_step_until_it_is_done(browser, how: str) -> None:
+    with browser.new_context(viewport={"width": 1280, "height": 800}, has_touch=how == "touch") as context:
+        feed = fed(
+            context, {"goal": "lesson", "talks": False}, legal=["noop", "go(crate)"], actions=["noop", "go(crate)"]
+        )
+        page, marked = feed.page, feed.page.locator("#board .aim")
+        steps = {"type": "progress", "steps": ["take", "pot"], "done": [], "at": ["c:1,0", "c:2,0"]}
+        feed.send(steps)
+        expect(marked).to_have_count(1)  # of the two, the one where something can be done now
+        expect(marked).to_have_attribute("data-at", "c:1,0")
+        expect(page.locator("#steps .next")).to_have_count(1)
+        if how == "keyboard":
+            page.locator("#stage").press("ArrowRight")
+            page.keyboard.press("Enter")
+        else:
+            box = page.locator("#board").bounding_box()
+            at = box["x"] + box["width"] / 2, box["y"] + 10
+            (page.mouse.click if how == "mouse" else page.touchscreen.tap)(*at)
+        assert [message["plan"] for message in feed.sent if message["type"] == "act"] == ["go(crate)"]
+        feed.send(steps | {"done": ["take"], "at": ["c:2,0"]})
+        expect(marked).to_have_attribute("data-at", "c:2,0")
+        page.click("#skip")
+        expect(marked).to_have_count(0)

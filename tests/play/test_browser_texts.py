@@ -40,7 +40,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
     ]
     wishes = [rematch(role, wishes=[[seat, how]]) for seat in (0, 1, None) for how in ("again", "swap", "other")]
     return [
-        {"type": "loading", "done": 1, "all": 4},
+        {"type": "loading", "compiling": 1, "seconds": 4},
         *(state(name, here, ready) for name, here, ready in product(STATES[:-1], (True, False), (True, False))),
         {"type": "countdown", "seconds": 3},
         frame | {"done": [[1, "goto(1)"]], "said": [MESSAGE]},
@@ -48,7 +48,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
         *({"type": "wait", "agent": agent, "inbox": inbox} for agent in (1, None) for inbox in ([], [MESSAGE])),
         {"type": "refused", "code": "UNREADABLE", "message": "Unknown."},
         {"type": "refused", "code": "busy", "message": "Too many."},
-        {"type": "progress", "steps": ["take", "pot"], "done": ["take"]},
+        {"type": "progress", "steps": ["take", "pot"], "done": ["take"], "at": []},
         *over,
         {"type": "par", "par": [["greedy", "4 soups"]]},
         rematch(role),

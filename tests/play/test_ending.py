@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from play.fed import Feed, state, welcome
 from play.world import ESCAPE, Player, first_legal, matches, play
 
-from collab_overcooked.play.ending import PAR, par_of
-from collab_overcooked.play.rooms import rematch_of, with_rematch
+from collab_overcooked import registry
+from collab_overcooked.play.ending import PAR, par_of, summary_of
+from collab_overcooked.play.rooms import matches_of, playable, rematch_of, with_rematch
 
 
 def over(session: Any) -> dict[str, Any]:
@@ -26,6 +29,31 @@ def test_the_end_says_who_was_caught_where_and_counts_what_everybody_did(make_se
     assert {f"The killer caught {names[seat]} in room {room}." for seat, room in caught} <= set(result["happened"])
     assert [sum(counts[:2]) for counts in result["did"]] == [len(record.steps)] * 2
     assert [counts[2] for counts in result["did"]] == [0, 0]
+
+
+@pytest.mark.parametrize("game", playable())
+def test_the_last_sentence_says_how_an_episode_of_every_game_ended(game: str) -> None:
+    match = matches_of(game)[0]
+    endings = {}
+    for policy in ("greedy", "random"):
+        record, *_ = replace(match, team=(policy,) * len(match.team)).run()
+        happened = summary_of(registry.make(game, **match.env_kwargs).game, record, [])["happened"]
+        assert happened and not re.search(r"[{}]|None", " ".join(happened))
+        assert all(sentence.endswith(".") for sentence in happened)
+        endings[policy] = happened
+        signatures = [event.signature for step in record.steps for event in step.events if event is not None]
+    decisive = registry.suite_of(record).decisive
+    assert not decisive or len(endings["greedy"]) > 1, "what the best player does decides something"
+    assert endings["greedy"] != endings["random"]
+    if "Rush" in game:
+        env = registry.make(game, **match.env_kwargs)
+        env.reset(seed=0)
+        view = env.game.seen(env.arrays[0], 0, 0)
+        events = [event for step in record.steps for event in step.events if event is not None]
+        assert {view.event_label(event.label) for event in events} <= set(view.action_labels.values())
+    if game == "AlienRush-v0":
+        assert any("Cheeseburger" in signature for signature in signatures)
+        assert "Cheeseburger" not in str(endings), "it is in the words of the other world"
 
 
 def test_the_best_of_the_same_people_is_kept_over_rematches(make_session) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,3 +47,17 @@ def test_patterns_of_labels_name_groups_that_they_have() -> None:
     for pattern, template in json.loads(page_file("labels.json"))["patterns"]:
         groups = re.compile(pattern).groups
         assert all(1 <= int(number) <= groups for number in re.findall(r"\{(\d)\??\}", template)), pattern
+
+
+def test_lines_of_scripts_and_styles_are_short() -> None:
+    """Of at most 120 characters, but for template literals, which no formatter breaks."""
+    package = Path(str(files("collab_overcooked")))
+    pages = [path for suffix in ("js", "css") for path in package.glob(f"*/page/*.{suffix}")]
+    assert {"play.js", "study.css", "picture.js"} <= {path.name for path in pages}
+    long = [
+        f"{path.name}:{number}"
+        for path in pages
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > 120 and "`" not in line
+    ]
+    assert not long

@@ -22,6 +22,7 @@ from collab_overcooked.play.practice import LESSON, Goal, Practice
 from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, details, listing, playable, with_rematch
 from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
+from collab_overcooked.reporting.pictures import picture_of, places_of
 
 
 def test_the_start_page_offers_every_game_with_its_tasks() -> None:
@@ -145,7 +146,7 @@ def test_a_frame_comes_before_the_first_ready(make_session) -> None:
 
 
 def test_practice_is_skipped_by_each_for_themselves() -> None:
-    lesson = (("take", r"\w+ take onion"), ("serve", r"\w+ deliver soup"))
+    lesson = (("take", r"\w+ take onion", "crate"), ("serve", r"\w+ deliver soup", "serving"))
     goal = Goal(LESSON, 0, lambda step, seat, idle: False)
     practice = Practice(goal, {0: "stay", 1: "stay"}, {0: lesson, 1: lesson})
     pay = {"sparse": 0, "shaped": 0}
@@ -158,8 +159,9 @@ def test_practice_is_skipped_by_each_for_themselves() -> None:
     assert not practice.reached(step)
     assert practice.progress(0) == {"type": "progress", "steps": ["take", "serve"], "done": ["take"]}
     assert practice.progress(1)["done"] == []
+    assert practice.places(0) == "serving" and practice.places(1) == "crate"
     practice.skip(1)
-    assert not practice.over
+    assert not practice.over and not practice.places(1)
     assert practice.reached(last) and practice.over
 
 
@@ -172,6 +174,7 @@ LESSONS = {
     "Housework-v0": "wash_dishes",
     "Transport-v0": "food, 6 rooms, 2 containers",
     "KitchenRush-v0": "easy, kitchen, 2 agents",
+    "AlienRush-v0": "easy, alien, 2 agents",
     "CollabCapture-v0": "code2024",
     "CollabEscape-v0": "code2024",
 }
@@ -183,25 +186,40 @@ def test_games_with_a_lesson_are_known() -> None:
 
 @pytest.mark.parametrize("game", LESSONS)
 def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
-    match = next(match for match in rooms._matches(game) if match.task == LESSONS[game])
+    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
     env = registry.make(match.env_id, **match.env_kwargs)
     record = replace(match, team=("greedy",) * len(match.team)).run()[0]
-    steps = {name for name, _ in env.game.lesson}
+    steps = {name for name, *_ in env.game.lesson}
     taught, done = set(), set()
     for seat in range(env.game.n_agents):
         lesson = env.game.lesson_for(seat)
         practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {seat: ""}, {seat: lesson})
         for step in record.steps:
             practice.reached(step)
-        taught |= {name for name, _ in lesson}
+        taught |= {name for name, *_ in lesson}
         done |= set(practice.progress(seat)["done"])
     assert taught == done == steps
+
+
+@pytest.mark.parametrize("game", LESSONS)
+def test_every_step_of_a_lesson_marks_places_that_the_board_shows(game: str) -> None:
+    """Some places come into view only later."""
+    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
+    env = registry.make(match.env_id, **match.env_kwargs)
+    env.reset(seed=match.seed)
+    scene, seen_at_once = env.scene(), set[str]()
+    for seat in range(env.game.n_agents):
+        seen = env.game.seat_scene(scene, seat)
+        marked = [places_of(env.game, seen, seat, places) for _, _, places in env.game.lesson_for(seat)]
+        assert set().union(*marked) <= picture_of(env.game, seen, seat).keys()
+        seen_at_once |= set().union(*marked)
+    assert seen_at_once
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_step_of_a_lesson_has_a_text(language: str) -> None:
     texts = json.loads(page_file(f"words.{language}.json"))["page"]["lessons"]
-    names = {name for game in LESSONS for name, _ in registry.game_class(game).lesson}
+    names = {name for game in LESSONS for name, *_ in registry.game_class(game).lesson}
     assert texts.keys() == names and all(texts.values())
 
 

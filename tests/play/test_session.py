@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections import Counter
+from itertools import count
 from typing import Any
 
 import pytest
@@ -576,3 +577,25 @@ def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at
         decided = record.people["agent_0"].decisions
         assert (record.ended == "abandoned") == (decided == 0)
     assert session.records == [record for record in overs if not record.ended]
+
+
+def test_the_page_says_how_long_a_game_has_been_compiled(make_session, monkeypatch) -> None:
+    seconds, load, waited = count(7), registry.make, threading.Event()
+
+    def make(*names: Any, **options: Any) -> Any:
+        assert waited.wait(60)
+        return load(*names, **options)
+
+    def compile_seconds() -> int:
+        number = next(seconds)
+        if number >= 10:
+            waited.set()
+        return number
+
+    monkeypatch.setattr("collab_overcooked.play.session.compile_seconds", compile_seconds)
+    monkeypatch.setattr("collab_overcooked.play.session.LOADING", 0.01)
+    session = make_session(["agent_0=person", "agent_1=greedy"], **KITCHEN)
+    monkeypatch.setattr(registry, "make", make)
+    (player,) = play(session)
+    times = [message["compiling"] for message in player.of_type("loading")]
+    assert times == sorted(times) and times[-1] >= 3 and session.error is None

@@ -35,10 +35,10 @@ class CollabOvercooked(CollabOvercookedText):
     event_codes = Event
     seat_view = CookView
     lesson = (
-        ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)"),
-        ("hand_over", r"PLACE .*"),
-        ("receive", r"PICKUP pickup\(.+,counter\)"),
-        ("deliver", r"DELIVER .*"),
+        ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)", "ingredients"),
+        ("hand_over", r"PLACE .*", "counter"),
+        ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
+        ("deliver", r"DELIVER .*", "serving"),
     )
     step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     hint_keys = ("placed",)
@@ -57,7 +57,7 @@ class CollabOvercooked(CollabOvercookedText):
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(self.compiled.space)
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         texts = self.vocabulary(seat)
         collects, delivers = any("ingredient_dispenser" in label for label in texts), "deliver()" in texts
         possible = {

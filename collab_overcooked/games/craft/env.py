@@ -50,12 +50,12 @@ class CraftKitchen(CraftText):
     exact_masks = True
     forced_column, over_column = Clock.FORCED, Clock.OVER
     lesson = (
-        ("hunt", "KILL .*"),
-        ("chop", "MINE .*"),
-        ("fuel", "FUEL .*"),
-        ("roast", "INPUT .*"),
-        ("meal", "TAKE .*"),
-        ("chest", r"STORE putInChest\(cooked_\w+\)"),
+        ("hunt", "KILL .*", "mob"),
+        ("chop", "MINE .*", "log"),
+        ("fuel", "FUEL .*", "furnace"),
+        ("roast", "INPUT .*", "furnace"),
+        ("meal", "TAKE .*", "furnace"),
+        ("chest", r"STORE putInChest\(cooked_\w+\)", "chest"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:

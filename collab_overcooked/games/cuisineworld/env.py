@@ -28,6 +28,8 @@ from .text.scene import CuisineScene
 from .text.seen import KitchenView
 from .text.text import CuisineText, Void, reasons_of
 
+TOOL = r"(?!storage|servingtable)[a-z]+\d+"  # names of tools on the board
+
 
 class CuisineWorld(CuisineText, CuisineScene):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
@@ -41,11 +43,11 @@ class CuisineWorld(CuisineText, CuisineScene):
     array_classes = (State, Out)
     seat_view = KitchenView
     lesson = (
-        ("ingredient", r"GET get \w+ \w+"),
-        ("fill", r"PUT put (?!servingtable).*"),
-        ("start", r"ACTIVATE .*"),
-        ("product", r"GET get \w+"),
-        ("dish_up", r"PUT put servingtable\d*"),
+        ("ingredient", r"GET get \w+ \w+", r"storage\d+"),
+        ("fill", r"PUT put (?!servingtable).*", TOOL),
+        ("start", r"ACTIVATE .*", TOOL),
+        ("product", r"GET get \w+", TOOL),
+        ("dish_up", r"PUT put servingtable\d*", r"servingtable\d+"),
     )
     observe_kernels, reset_kernels = (observe_batch,), (reset_batch,)
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")

@@ -70,7 +70,11 @@ class Housework(House):
 
     id = "Housework-v0"
     config_class = HouseworkConfig
-    lesson = (("look_inside", "opened .*"), ("pick_up", "grasped .*"), ("bring", "delivered .*"))
+    lesson = (
+        ("look_inside", "opened .*", "cabinet|fridge|stove|dishwasher|microwave"),
+        ("pick_up", "grasped .*", "item"),
+        ("bring", "delivered .*", "goal_flag"),
+    )
 
 
 class Transport(House):
@@ -78,4 +82,8 @@ class Transport(House):
 
     id = "Transport-v0"
     config_class = TransportConfig
-    lesson = (("look_around", "explored .*"), ("pick_up", "grasped .*"), ("bring", "delivered .*"))
+    lesson = (
+        ("look_around", "explored .*", "floor|floor_dark"),
+        ("pick_up", "grasped .*", "item"),
+        ("bring", "delivered .*", "goal_flag"),
+    )

@@ -195,6 +195,11 @@ class HouseSuite(Suite):
     has_success = True
     record_class = HouseRecord
     logger_class = GoalLogger
+    decisive: ClassVar = {"delivered .*": "{player} brought something to its place, last in step {step}."}
+    endings: ClassVar = {
+        "success": "Everything was delivered: {wanted} things in {ticks} units of time.",
+        "": "The time was over after {ticks}; delivered: {brought} of {wanted} things.",
+    }
     outcome_text = "{brought} of {wanted} in {ticks}"
     varied: ClassVar[Mapping[str, str]]  # Option of the environment -> of the suite; families first
     families: ClassVar[tuple[str, ...]]

@@ -73,11 +73,11 @@ class Overcooked(OvercookedManual):
     event_codes, events_are_bits = Event, True
     max_cycles = HORIZON
     lesson = (
-        ("take", r"\S+ take onion"),
-        ("pot", r"\S+ put onion in pot"),
-        ("dish", r"\S+ take dish"),
-        ("soup", r"\S+ take soup"),
-        ("serve", r"\S+ deliver soup"),
+        ("take", r"\S+ take onion", "yellow_onion"),
+        ("pot", r"\S+ put onion in pot", "pot"),
+        ("dish", r"\S+ take dish", "dishes"),
+        ("soup", r"\S+ take soup", "pot"),
+        ("serve", r"\S+ deliver soup", "serving"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:

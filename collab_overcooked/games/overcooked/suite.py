@@ -332,6 +332,14 @@ class SoupSuite(Suite):
 
     score_metric = "score"
     record_class = OvercookedRecord
+    decisive: ClassVar = {
+        "soup_delivery .*": "{player} delivered a soup, last in step {step}.",
+        "press .*": "{player} pressed a button, last in step {step}.",
+    }
+    endings: ClassVar = {
+        "soups": "The time was over after {steps} steps; soups: {soups}, score: {score:g}.",
+        "": "The time was over after {steps} steps, before a soup of the recipe was delivered.",
+    }
     table_title = "Score by layout"
     columns = (
         setting_column("Layout"),

@@ -69,7 +69,7 @@ class CollabCapture(RoomGame):
     id = "CollabCapture-v0"
     goal = Goal.CAPTURE
     things = ("thief", "button")
-    lesson = (("walk", "moved .*"), ("catch", "(team: )?.* caught"))
+    lesson = (("walk", "moved .*", "room"), ("catch", "(team: )?.* caught", "thief"))
     config_class = CaptureConfig
 
 
@@ -80,8 +80,8 @@ class CollabEscape(RoomGame):
     goal = Goal.ESCAPE
     things = ("killer", "generator")
     lesson = (
-        ("repair", "fixed .*"),
-        ("complete", "(team: )?fixed .* completed"),
-        ("escape", "(team: )?moved .* escaped"),
+        ("repair", "fixed .*", "generator"),
+        ("complete", "(team: )?fixed .* completed", "generator"),
+        ("escape", "(team: )?moved .* escaped", "exit"),
     )
     config_class = EscapeConfig

@@ -120,10 +120,6 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
     return f"{fmean(turns):.2f} ± {pstdev(turns) / len(turns) ** 0.5:.2f}"
 
 
-ENDS = {
-    "escaped": "{player} escaped through room {event.room}.",
-    "completed": "{player} repaired the generator in room {event.room}.",
-}
 SETTINGS = [Setting(name, {"presets": name}, {"preset": name}) for name in PRESETS]
 
 
@@ -206,7 +202,11 @@ class CaptureSuite(RoomSuite):
 
     listed: ClassVar = {"maps": map_listing("CollabCapture-v0", "capture")}
     title, trained, won, failure_turns = "CollabCapture", ("collab_capture",), "caught", FAILURE_PRINTED
-    event_texts: ClassVar = {"caught": "{player} caught the thief in room {event.room}."} | ENDS
+    decisive: ClassVar = {".* caught": "{player} caught the thief in room {room}."}
+    endings: ClassVar = {
+        "success": "The thief was caught after turns: {turns}.",
+        "": "No turn was left, and the thief was still free.",
+    }
 
 
 class EscapeSuite(RoomSuite):
@@ -214,7 +214,16 @@ class EscapeSuite(RoomSuite):
 
     listed: ClassVar = {"maps": map_listing("CollabEscape-v0", "escape")}
     title, trained, won = "CollabEscape", ("collab_escape",), "escaped"
-    event_texts: ClassVar = {"caught": "The killer caught {player} in room {event.room}."} | ENDS
+    decisive: ClassVar = {
+        ".* completed": "{player} repaired the generator in room {room}.",
+        ".* caught": "The killer caught {player} in room {room}.",
+        ".* escaped": "{player} escaped through room {room}.",
+    }
+    endings: ClassVar = {
+        "success": "The team escaped; turns: {turns}.",
+        "lost": "The team lost; generators repaired: {repairs}.",
+        "": "No turn was left, and the team had not escaped; generators repaired: {repairs}.",
+    }
 
 
 def _short(value: str) -> str:

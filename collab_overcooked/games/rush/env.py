@@ -25,7 +25,7 @@ from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
 from .engine.step import act_batch, observe_batch, reset_batch, step_batch
 from .text.scene import RushScene
-from .text.text import GOAL, LIST, RushText
+from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, RushText
 
 
 class BoardView(SeatView):
@@ -37,6 +37,11 @@ class BoardView(SeatView):
     def aim(self) -> str:
         return self._say(GOAL)
 
+    def event_label(self, label: str) -> str:
+        verb, _, place = label.partition("(")
+        area, _, order = place.removesuffix(")").partition(", ")
+        return self._say(LABELS[Verb[verb]].format(order=order, area=area) if order else IDLE_LABEL)
+
     @cached_property
     def unlikely(self) -> frozenset[int]:
         if plain(self._game) is not self._game:
@@ -47,6 +52,9 @@ class BoardView(SeatView):
     @cached_property
     def surroundings(self) -> str:
         return self.text.partition(self._say(LIST))[0].rstrip()
+
+
+STRANGE = "strange_"
 
 
 class KitchenRush(RushText, RushScene):
@@ -66,10 +74,10 @@ class KitchenRush(RushText, RushScene):
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn
-    lesson: tuple[tuple[str, str], ...] = (
-        ("ingredients", "TAKE_INGREDIENTS .* advanced.*"),
-        ("cook", "COOK_MEAL .* advanced.*"),
-        ("spices", "TAKE_SPICES .* advanced.*"),
+    lesson: tuple[tuple[str, str, str], ...] = (
+        ("ingredients", "TAKE_INGREDIENTS .* advanced.*", "pantry"),
+        ("cook", "COOK_MEAL .* advanced.*", "stove"),
+        ("spices", "TAKE_SPICES .* advanced.*", "spicebag"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -83,14 +91,14 @@ class KitchenRush(RushText, RushScene):
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(counts_to(highest_numbers(self.compiled.tables)))
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         recipes = [recipe for episode in self.scenario.episodes for recipe in episode.recipes.values()]
         needed = {
             "ingredients": any(recipe.ingredients for recipe in recipes),
             "cook": any(recipe.cook_time for recipe in recipes),
             "spices": any(recipe.spices for recipe in recipes),
         }
-        return tuple(step for step in self.lesson if needed[step[0]])
+        return tuple(step for step in self.lesson if needed[step[0].removeprefix(STRANGE)])
 
     def reset_forms(self) -> dict[str, Form]:
         return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
@@ -160,4 +168,5 @@ class AlienRush(KitchenRush):
 
     id = "AlienRush-v0"
     language = "alien"
-    lesson = ()  # its texts would translate the alien words
+    # Texts that name no place, as those of Kitchen Rush would translate the alien words
+    lesson = tuple((STRANGE + name, event, place) for name, event, place in KitchenRush.lesson)

@@ -3,9 +3,16 @@
   const { episodes: replays, sprites, labels } = JSON.parse(document.getElementById("replays").textContent);
   const exchanges = JSON.parse(document.getElementById("exchanges").textContent);
   const at = (id) => document.getElementById(id);
-  const chooser = at("episode"), slider = at("slider"), play = at("play"), story = at("story");
-  const pace = 500;  // milliseconds of a timestep
-  let replay = null, picture = null, wording = null, now = 0, timer = null;
+  const chooser = at("episode"),
+    slider = at("slider"),
+    play = at("play"),
+    story = at("story");
+  const pace = 500; // milliseconds of a timestep
+  let replay = null,
+    picture = null,
+    wording = null,
+    now = 0,
+    timer = null;
 
   // Texts come from policies, language models among them: they are only ever set as text, never as markup.
   const add = (parent, tag, text, name) => {
@@ -20,7 +27,8 @@
   // Who was told what before the episode; what all were told stands there once.
   const lessons = () => {
     const told = replay.feedback;
-    if (told.length > 1 && told.every((words) => words === told[0])) return told[0] ? [`All were told: ${told[0]}`] : [];
+    if (told.length > 1 && told.every((words) => words === told[0]))
+      return told[0] ? [`All were told: ${told[0]}`] : [];
     return told.map((words, seat) => words && `${replay.names[seat]} was told: ${words}`).filter(Boolean);
   };
 
@@ -28,13 +36,21 @@
     const item = add(story, "li", "");
     item.dataset.step = t;
     add(item, "span", `${t}`, "t");
-    item.addEventListener("click", () => { stop(); show(t); });
+    item.addEventListener("click", () => {
+      stop();
+      show(t);
+    });
     return add(item, "div", "");
   };
 
   const tell = (item, step) => {
     step.messages.forEach((message) => {
-      const line = add(item, "span", `${message.agent === null ? "A voice" : replay.names[message.agent]}: ${message.say}`, "said");
+      const line = add(
+        item,
+        "span",
+        `${message.agent === null ? "A voice" : replay.names[message.agent]}: ${message.say}`,
+        "said",
+      );
       if (message.plan) add(line, "span", `  [${message.plan}]`, "plan");
     });
     step.errors.forEach((error) => {
@@ -80,15 +96,17 @@
   };
 
   const seatCard = (panel, seat, step) => {
-    const card = add(panel, "div", "", step && step.events[seat] ? "seat did" : "seat");
+    const card = add(panel, "div", "", step?.events[seat] ? "seat did" : "seat");
     add(card, "strong", `${replay.names[seat]} `);
     add(card, "span", `${replay.seats[seat]}`, "soft");
     card.append(document.createElement("br"));
     add(card, "code", step ? step.actions[seat] : "at the start");
     if (!step) return;
-    step.errors.filter((error) => error.agent === seat).forEach((error) => {
-      add(card, "div", `${error.action} refused (${error.code}): ${error.message}`, "refused");
-    });
+    step.errors
+      .filter((error) => error.agent === seat)
+      .forEach((error) => {
+        add(card, "div", `${error.action} refused (${error.code}): ${error.message}`, "refused");
+      });
     if (step.events[seat]) add(card, "div", step.events[seat], "what");
     (step.exchanges[seat] || []).forEach((link, i) => question(card, link, i + 1));
   };
@@ -104,8 +122,11 @@
   };
 
   const draw = (t, seconds) => {
-    const wanted = pictureAt(t), has = picture.values;
-    const put = Object.fromEntries([...wanted].filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(has.get(key))));
+    const wanted = pictureAt(t),
+      has = picture.values;
+    const put = Object.fromEntries(
+      [...wanted].filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(has.get(key))),
+    );
     picture.apply({ put, drop: [...has.keys()].filter((key) => !wanted.has(key)) }, seconds);
     picture.stage.setAttribute("aria-label", `${replay.title}: the picture after ${t} timesteps`);
   };
@@ -120,7 +141,9 @@
     at("outcome").textContent = now === replay.steps.length ? replay.outcome : "";
     const panel = at("seats");
     panel.replaceChildren();
-    replay.seats.forEach((told, seat) => { if (told !== null) seatCard(panel, seat, step); });  // null: not shown
+    replay.seats.forEach((told, seat) => {
+      if (told !== null) seatCard(panel, seat, step);
+    }); // null: not shown
     let current = null;
     story.querySelectorAll("li").forEach((item) => {
       item.classList.remove("now");
@@ -141,27 +164,49 @@
   };
 
   const toggle = () => {
-    if (timer) { stop(); return; }
+    if (timer) {
+      stop();
+      return;
+    }
     if (now === replay.steps.length) show(0);
     play.textContent = "Pause";
     timer = setInterval(() => {
-      show(now + 1, 0.8 * pace / 1000);
+      show(now + 1, (0.8 * pace) / 1000);
       if (now === replay.steps.length) stop();
     }, pace);
   };
 
   const keys = {
-    ArrowLeft: () => { stop(); show(now - 1); },
-    ArrowRight: () => { stop(); show(now + 1); },
-    Home: () => { stop(); show(0); },
-    End: () => { stop(); show(replay.steps.length); },
+    ArrowLeft: () => {
+      stop();
+      show(now - 1);
+    },
+    ArrowRight: () => {
+      stop();
+      show(now + 1);
+    },
+    Home: () => {
+      stop();
+      show(0);
+    },
+    End: () => {
+      stop();
+      show(replay.steps.length);
+    },
     " ": toggle,
   };
 
   const start = () => {
     wording = new Wording(labels);
     const phrase = (text) => wording.phrase(text);
-    picture = new Picture({ stage: at("stage"), panel: at("panel"), hud: at("hud"), orders: at("orders"), phrase, flash() {} });
+    picture = new Picture({
+      stage: at("stage"),
+      panel: at("panel"),
+      hud: at("hud"),
+      orders: at("orders"),
+      phrase,
+      flash() {},
+    });
     picture.whole = true;
     picture.apply({ put: sprites });
     addEventListener("resize", () => picture.resize());
@@ -170,19 +215,25 @@
       option.value = i;
     });
     chooser.addEventListener("change", () => open(Number(chooser.value)));
-    slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+    slider.addEventListener("input", () => {
+      stop();
+      show(Number(slider.value));
+    });
     play.addEventListener("click", toggle);
     at("back").addEventListener("click", keys.ArrowLeft);
     at("forth").addEventListener("click", keys.ArrowRight);
     at("player").addEventListener("keydown", (event) => {
       if (event.target === chooser || (event.target.tagName === "BUTTON" && event.key === " ")) return;
-      if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+      if (keys[event.key]) {
+        event.preventDefault();
+        keys[event.key]();
+      }
     });
-    const wanted = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash);  // #2.14: third episode, timestep 14
+    const wanted = /^#(\d+)(?:\.(\d+))?$/.exec(location.hash); // #2.14: third episode, timestep 14
     const first = wanted && replays[wanted[1]] ? Number(wanted[1]) : 0;
     chooser.value = first;
     open(first);
-    if (wanted && wanted[2]) show(Number(wanted[2]));
+    if (wanted?.[2]) show(Number(wanted[2]));
   };
 
   if (replays.length) start();

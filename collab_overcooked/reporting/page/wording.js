@@ -3,7 +3,7 @@ export class Wording {
   constructor({ patterns, terms }) {
     this.patterns = patterns.map(([from, to]) => [new RegExp(`^(?:${from})$`), to]);
     this.terms = terms;
-    this.single = new Set();  // names whose number tells nothing, as there is one such thing only
+    this.single = new Set(); // names whose number tells nothing, as there is one such thing only
     this.spaced = null;
     this.known = new Map();
   }
@@ -18,18 +18,27 @@ export class Wording {
   // A name of the game as people write it: bell_pepper, pot0 and tomatoSlice become words.
   #spell(name) {
     if (this.single.has(name)) return this.#spell(name.replace(/\d+$/, ""));
-    if (/^[a-z]\d+$/.test(name)) return name;  // a letter on the map
+    if (/^[a-z]\d+$/.test(name)) return name; // a letter on the map
     const whole = this.terms[name] ?? this.terms[name.toLowerCase()];
     if (whole !== undefined) return whole;
-    const spaced = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/_/g, " ").replace(/([a-z])(\d+)$/i, "$1 $2");
-    return spaced.split(" ").map((word) => this.terms[word.toLowerCase()] ?? word).join(" ");
+    const spaced = name
+      .replace(/([a-z])([A-Z])/g, "$1 $2")
+      .replace(/_/g, " ")
+      .replace(/([a-z])(\d+)$/i, "$1 $2");
+    return spaced
+      .split(" ")
+      .map((word) => this.terms[word.toLowerCase()] ?? word)
+      .join(" ");
   }
 
   // An action or label of a game as people read it; what no pattern knows stays as it is, names apart.
   phrase(text) {
     if (!this.known.has(text)) {
       if (this.known.size > 5000) this.known.clear();
-      this.known.set(text, this.#reworded(this.spaced ? text.replace(this.spaced, (name) => name.replace(/ ?\d+$/, "")) : text));
+      this.known.set(
+        text,
+        this.#reworded(this.spaced ? text.replace(this.spaced, (name) => name.replace(/ ?\d+$/, "")) : text),
+      );
     }
     return this.known.get(text);
   }
@@ -37,8 +46,13 @@ export class Wording {
   #reworded(text) {
     for (const [from, to] of this.patterns) {
       const found = from.exec(text);
-      if (found) return to.replace(/\{(\d)(\??)\}/g, (_, n, inner) => (found[n] === undefined ? "" : inner ? this.#reworded(found[n]) : this.#spell(found[n])));
+      if (found)
+        return to.replace(/\{(\d)(\??)\}/g, (_, n, inner) =>
+          found[n] === undefined ? "" : inner ? this.#reworded(found[n]) : this.#spell(found[n]),
+        );
     }
-    return /^[a-z]+([ _][a-z]+)+\d*$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || this.terms[text.toLowerCase()] ? this.#spell(text) : text.replace(/\b[a-z]+(_[a-z]+)+\b/g, (name) => this.#spell(name));
+    return /^[a-z]+([ _][a-z]+)+\d*$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || this.terms[text.toLowerCase()]
+      ? this.#spell(text)
+      : text.replace(/\b[a-z]+(_[a-z]+)+\b/g, (name) => this.#spell(name));
   }
 }

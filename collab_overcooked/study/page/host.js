@@ -1,7 +1,13 @@
 // The host's page of a study: asks for its state every two seconds, and sends what its buttons say.
 const address = location.pathname.replace(/\/$/, "");
 const $ = (id) => document.getElementById(id);
-const CONNECTIONS = { game: "in the game", lost: "connection lost", waiting: "in the waiting room", page: "at a page", idle: "idle" };
+const CONNECTIONS = {
+  game: "in the game",
+  lost: "connection lost",
+  waiting: "in the waiting room",
+  page: "at a page",
+  idle: "idle",
+};
 let before = "";
 
 function make(tag, text, ...children) {
@@ -12,13 +18,22 @@ function make(tag, text, ...children) {
 }
 
 function fill(table, heads, rows) {
-  const head = make("thead", "", make("tr", "", ...heads.map((text) => Object.assign(make("th", text), { scope: "col" }))));
+  const head = make(
+    "thead",
+    "",
+    make("tr", "", ...heads.map((text) => Object.assign(make("th", text), { scope: "col" }))),
+  );
   table.replaceChildren(head, make("tbody", "", ...rows));
 }
 
 function row(cells) {
   const [first, ...others] = cells;
-  return make("tr", "", Object.assign(make("th", first), { scope: "row" }), ...others.map((cell) => (cell instanceof Node ? make("td", "", cell) : make("td", cell ?? ""))));
+  return make(
+    "tr",
+    "",
+    Object.assign(make("th", first), { scope: "row" }),
+    ...others.map((cell) => (cell instanceof Node ? make("td", "", cell) : make("td", cell ?? ""))),
+  );
 }
 
 function endButton(person) {
@@ -27,7 +42,8 @@ function endButton(person) {
   button.className = "second small";
   button.setAttribute("aria-label", `End taking part for ${person.id}`);
   button.onclick = () => {
-    if (window.confirm(`End taking part for ${person.id}? A game that ${person.id} plays ends for all who play it.`)) act("end", { id: person.id });
+    if (window.confirm(`End taking part for ${person.id}? A game that ${person.id} plays ends for all who play it.`))
+      act("end", { id: person.id });
   };
   return button;
 }
@@ -44,25 +60,66 @@ function show(study) {
   $("sessions").href = study.sessions;
   $("bar").max = study.limit;
   $("bar").value = Math.min(study.completed, study.limit);
-  const ends = Object.entries(study.ends).map(([end, count]) => `${count} ${end.replace("_", " ")}`).join(", ");
+  const ends = Object.entries(study.ends)
+    .map(([end, count]) => `${count} ${end.replace("_", " ")}`)
+    .join(", ");
   const facts = {
     Completed: `${study.completed} of ${study.limit}`,
     "Under way": study.under_way,
     "Free places": Math.max(0, study.limit + study.margin - study.completed - study.under_way),
     "Idle, place released": study.idle,
-    "Ended": ends || "none",
+    Ended: ends || "none",
     Declined: study.declined,
     "Failed attention checks": study.failed_checks,
     "New participants": study.open ? "can join" : "cannot join now",
   };
-  $("facts").replaceChildren(...Object.entries(facts).map(([name, value]) => make("div", "", make("dt", name), make("dd", value))));
-  const heads = ["Participant", "Group", "Condition", "Step", "At", "Connection", "Minutes", "Checks failed", "End", "Action"];
-  fill($("people"), heads, study.people.map((own) => row([own.id, own.group, own.condition, `${own.step} of ${own.steps}`, own.doing, CONNECTIONS[own.connection] ?? "", own.minutes, own.failed_checks || "", own.end.replace("_", " "), endButton(own)])));
-  const pools = study.waiting.map((pool) => make("li", `${pool.group === null ? "For a group" : `Group ${pool.group}`}: ${pool.here} of ${pool.needed} are here, the first one for ${pool.seconds} s`));
+  $("facts").replaceChildren(
+    ...Object.entries(facts).map(([name, value]) => make("div", "", make("dt", name), make("dd", value))),
+  );
+  const heads = [
+    "Participant",
+    "Group",
+    "Condition",
+    "Step",
+    "At",
+    "Connection",
+    "Minutes",
+    "Checks failed",
+    "End",
+    "Action",
+  ];
+  fill(
+    $("people"),
+    heads,
+    study.people.map((own) =>
+      row([
+        own.id,
+        own.group,
+        own.condition,
+        `${own.step} of ${own.steps}`,
+        own.doing,
+        CONNECTIONS[own.connection] ?? "",
+        own.minutes,
+        own.failed_checks || "",
+        own.end.replace("_", " "),
+        endButton(own),
+      ]),
+    ),
+  );
+  const pools = study.waiting.map((pool) =>
+    make(
+      "li",
+      `${pool.group === null ? "For a group" : `Group ${pool.group}`}: ${pool.here} of ${pool.needed} are here, the first one for ${pool.seconds} s`,
+    ),
+  );
   $("waiting").replaceChildren(...(pools.length ? pools : [make("li", "No participants are waiting.")]));
   $("medians").hidden = !study.medians.length;
-  fill($("medians"), ["Step", "People", "Minutes"], study.medians.map((own) => row([own.step === "all" ? "Whole study" : own.step, own.people, own.minutes])));
-  if (focused) document.querySelector(`button[aria-label="${CSS.escape(focused)}"]`)?.focus();  // the buttons are new ones
+  fill(
+    $("medians"),
+    ["Step", "People", "Minutes"],
+    study.medians.map((own) => row([own.step === "all" ? "Whole study" : own.step, own.people, own.minutes])),
+  );
+  if (focused) document.querySelector(`button[aria-label="${CSS.escape(focused)}"]`)?.focus(); // the buttons are new ones
 }
 
 async function refresh() {
@@ -70,7 +127,7 @@ async function refresh() {
     const answer = await fetch(`${address}/data`, { cache: "no-store" });
     const text = await answer.text();
     if (!answer.ok) throw new Error(text);
-    if (text === before) return;  // a screen reader would begin anew
+    if (text === before) return; // a screen reader would begin anew
     before = text;
     show(JSON.parse(text));
   } catch {

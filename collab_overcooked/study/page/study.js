@@ -1,7 +1,10 @@
 // Games need this language: who has it can agree, if the window and the pointer are those that the study needs.
 const needs = document.getElementById("needs");
 function admit() {
-  const fits = !needs || (window.innerWidth >= Number(needs.dataset.width) && (needs.dataset.mouse === "0" || matchMedia("(any-pointer: fine)").matches));
+  const fits =
+    !needs ||
+    (window.innerWidth >= Number(needs.dataset.width) &&
+      (needs.dataset.mouse === "0" || matchMedia("(any-pointer: fine)").matches));
   for (const button of document.querySelectorAll("button[name=agree][value=yes]")) button.disabled = !fits;
   if (needs) document.getElementById("unfit").hidden = fits;
 }
@@ -14,9 +17,16 @@ if (losses) {
   const width = document.querySelector("[name=window]");
   const key = `focus:${location.pathname}:${document.querySelector("[name=step]").value}`;
   const count = (more) => {
-    try { losses.value = Number(sessionStorage.getItem(key) ?? 0) + more; sessionStorage.setItem(key, losses.value); } catch { losses.value = Number(losses.value) + more; }
+    try {
+      losses.value = Number(sessionStorage.getItem(key) ?? 0) + more;
+      sessionStorage.setItem(key, losses.value);
+    } catch {
+      losses.value = Number(losses.value) + more;
+    }
   };
-  const measure = () => { width.value = window.innerWidth; };
+  const measure = () => {
+    width.value = window.innerWidth;
+  };
   count(0);
   measure();
   window.addEventListener("resize", measure);
@@ -25,9 +35,15 @@ if (losses) {
 
 // A slider counts as answered once it was moved.
 for (const slider of document.querySelectorAll("input[type=range]")) {
-  const name = slider.name, shown = slider.parentElement.querySelector("output");
+  const name = slider.name,
+    shown = slider.parentElement.querySelector("output");
   if (slider.dataset.moved === "0") slider.removeAttribute("name");
-  for (const event of ["input", "pointerup", "keyup"]) slider.addEventListener(event, (happened) => { if (happened.key === "Tab") return; slider.name = name; shown.value = slider.value; });
+  for (const event of ["input", "pointerup", "keyup"])
+    slider.addEventListener(event, (happened) => {
+      if (happened.key === "Tab") return;
+      slider.name = name;
+      shown.value = slider.value;
+    });
 }
 
 // Questions that depend on answers of the same page; what is hidden is not sent.
@@ -35,7 +51,9 @@ const dependent = document.querySelectorAll("[data-show-if]");
 function branch() {
   for (const item of dependent) {
     const data = new FormData(item.closest("form"));
-    item.hidden = !Object.entries(JSON.parse(item.dataset.showIf)).every(([name, values]) => data.getAll(name).some((value) => values.includes(value)));
+    item.hidden = !Object.entries(JSON.parse(item.dataset.showIf)).every(([name, values]) =>
+      data.getAll(name).some((value) => values.includes(value)),
+    );
     for (const field of item.querySelectorAll("input, select, textarea")) field.disabled = item.hidden;
   }
 }

@@ -69,6 +69,11 @@ class CollabOvercookedSuite(Suite):
 
     record_class = CollabRecord
     has_success = True
+    decisive: ClassVar = {"DELIVER .*": "{player} delivered the dish in step {step}."}
+    endings: ClassVar = {
+        "success": "The order was completed: {task}.",
+        "": "The time was over after {steps} steps, and the order was not completed: {task}.",
+    }
     score_metric = "success"
     axes = ("task",)
 

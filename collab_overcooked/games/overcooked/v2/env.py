@@ -35,11 +35,11 @@ class OvercookedV2(OvercookedV2Text):
     max_cycles = HORIZON
     global_state = ("players", "cells", "clock")
     lesson = (
-        ("take", r"\S+ take ingredient"),
-        ("pot", r"\S+ put ingredient in pot"),
-        ("dish", r"\S+ take plate"),
-        ("soup", r"\S+ take soup"),
-        ("serve", r"\S+ deliver soup"),
+        ("take", r"\S+ take ingredient", "crate"),
+        ("pot", r"\S+ put ingredient in pot", "pot"),
+        ("dish", r"\S+ take plate", "dishes"),
+        ("soup", r"\S+ take soup", "pot"),
+        ("serve", r"\S+ deliver soup", "serving"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:

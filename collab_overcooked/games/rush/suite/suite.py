@@ -176,6 +176,11 @@ class RushSuite(Suite):
         "episode": "the suite; a run plays the episodes in turn",
     }
     logger_class = RushLogger
+    decisive: ClassVar = {".* finished": "{player} completed {order}.", ".* ruined": "{player} ruined {order}."}
+    endings: ClassVar = {
+        "success": "All orders were done after {turns} turns: {completed} completed, {ruined} ruined.",
+        "": "No turn was left; orders: {completed} completed, {ruined} ruined.",
+    }
     outcome_text = "{completed} completed, {ruined} ruined"
     title, measure = "Rush", "CR, completed recipes of an episode"
     budgets: ClassVar = {

@@ -33,6 +33,7 @@ LABELS = {
     Verb.TAKE_SPICES: "take the spices of {order} at {area}",
     Verb.COOK_MEAL: "cook {order} at {area}",
 }
+IDLE_LABEL = "do nothing"
 IDLE = {"action_type": Verb.NO_ACTION.name, "area_id": None, "value": None}
 KEYS = tuple(IDLE)
 MAX_CHARACTERS = 1000  # limit of an action's text; no valid action is nearly as long
@@ -256,7 +257,7 @@ class RushText(CompiledGame):
         def label(area: Area, order: str) -> str:
             return LABELS[Verb[verb_at(area)]].format(order=order, area=area.name)
 
-        return self._texts(state, i, "do nothing", label)
+        return self._texts(state, i, IDLE_LABEL, label)
 
     def _texts(self, state: State | None, i: int, idle: str, text_of: Callable[[Area, str], str]) -> list[str]:
         texts, episode = [f"unused_{action}" for action in range(self.n_actions)], self._episode(state, i)

@@ -213,7 +213,7 @@ class Study:
         path.parent.mkdir(exist_ok=True)
         command = f"python benchmarks/partner_results.py {self.name} --steps {self.steps} --stage apart"
         PolicyFile(file.network, {**file.meta, "command": command}).save(path)
-        best = partner.best and replace(partner.best, by="its other half")
+        best = partner.best and structs.replace(partner.best, by="its other half")
         if best is None:
             games = play_all_seats(trained.env.game, file, [file], self.games, APART)
             best = best_of(np.concatenate([one.returns for one in games]).tolist(), "itself")
@@ -245,7 +245,7 @@ def _shortened(partner: Partner) -> Partner:
     """Return a partner whose best ego is named after its training instead of its file."""
     best = partner.best
     by = best and best.by.removeprefix("ppo:").removesuffix("/policy.npz") if best and "/" in best.by else None
-    return partner if best is None or by is None else replace(partner, best=replace(best, by=by))
+    return partner if best is None or by is None else replace(partner, best=structs.replace(best, by=by))
 
 
 def main() -> None:

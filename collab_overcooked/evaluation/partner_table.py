@@ -70,8 +70,9 @@ class Scores:
             best, lower = line.best, line.lower or 0.0
             if best is None:
                 dropped[line.partner] = "no best response is known"
-            elif best.value <= max(0.0, 2 * lower):
-                dropped[line.partner] = f"its best response earns {best.value:g}, a random ego {lower:g}"
+            elif best.low <= max(0.0, 2 * lower):  # a denominator near 0 makes shares of any size
+                earned = f"{best.value:g} ({best.low:g} to {best.high:g})"
+                dropped[line.partner] = f"its best response earns {earned}, a random ego {lower:g}"
             elif line.seen == ITSELF:
                 dropped[line.partner] = f"it is the ego {line.method}"
         egos = set().union(*every.values())

@@ -26,11 +26,11 @@ class PolicySeats:
 
     Args:
         batch: The environments, at the start of their episodes.
-        makers: For each policy a function that returns a new one, for which ``plays_in_batches`` holds.
+        makers: For each policy a function that returns a new one, for which ``plays_in_batches`` holds; None for those that are never begun.
         names: Names of the policies.
     """
 
-    def __init__(self, batch: BatchEnv, makers: Sequence[Callable[[], Policy]], names: Sequence[str]) -> None:
+    def __init__(self, batch: BatchEnv, makers: Sequence[Callable[[], Policy] | None], names: Sequence[str]) -> None:
         self._batch, self._makers, self._names = batch, makers, names
         self._views, self._timestep = Views(batch), np.zeros(batch.num_envs, np.int64)
         self._seats: dict[tuple[int, int], Seat] = {}  # by policy and seat
@@ -45,9 +45,10 @@ class PolicySeats:
         if (k, seat) in self._seats:
             self._seats[k, seat].restart(e, seed)
         else:
-            n = self._batch.game.n_agents
+            n, make = self._batch.game.n_agents, self._makers[k]
+            assert make is not None
             names = tuple("?" if other != seat else self._names[k] for other in range(n))
-            self._seats[k, seat] = make_seat(self._makers[k], self._views, seat, names, {e: seed})
+            self._seats[k, seat] = make_seat(make, self._views, seat, names, {e: seed})
 
     def act(self, held: Array) -> Array:
         """Return actions, int64 (E, N), of the policies in ``held``, int64 (E, N); other seats take any legal one."""

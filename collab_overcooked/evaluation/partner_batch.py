@@ -26,7 +26,8 @@ class PolicySeats:
 
     Args:
         batch: The environments, at the start of their episodes.
-        makers: For each policy a function that returns a new one, for which ``plays_in_batches`` holds; None for those that are never begun.
+        makers: For each policy a function that returns a new one, for which ``plays_in_batches`` holds; None for those
+            that are never begun.
         names: Names of the policies.
     """
 

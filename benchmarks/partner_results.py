@@ -5,8 +5,9 @@
     python benchmarks/partner_results.py coordination_ring --print          # the commands only
 
 Every stage is a command of the package that goes on where it was stopped, so the same call resumes all of it. The
-stages ``apart`` and ``members`` train further partners and put them into the built-in pool, ``fill`` writes its best
-responses: they change files of the package, are for those who rebuild a pool, and run only if they are named.
+stages ``apart`` and ``members`` train further partners and put them into the built-in pool, ``responses`` trains a
+response to each partner alone, ``best`` adds programs, ``fill`` writes the best responses into the pool and all scores
+into one file: they are for those who rebuild a pool, and run only if they are named.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import math
 import shlex
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import structs
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.population import POOL, best_of, play_all_seats
+from collab_overcooked.baselines.population import POOL, play_all_seats
 from collab_overcooked.baselines.settings import read_config
 from collab_overcooked.evaluation.partner_pool import (
     Partner,
@@ -36,11 +36,12 @@ from collab_overcooked.evaluation.partner_pool import (
     read_partner_pool,
     write_partner_pool,
 )
-from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, PartnerScore, best_responses
+from collab_overcooked.evaluation.partner_scores import FILE, LINES, PARTNER, PartnerScore, best_of, best_responses
 from collab_overcooked.evaluation.partner_table import read_scores
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.structs import decode, encode
 from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, halved, policy_path, read_policy
+from collab_overcooked.runner.records import read_lines
 
 POOLS = Path(registry.__file__).parent / "layouts" / "pools"
 CONFIGS = {
@@ -55,9 +56,10 @@ CLONED = "noisy:0.2,greedy"  # whose games an ego may start from
 HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
 APART = 7  # seed of the partners that no ego may meet
-CHANGING = ("apart", "members", "fill")  # stages that rebuild the pool
-FEW = 50  # games; best responses of fewer are measured anew
-FAMILIES = {"networks": "selfplay,preference,clone", "programs": "scripted,noisy", "search": "search"}
+CHANGING = ("apart", "members", "responses", "best", "fill")  # stages that rebuild the pool
+APART_BY = ("its other half", "itself")  # best responses of the trainings of the partners, whose games are not scored
+RESPONSE_STEPS = 128_000  # of a response that starts from the built-in policy of the layout
+RESPONSE = {"environments": 32, "batch_size": 640, "entropy": 0.01}  # in which it differs from self-play
 Words = Sequence[object]
 
 
@@ -71,7 +73,8 @@ class Study:
         steps: Environment steps of a training; two thirds of it for a pair with preferences.
         seeds: Training seeds of each method; the population has as many members.
         apart: Members that are trained apart, of each family.
-        games: Games per cell beside networks, programs and searching partners.
+        games: Games per partner and seat.
+        programs: Programs that are scored and may be best responses.
     """
 
     name: str
@@ -79,7 +82,8 @@ class Study:
     steps: int
     seeds: int
     apart: int
-    games: dict[str, int]
+    games: int
+    programs: Sequence[str]
 
     @property
     def config(self) -> str:
@@ -143,27 +147,19 @@ class Study:
         options = [f"{name}={value}" for name, value in config.mapping("options").items()]
         play = ["evaluate", "overcooked", "--layouts", self.pool.env_kwargs["layout"], "--team", f"all={CLONED}"]
         train = ["train", "bc", self.pool.env_id, "--set", *options, "--data", games, "--hyper", *sizes]
-        episodes = ("--episodes", self.games["networks"], "--no-report")
+        episodes = ("--episodes", self.games, "--no-report")
         commands = [[*play, *episodes, "--out", games], [*train, "--out", self.out / "clone"]]
         return [list(map(str, command)) for command in commands]
 
-    def score(self, families: str, folder: str, egos: Sequence[str], games: int) -> list[str]:
-        """Return the command that scores egos beside some families of partners."""
-        out = self.out / folder / families
-        kinds = ["--families", FAMILIES[families]]
-        return [
-            "partners",
-            "score",
-            "--pool",
-            self.name,
-            "--ego",
-            *egos,
-            *kinds,
-            "--games",
-            str(games),
-            "--out",
-            str(out),
-        ]
+    def respond(self) -> list[str]:
+        """Return the command that trains a response to each partner, from the built-in policy of the layout."""
+        hyper = [f"start={self.config}", *(f"{name}={value}" for name, value in RESPONSE.items())]
+        return self.train("response", "responses", RESPONSE_STEPS, hyper, ["--pool", self.name])
+
+    def play(self, command: str, egos: Sequence[str]) -> list[str]:
+        """Return a command of ``partners`` that plays egos beside the partners of the pool."""
+        texts = ["partners", command, "--pool", self.name, "--ego", *egos, "--games", self.games]
+        return [*map(str, texts), "--out", str(self.out / command)]
 
     def stages(self) -> Iterator[tuple[str, Sequence[list[str] | Callable[[], None]]]]:
         """Yield all stages in their order: commands, or functions for what has no command."""
@@ -182,15 +178,11 @@ class Study:
         yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
         yield "clone", [] if alone else self.clone()
         yield "fcp_clone", [] if alone else [self.ego("fcp_clone", "population", memory=True, start="clone")]
-        yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
-        programs = ["greedy", "planner", "random"]
-        yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]
+        yield "responses", [self.respond()]
+        yield "best", [self.play("best", self.programs)]
+        yield "score", [self.play("score", [*self.egos(), *self.programs])]
         yield "fill", [self.fill]
-        yield "table", [["partners", "table", *map(str, self.files()), "--out", str(self.out / "table")]]
-
-    def files(self) -> list[Path]:
-        """Return the files of scores; each has games of its egos among themselves."""
-        return sorted(self.out.glob(f"scores*/*/{FILE}"))
+        yield "table", [["partners", "table", str(self.out / "score"), "--out", str(self.out / "table")]]
 
     def egos(self) -> list[str]:
         """Return the egos that are trained so far, as ``--ego`` takes them."""
@@ -221,46 +213,39 @@ class Study:
         path.parent.mkdir(exist_ok=True)
         command = f"python benchmarks/partner_results.py {self.name} --steps {self.steps} --stage apart"
         PolicyFile(file.network, {**file.meta, "command": command}).save(path)
-        best = partner.best and replace(partner.best, by="its other half")
+        best = partner.best and structs.replace(partner.best, by="its other half")
         if best is None:
-            games = play_all_seats(trained.env.game, file, [file], self.games["networks"], APART)
-            best = best_of(np.concatenate([one.returns for one in games]), "itself")
+            games = play_all_seats(trained.env.game, file, [file], self.games, APART)
+            best = best_of(np.concatenate([one.returns for one in games]).tolist(), "itself")
         return make_partner(name, f"ppo:{PARTNERS}/{path.stem}", partner.family, best=best)
 
     def fill(self) -> None:
         """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
-        named = encode(read_scores(self.files())).replace(f"{self.out}/".encode(), b"")  # names below the folder
-        lines = decode(named, list[PartnerScore])
-        pool = replace(self.pool, partners=tuple(map(_without_few_games, self.pool.partners)))
-        sure = best_responses(pool, _with_enough_games(lines))
-        every = zip(sure, best_responses(pool, lines), strict=True)
-        partners = tuple(_shortened(one if one.best else other) for one, other in every)
+        files = [path for path in (self.out / "responses" / FILE, self.out / "best" / FILE) if path.exists()]
+        played = [line for path in files for line, _ in read_lines(path, LINES, lambda line: (line.key, ()))]
+        apart = [
+            replace(one, best=one.best if one.best and one.best.by in APART_BY else None) for one in self.pool.partners
+        ]
+        pool = replace(self.pool, partners=tuple(apart))
+        partners = tuple(map(_shortened, best_responses(pool, self._named(played))))
         write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=partners))
         best = {one.name: {"best": one.best, "lower": one.lower} for one in partners}
         kept = [
             structs.replace(line, **(best[line.partner] if line.kind == PARTNER else {}))
-            for line in lines
-            if line.method != "random"
+            for line in self._named(read_scores([self.out / "score"]))
         ]
         write_atomic(self.out / FILE, b"".join(encode(line) + b"\n" for line in kept))
 
-
-def _with_enough_games(lines: Sequence[PartnerScore]) -> list[PartnerScore]:
-    games: Counter[tuple[str, str, str]] = Counter()
-    for line in lines:
-        games[line.method, line.ego, line.partner] += len(line.returns)
-    return [line for line in lines if games[line.method, line.ego, line.partner] >= FEW]
-
-
-def _without_few_games(partner: Partner) -> Partner:
-    return replace(partner, best=None) if partner.best and partner.best.games < FEW else partner
+    def _named(self, lines: Sequence[PartnerScore]) -> list[PartnerScore]:
+        """Return lines whose policy files are named below the folder."""
+        return decode(encode(lines).replace(f"{self.out}/".encode(), b""), list[PartnerScore])
 
 
 def _shortened(partner: Partner) -> Partner:
     """Return a partner whose best ego is named after its training instead of its file."""
     best = partner.best
     by = best and best.by.removeprefix("ppo:").removesuffix("/policy.npz") if best and "/" in best.by else None
-    return partner if best is None or by is None else replace(partner, best=replace(best, by=by))
+    return partner if best is None or by is None else replace(partner, best=structs.replace(best, by=by))
 
 
 def main() -> None:
@@ -271,15 +256,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="of each training; default: those of the configuration")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--apart", type=int, default=2, help="members of each family that are trained apart")
-    parser.add_argument(
-        "--games", type=int, nargs=3, default=[100, 100, 100], help="beside networks, programs, searches"
-    )
+    parser.add_argument("--games", type=int, default=50, help="per partner and seat")
+    parser.add_argument("--programs", nargs="+", default=["greedy", "planner"], help="scored beside the trained egos")
     parser.add_argument("--stage", nargs="+", help="stages; default: all that leave the pool as it is")
     parser.add_argument("--print", action="store_true", help="print the commands and run nothing")
     options = parser.parse_args()
     out = options.out or Path("runs/partners") / options.pool
-    games = dict(zip(FAMILIES, options.games, strict=True))
-    study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, games)
+    study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, options.games, options.programs)
     study = replace(study, steps=study.steps or read_config(study.config).integer("steps"))
     names = [name for name, _ in study.stages()]
     unknown = sorted(set(options.stage or ()) - set(names))

@@ -1,8 +1,8 @@
-"""Partners that do not learn: policy files, and a slow copy of the learner itself."""
+"""Partners that do not learn: policy files, programs, and a slow copy of the learner itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read_partner_pool
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.files import file_digest
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.batched import plays_in_batches
 from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, choose, policy_path, read_policy
 from collab_overcooked.policies.specs import PolicySpec
@@ -25,10 +27,21 @@ COPY = "copy"  # what returns beside the slow copy are called
 class TrainingPartner:
     """A policy that plays beside learners."""
 
-    file: PolicyFile  # The policy
+    file: PolicyFile | None  # Its network; None for a program
     noise: float = 0.0  # Probability of an action drawn uniformly from the accepted ones instead
     met: Met | None = None  # How policy files name it; None for the learner's own copy
     seat: int | None = None  # The only seat that it takes; None for any
+    make: Callable[[], Policy] | None = None  # Returns a new program; None for a network
+
+    @property
+    def history(self) -> int:
+        """Number of past steps whose actions it reads."""
+        return self.file.history if self.file else 0
+
+    @property
+    def memory(self) -> int:
+        """Size of its hidden state."""
+        return self.file.network.memory if self.file else 0
 
     @property
     def family(self) -> str:
@@ -37,6 +50,7 @@ class TrainingPartner:
 
     def act(self, observations: Array, masks: Array, rng: np.random.Generator, state: Array) -> tuple[Array, Array]:
         """Return actions, int64 (B,), for inputs (B, ...), masks (B, A) and hidden state (B, H), and the next state."""
+        assert self.file is not None  # programs are asked by their seats
         logits, state = self.file.network.forward(observations, state)
         actions = choose(logits, masks, rng, self.file.mode)
         if self.noise:
@@ -46,6 +60,7 @@ class TrainingPartner:
 
     def follow(self, network: Network, rate: float) -> None:
         """Move the weights towards those of a network of the same layers, by a share of the distance."""
+        assert self.file is not None
         layers = tuple(
             (kind, old + rate * (weight - old), old_bias + rate * (bias - old_bias))
             for (kind, old, old_bias), (_, weight, bias) in zip(self.file.network.layers, network.layers, strict=True)
@@ -97,18 +112,24 @@ def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> Tra
     spec = PolicySpec.parse(pool.spec(partner))
     name, _, mode = spec.parameters.partition(",")
     if spec.name != "ppo":
-        raise ValueError(
-            f"partner {partner.name}: training takes policy files, such as ppo:runs/a/policy.npz, "
-            f"not {quote_value(partner.policy)}"
-        )
+        if not plays_in_batches(spec.make(), pool.env_id):
+            raise ValueError(
+                f"partner {partner.name}: training takes policy files, and programs that play many episodes at once, "
+                f"not {quote_value(partner.policy)}"
+            )
+        if noise:
+            raise ValueError(f"partner_noise: partner {partner.name} is a program; use noisy:{noise:g} in its pool")
+        return TrainingPartner(None, met=partner.met, seat=partner.seat, make=spec.make)
     file = read_policy(policy_path(name.strip()))
     if mode:
         file = replace(file, meta={**file.meta, "mode": mode})
     return TrainingPartner(file, noise, partner.met, partner.seat)
 
 
-def check_partner(name: str, partner: PolicyFile, game: FullGame) -> None:
-    """Check that a policy reads the observations of a game and chooses among its actions."""
+def check_partner(name: str, partner: PolicyFile | None, game: FullGame) -> None:
+    """Check that a network reads the observations of a game and chooses among its actions; programs always do."""
+    if partner is None:
+        return
     shape, actions = partner.meta["observation_shape"], partner.meta["n_actions"]
     if (list(shape), actions) != (list(game.single_observation_space.shape), game.n_actions):
         raise ValueError(

@@ -26,10 +26,10 @@ from collab_overcooked.baselines.settings import TrainingSettings, check_list, c
 from collab_overcooked.baselines.training import claim_folder, is_finished, train
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.event_rewards import EventReward
-from collab_overcooked.evaluation.partner_pool import Best, Partner, PartnerPool, make_partner, write_partner_pool
+from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, make_partner, write_partner_pool
+from collab_overcooked.evaluation.partner_scores import best_of
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
-from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
 METHODS = ("fcp", "mep", "hsp")
@@ -134,7 +134,8 @@ def run_population(
     if population.method == "mep":
         train_together(members, population.alpha, folder, command=command, bar=bar, say=say)
     else:
-        train_members(members, folder, command=command, bar=bar, say=say)
+        named = {f"member_{k}": member for k, member in enumerate(members)}
+        train_members(named, folder, command=command, bar=bar, say=say)
     game = load_game(settings.env, settings.options)
     collect = _preferring if population.method == "hsp" else _skills
     partners = tuple(collect(population, game, folder, say))
@@ -144,11 +145,11 @@ def run_population(
     return folder / POOL
 
 
-def train_members(members: Sequence[TrainingSettings], folder: Path, *, command: str, bar: bool, say: Say) -> None:
-    """Train members one after the other, each in ``member_K``; finished ones are left as they are."""
+def train_members(members: Mapping[str, TrainingSettings], folder: Path, *, command: str, bar: bool, say: Say) -> None:
+    """Train members one after the other, each in the folder of its name; finished ones are left as they are."""
     began, trained = time.monotonic(), 0
-    for k, member in enumerate(members):
-        path = folder / f"member_{k}"
+    for k, (name, member) in enumerate(members.items()):
+        path = folder / name
         if is_finished(member, path):
             continue
         outcome = train(member, path, command=command, bar=bar, note=say)
@@ -184,16 +185,9 @@ def _preferring(population: PopulationSettings, game: FullGame, folder: Path, sa
     for index in select_diverse(rates, population.chosen or -(-population.members // 2)):
         k = list(played)[index]
         returns = np.concatenate([one.returns for one in played[k]])
-        best = best_of(returns, f"ppo:member_{k}/policy_1.npz")
+        best = best_of(returns.tolist(), f"ppo:member_{k}/policy_1.npz")
         spec = f"ppo:member_{k}/policy_0.npz"
         yield make_partner(f"member_{k}", spec, "preference", folder, split="train", best=best)
-
-
-def best_of(returns: np.ndarray, by: str) -> Best:
-    """Return the entry of a pool for the returns of a response."""
-    estimate = mean_ci(returns.tolist())
-    assert estimate is not None and estimate.low is not None and estimate.high is not None
-    return Best(estimate.value, estimate.low, estimate.high, by, len(returns))
 
 
 def play_all_seats(

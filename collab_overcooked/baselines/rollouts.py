@@ -17,6 +17,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
+from collab_overcooked.evaluation.partner_batch import PolicySeats
 from collab_overcooked.policies.action_history import ActionHistory
 
 Array = np.ndarray
@@ -85,11 +86,11 @@ class Rollouts:
                 f"preferences must be {game.n_agents} mappings, one for each learner, not {len(settings.preferences)}"
             )
         self._paid_by = [EventReward(game, weights) if weights else None for weights in settings.preferences]
-        longest = max([settings.history, *(partner.file.history for partner in partners)])
+        longest = max([settings.history, *(partner.history for partner in partners)])
         self.past = ActionHistory(settings.environments, game.n_agents, game.n_actions, longest)
-        self._histories = {settings.history, *(partner.file.history for partner in partners)}
+        self._histories = {settings.history, *(partner.history for partner in partners)}
         rows = settings.environments * game.n_agents
-        self.states = [np.zeros((rows, partner.file.network.memory), np.float32) for partner in partners]
+        self.states = [np.zeros((rows, partner.memory), np.float32) for partner in partners]
         kind = CRITICS[settings.critic]
         self._critic_state = CriticState(game, kind) if kind else None
         self.rng = np.random.default_rng([settings.seed, 1])
@@ -103,6 +104,7 @@ class Rollouts:
             family: deque(maxlen=self.returns.maxlen) for family in families_of(partners)
         }
         self.shaped = hasattr(self.batch.out, "shaped")
+        self._programs: PolicySeats | None = None  # numbered as partners
         self._begin()
 
     def _begin(self) -> None:
@@ -119,6 +121,19 @@ class Rollouts:
                 batch.game.reset(batch.state, batch.out, which, None, limit)
         self.counted[environments * GROUPS // len(environments) == GROUPS - 1] = True
         self.seating.draw(np.ones(len(environments), np.bool_), self.rng)
+        self._seat_programs(np.ones(len(environments), np.bool_))
+
+    def _seat_programs(self, started: Array) -> None:
+        makers = [partner.make for partner in self.partners]
+        if not any(makers):
+            return
+        if self._programs is None:
+            self._programs = PolicySeats(self.batch, makers, [f"partner_{k}" for k in range(len(makers))])
+        self._programs.restart(started)
+        held = self.seating.held
+        for e, seat in zip(*np.nonzero(started[:, None] & (held >= 0)), strict=True):
+            if makers[held[e, seat]] is not None:
+                self._programs.begin(int(held[e, seat]), int(seat), int(e), int(self.rng.integers(2**31)))
 
     @torch.inference_mode()
     def collect(self, learners: Sequence[PPO], shaping: float) -> None:
@@ -148,17 +163,14 @@ class Rollouts:
         for learner, rows in zip(learners, self.seating.learners, strict=True):
             observations = inputs[self.settings.history][rows]
             actions[rows] = learner.act(t, observations, masks[rows], starts[rows], choices[rows], central)
-        for partner, rows, state in zip(self.partners, self.seating.partners, self.states, strict=True):
-            if len(rows):
-                before = np.where(starts[rows, None], np.float32(0), state[rows])
-                read = inputs[partner.file.history][rows]
-                actions[rows], after = partner.act(read, masks[rows], self.rng, before)
-                state[rows] = np.where(choices[rows, None], after, before)
+        self._act_partners(actions, inputs, starts, masks, choices)
         if batch.layout_names:
             self.layouts[t] = batch.layout_numbers()
         joint = actions.reshape(batch.num_envs, -1)
         batch.step(joint)
         self.past.push(joint)
+        if self._programs is not None:
+            self._programs.advance(joint)
         self.steps += batch.num_envs
         self.sums += out.rewards.mean(1)
         rewards = self._rewards(shaping)
@@ -170,6 +182,20 @@ class Rollouts:
         self.starts = over
         if over.any():
             self._restart(over)
+
+    def _act_partners(
+        self, actions: Array, inputs: dict[int, Array], starts: Array, masks: Array, choices: Array
+    ) -> None:
+        if self._programs is not None:
+            programs = self._programs.act(self.seating.held).reshape(-1)
+        for partner, rows, state in zip(self.partners, self.seating.partners, self.states, strict=True):
+            if partner.make is not None:
+                actions[rows] = programs[rows]
+            elif len(rows):
+                before = np.where(starts[rows, None], np.float32(0), state[rows])
+                read = inputs[partner.history][rows]
+                actions[rows], after = partner.act(read, masks[rows], self.rng, before)
+                state[rows] = np.where(choices[rows, None], after, before)
 
     def _inputs(self, history: int) -> Array:
         observations = self._rows(self.batch.out.observations)
@@ -217,6 +243,7 @@ class Rollouts:
         self.batch.reset(which=over)
         self.past.clear(over)
         self.seating.draw(over, self.rng)
+        self._seat_programs(over)
         if self.starts_from is not None:
             self._start_from_states(over)
 
@@ -248,7 +275,7 @@ class Rollouts:
         return arrays | {"steps": np.array(self.steps)}
 
     def load(self, arrays: dict[str, Array]) -> None:
-        """Go back to what ``save`` returned."""
+        """Go back to what ``save`` returned; programs, whose memory is not kept, begin anew in running episodes."""
         for part in ("state", "out"):
             for name, array in getattr(self.batch, part)._asdict().items():
                 array[...] = arrays[f"{part}.{name}"]
@@ -262,6 +289,7 @@ class Rollouts:
             returns.clear()
             returns.extend(arrays[name].tolist())
         self.steps = int(arrays["steps"])
+        self._seat_programs(np.ones(len(self.starts), np.bool_))
 
     def _named_returns(self) -> dict[str, deque[float]]:
         return {f"returns.{family}": returns for family, returns in self.returns_by_family.items()}

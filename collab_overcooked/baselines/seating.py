@@ -95,6 +95,12 @@ class SeatAssignment:
         self.learners: list[Any] = [slice(None)] if self.all_seats else list(rows[:, : self.n_learners].T)
         self.partners = [rows[self.partner == k] for k in range(self.n_partners)]
 
+    @property
+    def held(self) -> Array:
+        """Partner in each seat, int64 (E, N), -1 for learners."""
+        seats = (np.arange(self.n_agents) - self.first[:, None]) % self.n_agents  # role of each seat
+        return np.take_along_axis(self.partner, seats, axis=1)
+
     def save(self) -> dict[str, Array]:
         """Return the seats, as arrays."""
         return {"first": self.first, "partner": self.partner, "means": self.means}

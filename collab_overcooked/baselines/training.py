@@ -163,7 +163,9 @@ class Training:
         arrays = io.BytesIO()
         kept: dict[str, Any] = self.rollouts.save()
         if self.settings.copy_rate:
-            kept |= network_arrays(self.partners[-1].file.network)
+            copy = self.partners[-1].file
+            assert copy is not None
+            kept |= network_arrays(copy.network)
         np.savez(arrays, **kept)
         content = {
             "settings": json.dumps(self.settings.as_dict(), sort_keys=True),
@@ -200,6 +202,7 @@ class Training:
             self.rollouts.load(arrays)
             if self.settings.copy_rate:
                 copy = self.partners[-1]
+                assert copy.file is not None
                 copy.file = replace(copy.file, network=network_from(arrays, copy.file.network))
             for learner, parts in zip(self.learners, content["learners"], strict=True):
                 learner.load_state_dict(parts)

@@ -88,7 +88,7 @@ def score_egos(
     ego: EgoOpt,
     out: Annotated[Path, Parameter(help="Results folder; the same command resumes it, other egos are added.")],
     games: GamesOpt = None,
-    split: Annotated[str, Parameter(help="Partners of this split: test or train.")] = "test",
+    split: Annotated[str, Parameter(help="Partners of this split: train, validation or test.")] = "test",
     families: FamiliesOpt = None,
     workers: WorkersOpt = "1",
     llm_options: LlmOptions = LlmOptions(),
@@ -129,29 +129,21 @@ def find_best(
     workers: WorkersOpt = "1",
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
-    """Find the best response to every partner among egos, and the return of a random ego, and write the pool anew."""
+    """Find the best response to every partner among egos, and the return of a random ego, and write the pool anew.
+
+    These games are never scored. Half of them choose the best response, the other half measure it. An ego that was
+    trained beside one partner of the pool alone, as by 'train response', plays beside this one.
+    """
     from collab_overcooked.evaluation.partner_pool import read_partner_pool, write_partner_pool
-    from collab_overcooked.evaluation.partner_scores import best_responses, read_egos, score
+    from collab_overcooked.evaluation.partner_scores import find_best_responses, read_egos
 
     read = read_partner_pool(pool)
     egos = read_egos(["random", *(name for name in ego if name != "random")])
     specs = [*map(read.spec, read.partners), *(one.spec for one in egos)]
     with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
-        lines = score(
-            read,
-            egos,
-            out,
-            split=None,
-            episodes=games,
-            among=False,
-            trust=True,
-            workers=workers,
-            make=make,
-            note=say,
-            progress=progress,
-        )
+        measured = find_best_responses(read, egos, out, games, workers=workers, make=make, note=say, progress=progress)
     path = out / f"{read.name}.yaml"
-    partners = [replace(partner, policy=read.spec(partner)) for partner in best_responses(read, lines)]
+    partners = [replace(partner, policy=read.spec(partner)) for partner in measured.partners]
     write_partner_pool(path, replace(read, partners=tuple(partners)))
     say(f"written: {path}")
 

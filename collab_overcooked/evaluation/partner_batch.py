@@ -21,6 +21,58 @@ Infos = dict[str, Any]
 LEARNER = "learner"
 
 
+class PolicySeats:
+    """Policies in seats of a batch, which may change with every episode.
+
+    Args:
+        batch: The environments, at the start of their episodes.
+        makers: For each policy a function that returns a new one, for which ``plays_in_batches`` holds; None for those
+            that are never begun.
+        names: Names of the policies.
+    """
+
+    def __init__(self, batch: BatchEnv, makers: Sequence[Callable[[], Policy] | None], names: Sequence[str]) -> None:
+        self._batch, self._makers, self._names = batch, makers, names
+        self._views, self._timestep = Views(batch), np.zeros(batch.num_envs, np.int64)
+        self._seats: dict[tuple[int, int], Seat] = {}  # by policy and seat
+
+    def restart(self, started: Array) -> None:
+        """Forget the past of episodes, bool (E,), that begin anew; ``begin`` seats their policies."""
+        self._views.restart(started)
+        self._timestep[started] = 0
+
+    def begin(self, k: int, seat: int, e: int, seed: int) -> None:
+        """Put policy k into a seat of environment e."""
+        if (k, seat) in self._seats:
+            self._seats[k, seat].restart(e, seed)
+        else:
+            n, make = self._batch.game.n_agents, self._makers[k]
+            assert make is not None
+            names = tuple("?" if other != seat else self._names[k] for other in range(n))
+            self._seats[k, seat] = make_seat(make, self._views, seat, names, {e: seed})
+
+    def act(self, held: Array) -> Array:
+        """Return actions, int64 (E, N), of the policies in ``held``, int64 (E, N); other seats take any legal one."""
+        masks = self._batch.out.masks
+        actions: Array = masks.argmax(-1).astype(np.int64)  # the only action of seats without a choice
+        chooses = (np.count_nonzero(masks, axis=-1) > 1) & ~self._batch.over[:, None]
+        for (k, number), seat in self._seats.items():
+            asked = np.flatnonzero(chooses[:, number] & (held[:, number] == k))
+            if len(asked):
+                answers = seat.act(asked, masks[:, number], self._timestep)
+                if (answers == ALONE).any():
+                    raise ValueError(
+                        f"partners: {self._names[k]} answered with something else than an action of its mask"
+                    )
+                actions[asked, number] = answers
+        return actions
+
+    def advance(self, joint: Array) -> None:
+        """Log the actions (E, N) of a step."""
+        self._views.advance(joint)
+        self._timestep += 1
+
+
 class PartnerBatch(BatchEnv):
     """A batch in which one seat of each environment is a learner's, and policies have the others.
 
@@ -63,9 +115,7 @@ class PartnerBatch(BatchEnv):
         self._rng = np.random.default_rng()
         self._seat = np.zeros(self.num_envs, np.int64)
         self._partner = np.full((self.num_envs, game.n_agents), -1)  # by seat
-        self._timestep = np.zeros(self.num_envs, np.int64)
-        self._views: Views | None = None
-        self._seats: dict[tuple[int, int], Seat] = {}  # by partner and seat
+        self._policies: PolicySeats | None = None
         self.n_agents, self.possible_agents = 1, [LEARNER]
 
     def reset(
@@ -85,10 +135,9 @@ class PartnerBatch(BatchEnv):
         return self._observed(copy)
 
     def _draw(self, started: Array) -> None:
-        if self._views is None:
-            self._views = Views(self)
-        self._views.restart(started)
-        self._timestep[started] = 0
+        if self._policies is None:
+            self._policies = PolicySeats(self, self._makers, self.partner_names)
+        self._policies.restart(started)
         n = self.game.n_agents
         for e in np.flatnonzero(started).tolist():
             self._seat[e] = self._rng.integers(n)
@@ -99,28 +148,19 @@ class PartnerBatch(BatchEnv):
             self._partner[e, self._seat[e]] = -1
             for seat, k in enumerate(self._partner[e].tolist()):
                 if k >= 0:
-                    self._begin(k, seat, e, int(self._rng.integers(2**31)))
-
-    def _begin(self, k: int, seat: int, e: int, seed: int) -> None:
-        assert self._views is not None
-        if (k, seat) in self._seats:
-            self._seats[k, seat].restart(e, seed)
-        else:
-            names = tuple("?" if other != seat else self.partner_names[k] for other in range(self.game.n_agents))
-            self._seats[k, seat] = make_seat(self._makers[k], self._views, seat, names, {e: seed})
+                    self._policies.begin(k, seat, e, int(self._rng.integers(2**31)))
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance by the learners' actions (E, 1) and those of their partners; see ``BatchEnv.step``."""
         requested = np.asarray(actions)
         if requested.shape != (self.num_envs, 1):
             raise ValueError(f"actions must have shape {(self.num_envs, 1)} (environments, 1), not {requested.shape}")
-        if self._views is None:
+        if self._policies is None:
             raise ValueError("call reset before step")
-        joint = self._partner_actions().astype(np.result_type(requested, np.int64))
+        joint = self._policies.act(self._partner).astype(np.result_type(requested, np.int64))
         joint[np.arange(self.num_envs), self._seat] = requested[:, 0]
         _, rewards, terminated, truncated, _ = super().step(joint)
-        self._views.advance(joint)
-        self._timestep += 1
+        self._policies.advance(joint)
         ended = (terminated.copy(), truncated.copy()) if copy else (terminated, truncated)
         return (
             self._learners(self.out.observations.reshape(self._shape)),
@@ -128,21 +168,6 @@ class PartnerBatch(BatchEnv):
             *ended,
             self._infos(),
         )
-
-    def _partner_actions(self) -> Array:
-        masks = self.out.masks
-        actions: Array = masks.argmax(-1)  # the only action of seats without a choice
-        chooses = (np.count_nonzero(masks, axis=-1) > 1) & ~self.over[:, None]
-        for (k, number), seat in self._seats.items():
-            asked = np.flatnonzero(chooses[:, number] & (self._partner[:, number] == k))
-            if len(asked):
-                answers = seat.act(asked, masks[:, number], self._timestep)
-                if (answers == ALONE).any():
-                    raise ValueError(
-                        f"partners: {self.partner_names[k]} answered with something else than an action of its mask"
-                    )
-                actions[asked, number] = answers
-        return actions
 
     def _learners(self, array: Array) -> Array:
         rows: Array = array[np.arange(self.num_envs), self._seat][:, None]

@@ -35,8 +35,8 @@ from collab_overcooked.runner.match import cached_env
 from collab_overcooked.runner.play import MAX_EPISODES
 
 FOLDER = "pools"
-SPLITS = ("train", "test")
-TRAIN_FAMILIES = ("selfplay", "population", "preference", "noisy")  # all others are kept for tests
+SPLITS = ("train", "validation", "test")
+TRAIN_FAMILIES = ("selfplay", "population", "preference", "noisy")  # no ego may train beside the others
 KEYS = ("title", "env", "options", "episodes", "seed", "partners")
 PARTNER_KEYS = ("name", "policy", "sha256", "family", "split", "seat", "best", "lower")
 BEST_KEYS = ("return", "low", "high", "by", "games")
@@ -61,7 +61,7 @@ class Partner:
     name: str  # Unique in the pool
     policy: str  # Policy spec; relative paths of policy files are relative to the folder of the pool's file
     family: str  # One of ``policy_file.FAMILIES``
-    split: str = "test"  # ``"train"`` or ``"test"``
+    split: str = "test"  # ``"train"``, ``"validation"``, by which settings are chosen, or ``"test"``
     seat: int | None = None  # Seat that the partner takes; None for any
     sha256: str = ""  # Digest of the policy file that the spec names; empty for policies without a file
     best: Best | None = None  # Best known response; None before it is measured
@@ -214,7 +214,7 @@ def _read_partner(doc: Document, k: int) -> Partner:
     family, split = doc.choice(FAMILIES, *at, "family"), doc.choice(SPLITS, *at, "split", default="test")
     if split == "train" and family not in TRAIN_FAMILIES:
         raise doc.error(
-            f"family {family} is for split test; split train takes {', '.join(TRAIN_FAMILIES)}", *at, "split"
+            f"family {family} is for validation and test; split train takes {', '.join(TRAIN_FAMILIES)}", *at, "split"
         )
     return Partner(
         name=doc.text(*at, "name"),
@@ -346,17 +346,3 @@ def write_partner_pool(path: Path, pool: PartnerPool) -> None:
     _read_pool(load_layout(values, FOLDER, "pool"), path.stem, path.parent.resolve())
     text: str = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)
     write_atomic(path, text.encode())
-
-
-def merge_partners(partners: Iterable[Partner], measured: Iterable[Partner]) -> tuple[Partner, ...]:
-    """Return partners with the best responses and lower bounds of others of the same name; the higher best is kept."""
-    by_name = {partner.name: partner for partner in measured}
-    merged = []
-    for partner in partners:
-        other = by_name.get(partner.name)
-        if other is not None:
-            bests = [best for best in (partner.best, other.best) if best is not None]
-            best = max(bests, key=lambda best: best.value, default=None)
-            partner = replace(partner, best=best, lower=partner.lower if other.lower is None else other.lower)
-        merged.append(partner)
-    return tuple(merged)

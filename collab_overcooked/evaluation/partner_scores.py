@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__
@@ -27,6 +29,7 @@ from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 PARTNER, SELF, CROSS = "partner", "self", "cross"  # who an ego plays with
+BEST = "best"  # games beside a partner that find its best response and are never scored
 UNSEEN_MEMBER, UNSEEN_FAMILY, ITSELF = "unseen member", "unseen family", "itself"
 
 
@@ -41,7 +44,7 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
     sha256: Text  # Digest of its policy file; empty for programs
     steps: Annotated[int, Meta(ge=0)] | None  # Of its training; None for programs
     mode: Name | None  # Mode of a network
-    kind: Literal["partner", "self", "cross"]  # Whom it plays with
+    kind: Literal["partner", "self", "cross", "best"]  # Whom it plays with, and what for
     partner: Name  # Name of the partner of the pool, or policy spec of another
     family: Family  # Of the partner
     seen: Literal["unseen member", "unseen family", "itself"]  # How new the partner is to the ego
@@ -141,7 +144,12 @@ def skip_met(
 
 
 def plan_cells(
-    pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], episodes: int, among: bool = True
+    pool: PartnerPool,
+    egos: Sequence[Ego],
+    partners: Sequence[Partner],
+    episodes: int,
+    among: bool = True,
+    kind: str = PARTNER,
 ) -> Iterator[Bundle]:
     """Yield the cells of an evaluation.
 
@@ -151,9 +159,12 @@ def plan_cells(
         partners: Partners of the pool.
         episodes: Games of each cell.
         among: Whether egos also play with themselves and with the other seeds of their method.
+        kind: ``"partner"`` for games that are scored, ``"best"`` for those that find best responses. Seeds differ,
+            so no game is both; an ego that was trained beside one partner of the pool finds the best response to it
+            alone.
     """
     seats = range(pool.env.game.n_agents)
-    seeds = [derive_seed(pool.seed, "partners", k) for k in range(episodes)]
+    seeds = [derive_seed(pool.seed, kind, k) for k in range(episodes)]
 
     def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Bundle:
         score = PartnerScore(
@@ -169,22 +180,23 @@ def plan_cells(
             returns=[],
             **line,
         )
-        kind = Match(env_id=pool.env_id, env_kwargs=dict(pool.env_kwargs), team=tuple(team), task="partners")
-        return Bundle(tuple(replace(kind, first=k, seed=seeds[k]) for k in range(episodes)), score, "returns")
+        match = Match(env_id=pool.env_id, env_kwargs=dict(pool.env_kwargs), team=tuple(team), task="partners")
+        return Bundle(tuple(replace(match, first=k, seed=seeds[k]) for k in range(episodes)), score, "returns")
 
     line: dict[str, Any]
     n_test = len(pool.select("test"))
     for ego in egos:
-        for partner in partners:
-            line = {"kind": PARTNER, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
+        beside = [one for one in partners if ego.file and one.met in ego.file.met]
+        for partner in beside if kind == BEST and len(beside) == 1 else partners:
+            line = {"kind": kind, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
             line |= {"best": partner.best, "lower": partner.lower}
             line |= {"test_partners": n_test if partner.split == "test" else None}
             for seat in pool.seats(partner):
                 yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line)
         for other in [one for one in egos if one.method == ego.method] if among else ():
-            kind = SELF if other is ego else CROSS
-            line = {"kind": kind, "partner": other.spec, "family": "selfplay", "seen": ITSELF}
-            for seat in seats if kind == CROSS else (0,):
+            among_seeds = SELF if other is ego else CROSS
+            line = {"kind": among_seeds, "partner": other.spec, "family": "selfplay", "seen": ITSELF}
+            for seat in seats if among_seeds == CROSS else (0,):
                 yield cell(ego, seat, [ego.spec if k == seat else other.spec for k in seats], **line)
 
 
@@ -196,8 +208,7 @@ def score(
     split: str | None = "test",
     families: Sequence[str] | None = None,
     episodes: int | None = None,
-    among: bool = True,
-    trust: bool = False,
+    kind: str = PARTNER,
     workers: int | str | None = 1,
     make: MakePolicy | None = None,
     note: Callable[[str], None] = lambda message: None,
@@ -212,8 +223,7 @@ def score(
         split: Partners of this split; None for all.
         families: Partners of these families; None for all.
         episodes: Games of each cell; the pool's number if None.
-        among: See ``plan_cells``.
-        trust: Also score egos that have met a partner, to find best responses.
+        kind: See ``plan_cells``; egos that have met a partner may find best responses.
         workers: See ``workers.read_workers``.
         make: Factory of policies outside the registry or with shared resources, such as language models.
         note: Called with what was repaired or continued.
@@ -230,11 +240,11 @@ def score(
             f"pool {pool.name}: no partner of split {split or ' or '.join(SPLITS)} and these families; it has {there}; "
             "choose with --split and --families"
         )
-    if not trust:
+    if kind == PARTNER:
         egos = skip_met(pool, egos, partners, note)
     episodes = episodes or pool.episodes
     check_episodes(len(egos) * len(partners) * episodes)
-    cells = list(plan_cells(pool, egos, partners, episodes, among))
+    cells = list(plan_cells(pool, egos, partners, episodes, kind == PARTNER, kind))
     config = _config(pool, cells, episodes)
     run: Run[PartnerScore] = Run(out, config, note, LINES)
     with run:
@@ -256,29 +266,59 @@ def _config(pool: PartnerPool, cells: Sequence[Bundle], episodes: int) -> dict[s
     return config | {"plugins": plugins}
 
 
-def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str = "random") -> tuple[Partner, ...]:
-    """Return the partners of a pool with the best ego of some results, and the random ego's return as lower bound.
+def find_best_responses(
+    pool: PartnerPool, egos: Sequence[Ego], out: Path, episodes: int | None = None, **options: Any
+) -> PartnerPool:
+    """Return a pool with the best response to each partner among egos, and the return of ``random`` if it is one.
 
     Args:
         pool: The pool.
-        lines: Results of egos beside its partners, of ``score``.
+        egos: Candidates. One that was trained beside a single partner of the pool plays beside this one alone.
+        out: Folder of the lines; an interrupted search is continued.
+        episodes: Games per partner and seat, at least 2; the pool's number if None.
+        **options: ``workers``, ``make``, ``note`` and ``progress`` of ``score``.
+    """
+    if (episodes or pool.episodes) < 2:
+        raise ValueError("games must be at least 2, not 1: half of them choose the best response, half measure it")
+    lines = score(pool, egos, out, split=None, kind=BEST, episodes=episodes, **options)
+    return replace(pool, partners=best_responses(pool, lines))
+
+
+def best_responses(pool: PartnerPool, lines: Sequence[PartnerScore], random: str = "random") -> tuple[Partner, ...]:
+    """Return the partners of a pool with the best ego of some results, and the random ego's return as lower bound.
+
+    In each seat every other game, from the first on, chooses the best ego, the others measure its return: the highest
+    of several means is too high, the mean of further games is not.
+
+    Args:
+        pool: The pool.
+        lines: Results of egos beside its partners, of ``score`` with ``kind="best"``.
         random: Method whose return is the lower bound; it is never the best response.
     """
-    returns: dict[tuple[str, str, str], list[float]] = {}
+    played: dict[str, dict[tuple[str, str], list[PartnerScore]]] = {}
     for line in lines:
-        if line.kind == PARTNER:
-            returns.setdefault((line.partner, line.method, line.ego), []).extend(line.returns)
+        if line.kind == BEST:
+            played.setdefault(line.partner, {}).setdefault((line.method, line.ego), []).append(line)
     partners = []
     for partner in pool.partners:
-        egos = {key: values for key, values in returns.items() if key[0] == partner.name}
-        lowers = [sum(values) / len(values) for (_, method, _), values in egos.items() if method == random]
-        best = partner.best
-        for (_, method, spec), values in egos.items():
-            estimate = mean_ci(values)
-            if method == random or estimate is None or (best is not None and best.value >= estimate.value):
+        egos = played.get(partner.name, {})
+        best, lower = partner.best, partner.lower
+        highest = -math.inf if best is None else best.value
+        for (method, spec), cells in egos.items():
+            if method == random:
+                lower = round(float(np.mean([value for cell in cells for value in cell.returns])), 3)
                 continue
-            ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]
-            value, low, high = (round(number, 3) for number in (estimate.value, *ends))
-            best = Best(value, low, high, spec, len(values))
-        partners.append(replace(partner, best=best, lower=round(lowers[0], 3) if lowers else partner.lower))
+            chooses = float(np.mean([value for cell in cells for value in cell.returns[::2]]))
+            if chooses > highest:
+                highest, best = chooses, best_of([value for cell in cells for value in cell.returns[1::2]], spec)
+        partners.append(replace(partner, best=best, lower=lower))
     return tuple(partners)
+
+
+def best_of(returns: Sequence[float], by: str) -> Best:
+    """Return the entry of a best response: the mean of its games and the 95 % interval."""
+    estimate = mean_ci(returns)
+    assert estimate is not None
+    ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]
+    value, low, high = (round(float(number), 3) for number in (estimate.value, *ends))
+    return Best(value, low, high, by, len(returns))

@@ -70,8 +70,9 @@ class Scores:
             best, lower = line.best, line.lower or 0.0
             if best is None:
                 dropped[line.partner] = "no best response is known"
-            elif best.value <= max(0.0, 2 * lower):
-                dropped[line.partner] = f"its best response earns {best.value:g}, a random ego {lower:g}"
+            elif best.low <= max(0.0, 2 * lower):  # a denominator near 0 makes shares of any size
+                earned = f"{best.value:g} ({best.low:g} to {best.high:g})"
+                dropped[line.partner] = f"its best response earns {earned}, a random ego {lower:g}"
             elif line.seen == ITSELF:
                 dropped[line.partner] = f"it is the ego {line.method}"
         egos = set().union(*every.values())
@@ -97,6 +98,10 @@ class Scores:
         egos = dict.fromkeys(ego for ego, _ in cells)
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
+    def _fewest_games(self, method: str) -> int:
+        counted = (one for one in self.lines if one.kind == PARTNER and one.partner in self.families)
+        return min(len(one.returns) for one in counted if one.method == method)
+
     def _returns(self, method: str, kind: str) -> Estimate | None:
         cells: dict[str, list[float]] = {}
         for line in self.lines:
@@ -109,12 +114,14 @@ class Scores:
         groups = np.array(list(self.families.values()))
         names = list(dict.fromkeys(self.families.values()))
         statistics: dict[str, Callable[[Array, Array], float]] = {
-            "mean": lambda scores, _: float(scores.mean()),
+            "mean": lambda scores, drawn: _family_mean(scores, groups[drawn].tolist()),
+            "by partner": lambda scores, _: float(scores.mean()),
             "IQM": lambda scores, _: robust.iqm(scores),
             "worst tenth": lambda scores, _: robust.worst_tenth(scores),
             "lowest family": lambda scores, drawn: robust.lowest_group(scores, groups[drawn].tolist()),
         }
-        columns = [Column("method"), Column("seeds", "number", 0), *(Column(n, "estimate", 2) for n in statistics)]
+        columns = [Column("method"), Column("seeds", "number", 0), Column("games", "number", 0)]
+        columns += [Column(n, "estimate", 2) for n in statistics]
         columns += [Column("BR-Prox", "estimate", 2), *(Column(n, "estimate", 2, key=f"family {n}") for n in names)]
         columns += [Column("return", "estimate", 1), Column("self-play", "estimate", 1)]
         columns += [Column("other seeds", "estimate", 1), Column("SP - XP", "number", 1)]
@@ -129,7 +136,18 @@ class Scores:
             with_itself, others = self._returns(method, SELF), self._returns(method, CROSS)
             gap = None if with_itself is None or others is None else with_itself.value - others.value
             rows.append(
-                (method, len(shares), *robustly.values(), clipped, *by_family, returns, with_itself, others, gap)
+                (
+                    method,
+                    len(shares),
+                    self._fewest_games(method),
+                    *robustly.values(),
+                    clipped,
+                    *by_family,
+                    returns,
+                    with_itself,
+                    others,
+                    gap,
+                )
             )
         return ResultTable(tuple(columns), tuple(rows), self.title)
 
@@ -168,6 +186,7 @@ class Scores:
             f"{min(games)} games per partner and seat" + ("" if min(games) == max(games) else " at least"),
             "partners are each an " + " or an ".join(sorted(met)) if met else "",
             f"networks play in mode {', '.join(modes)}" if modes else "",
+            "mean: of the families' means; by partner: of all partners",
             "0 is a random ego, 1 the best known response; unclipped, except BR-Prox, where 0 is a return of 0",
             *(f"left out: {name}, {reason}" for name, reason in self._dropped.items()),
         ]
@@ -196,6 +215,10 @@ class Scores:
             for ending in ("svg", "png"):
                 save_figure(figure, folder / f"{name}.{ending}")
         return sorted(path.name for path in folder.iterdir() if path.stem in (TABLE, PROFILE, HEAT_MAP))
+
+
+def _family_mean(scores: Array, families: Sequence[str]) -> float:
+    return float(np.mean(list(robust.group_means(scores, families).values())))
 
 
 def share(returns: Array, line: PartnerScore) -> Array:

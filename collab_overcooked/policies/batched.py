@@ -22,6 +22,7 @@ from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.policy_file import preferences
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.trained import NetworkPolicy
+from collab_overcooked.policies.wrappers import WrappedPolicy
 
 Array = np.ndarray
 CLOSE = 1e-4  # preferences nearer than this, relative to the largest logit, are computed again
@@ -204,6 +205,9 @@ def plays_in_batches(policy: Policy, env_id: str) -> bool:
     """Return whether many episodes of a policy in a game can be played at once, see ``Policy``."""
     if isinstance(policy, PerGamePolicy):
         policy = policy.policy_of(env_id)
+    if isinstance(policy, WrappedPolicy):  # passes a team on, which programs that play in batches do not ask for
+        programs = all(plays_in_batches(one, env_id) and not _is_network(one) for one in policy.players)
+        return programs and not policy.reads_history
     if isinstance(policy, (TeamAware, ReportsUsage)):
         return False
     return _is_network(policy) or Capabilities.of(policy).batched

@@ -50,9 +50,10 @@ class WrappedPolicy:
 
     name = "wrapped"
     needs_simulator = False
+    reads_history = False  # of the seats' actions, which policies in a batch do not get
 
     def __init__(self, *players: Policy) -> None:
-        self._players = players
+        self.players = players
         declared = [Capabilities.of(player) for player in players]
         self.needs_simulator = self.needs_simulator or any(one.needs_simulator for one in declared)
         self.observation = declared[0].observation
@@ -62,18 +63,18 @@ class WrappedPolicy:
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator and all policies behind this one."""
         self._rng = np.random.default_rng([seed, seat, 1])
-        for player in self._players:
+        for player in self.players:
             player.reset(seat, info, seed)
 
     def join(self, team: tuple[Policy, ...]) -> None:
         """Pass the team on."""
-        for player in self._players:
+        for player in self.players:
             if isinstance(player, TeamAware):
                 player.join(team)
 
     def current(self, timestep: int) -> Policy:
         """Return the policy that plays at a timestep."""
-        return self._players[0]
+        return self.players[0]
 
     def act(self, seen: Seen) -> Answer:
         """Ask the policy that plays now."""
@@ -133,7 +134,7 @@ class SwitchPolicy(WrappedPolicy):
         self._timestep = timestep
 
     def current(self, timestep: int) -> Policy:
-        return self._players[timestep >= self._timestep]
+        return self.players[timestep >= self._timestep]
 
 
 class ForgetfulPolicy(WrappedPolicy):
@@ -168,6 +169,8 @@ class ShortSightedPolicy(WrappedPolicy):
         reach: r.
         player: The policy behind it.
     """
+
+    reads_history = True
 
     def __init__(self, reach: int, player: Policy) -> None:
         super().__init__(player)

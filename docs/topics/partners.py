@@ -23,8 +23,15 @@ NAMES = {
     "fcp_clone": "FCP and itself, GRU, from a clone",
     "clone": "the clone alone",
 }
-SHOWN = ("method", "seeds", "mean", "lowest family", "self-play", "other seeds")
-HEADS = {"method": "ego", "mean": "mean share", "self-play": "with itself", "other seeds": "with other seeds"}
+SHOWN = ("method", "seeds", "games", "mean", "by partner", "lowest family", "return", "self-play", "other seeds")
+HEADS = {
+    "method": "ego",
+    "mean": "mean share of families",
+    "by partner": "of partners",
+    "return": "mean return",
+    "self-play": "with itself",
+    "other seeds": "with other seeds",
+}
 ZSC_EVAL = {  # BR-Prox of Wang et al. (2024), largest pools; random0, random1 and random3 are its names of the layouts
     "forced_coordination": {"sp": 0.85, "e3t": 0.83, "fcp": 0.86, "hsp": 0.81},
     "coordination_ring": {"sp": 0.27, "e3t": 0.60, "fcp": 0.69, "hsp": 0.66},

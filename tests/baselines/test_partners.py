@@ -188,12 +188,26 @@ def test_a_pool_that_changed_is_refused_by_a_resumed_training(pool, tmp_path):
 def test_pools_that_cannot_be_trained_beside_are_refused(pool, tmp_path):
     with pytest.raises(ValueError, match=r"pool\.yaml is for Overcooked-v0 with .*coordination_ring"):
         Training(RING.with_values({"pool": [str(pool)], "options": {"layout": "cramped_room", "obs": "features"}}))
-    with pytest.raises(ValueError, match="coordination_ring has no partner of split train"):
-        Training(RING.with_values({"pool": ["coordination_ring"]}))
-    with pytest.raises(ValueError, match=r"partner greedy: training takes policy files, .* not 'greedy'"):
-        Training(RING.with_values({"partners": ["coordination_ring#greedy"]}))
+    with pytest.raises(ValueError, match=r"partner planner: training takes policy files, .* not 'planner'"):
+        Training(RING.with_values({"partners": ["coordination_ring#planner"]}))
+    with pytest.raises(ValueError, match=r"partner_noise: partner greedy is a program; use noisy:0\.5"):
+        Training(RING.with_values({"partners": ["coordination_ring#greedy"], "partner_noise": 0.5}))
     named = Training(RING.with_values({"partners": [f"{pool}#m1"]}))
     assert [partner.met.policy for partner in named.partners] == ["m1"]
+
+
+def test_programs_play_in_their_seats_and_beside_networks(pool):
+    """The partner of every episode is the one that is drawn, and a program acts as it does in an episode alone."""
+    training = Training(RING.with_values({"partners": [f"{pool}#m1", "coordination_ring#static"]}))
+    rollouts, idle = training.rollouts, training.game.idle_action(0)
+    taken, step = [], rollouts.batch.step
+    rollouts.batch.step = lambda joint: (taken.append((rollouts.seating.held.copy(), joint.copy())), step(joint))[1]
+    training.update()
+    held, actions = (np.array(arrays) for arrays in zip(*taken, strict=True))
+    assert ((held == -1).sum(-1) == 1).all(), "one learner in every environment"
+    assert set(held.flat) == {-1, 0, 1}
+    assert (actions[held == 1] == idle).all() and (actions[held != 1] != idle).any()
+    assert [met.policy for met in training.export()[0].met] == ["m1", "late:400:random"]
 
 
 def test_the_copy_takes_its_share_of_the_episodes_beside_a_pool_and_nobody_names_it_as_met(pool):

@@ -29,6 +29,7 @@ from collab_overcooked.baselines.state_augmented import RoundSettings, collect_s
 from collab_overcooked.baselines.training import Training, train
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
+from collab_overcooked.evaluation.partner_scores import FILE
 from collab_overcooked.io.documents import Document
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.policy_file import REFUSED, policy_path, read_policy
@@ -232,17 +233,25 @@ def test_responses_fill_the_best_of_the_pool(fcp, tmp_path):
     result.mkdir()
     text = (fcp / "pool.yaml").read_text().replace("ppo:member", f"ppo:{fcp}/member")
     (result / "pool.yaml").write_text(
-        text.replace("partners:", "partners:\n- {name: greedy, policy: greedy, family: scripted}")
+        text.replace(
+            "partners:",
+            "partners:\n- {name: late, policy: 'late:9', family: scripted}\n"
+            "- {name: planner, policy: planner, family: search}",
+        ).replace("episodes: 100", "episodes: 4")
     )
     messages = []
     path = train_responses(document(), str(result / "pool.yaml"), tmp_path / "out", bar=False, say=messages.append)
     pool = read_partner_pool(path)
-    assert path == result / "pool.yaml" and messages[0] == "left out, as they are no policy files: greedy"
-    assert pool.partner("greedy").best is None
-    for partner in pool.partners[1:]:
-        assert partner.best.games == 200 and "member_" in partner.best.by
-    met = read_policy(tmp_path / "out" / "member_2" / "policy.npz").met
-    assert [one.policy for one in met] == ["member_0_last"]
+    assert path == result / "pool.yaml" and messages[0] == "left out, as they play one episode at a time: planner"
+    assert pool.partner("planner").best is None
+    for partner in (one for one in pool.partners if one.name != "planner"):
+        assert partner.best.games == 4 and partner.best.by.endswith(f"out/{partner.name}/policy.npz")
+        met = read_policy(tmp_path / "out" / partner.name / "policy.npz").met
+        assert [one.policy for one in met] == ["late:9" if partner.name == "late" else partner.name]
+    lines = [json.loads(line) for line in (tmp_path / "out" / FILE).read_text().splitlines()]
+    assert {(line["kind"], line["partner"]) for line in lines} == {
+        ("best", one.name) for one in pool.partners if one.name != "planner"
+    }, "each response plays beside its partner alone"
 
 
 def test_e3t_plays_beside_its_noisy_copy_unless_told_otherwise():

@@ -18,7 +18,7 @@ from collab_overcooked.evaluation.partner_pool import read_partner_pool
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "partners.md"
 EXAMPLES = PAGE.parents[1] / "examples"
 ADDRESS = "http://localhost:11434/v1"
-TINY = {"score": ["--games", "1", "--families", "scripted"], "best": ["--games", "1"], "table": ["--resamples", "10"]}
+TINY = {"score": ["--games", "1", "--families", "scripted"], "best": ["--games", "2"], "table": ["--resamples", "10"]}
 
 
 def test_the_page_leads_from_weights_to_a_row_command_by_command(tmp_path, monkeypatch, capsys):

@@ -184,8 +184,8 @@ def test_a_pool_stands_for_its_training_split_and_names_its_partners(tmp_path):
     vec = collab_overcooked.make_vec("Overcooked-v0", 6, partners=[f"{POOL}#{name}"], layout=POOL)
     vec.reset(seed=1)
     vec.step(np.zeros((6, 1), int))
-    with pytest.raises(ValueError, match=f"the pool {POOL} has no partner of split train; name one"):
-        collab_overcooked.make_vec("Overcooked-v0", 2, partners=[POOL], layout=POOL)
+    vec = collab_overcooked.make_vec("Overcooked-v0", 2, partners=[POOL], layout=POOL)
+    assert vec.partner_names == tuple(f"{POOL}#noisy_{percent}" for percent in (10, 30, 50))
     partners = [
         {"name": n, "policy": n, "family": "selfplay", "split": "train", "seat": "any"} for n in ("greedy", "random")
     ]
@@ -193,6 +193,9 @@ def test_a_pool_stands_for_its_training_split_and_names_its_partners(tmp_path):
     file.write_text(yaml.safe_dump({"env": "Overcooked-v0", "options": {"layout": POOL}, "partners": partners}))
     vec = collab_overcooked.make_vec("Overcooked-v0", 2, partners=[str(file)], layout=POOL)
     assert vec.partner_names == (f"{file}#greedy", f"{file}#random")
+    file.write_text(file.read_text().replace("split: train", "split: test"))
+    with pytest.raises(ValueError, match=r"two\.yaml has no partner of split train; name one"):
+        collab_overcooked.make_vec("Overcooked-v0", 2, partners=[str(file)], layout=POOL)
 
 
 @pytest.mark.parametrize(

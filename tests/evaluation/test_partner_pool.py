@@ -22,6 +22,17 @@ from collab_overcooked.evaluation.partner_pool import (
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 
+TEST_PARTNERS = {  # number of test partners, and how many of them are the greedy policy, changed or cloned
+    "asymmetric_advantages": (8, 3),
+    "collab_escape": (13, 5),
+    "coordination_ring": (15, 6),
+    "counter_circuit": (13, 5),
+    "cramped_room": (8, 3),
+    "cuisineworld_level_1": (13, 5),
+    "forced_coordination": (13, 5),
+    "kitchen_rush": (10, 4),
+    "small_corridor": (8, 3),
+}
 WEIGHTS = policy_path("cramped_room")
 OPTIONS = {"layout": "cramped_room", "obs": "features"}
 
@@ -65,7 +76,11 @@ def test_the_digest_is_of_what_is_played(pool):
 def test_built_in_pools_can_be_played(name):
     pool = read_partner_pool(name)
     check_players(pool)
-    assert all(partner.split == "test" for partner in pool.partners)
+    test = pool.select("test")
+    derived = [one.name for one in test if one.policy.startswith("ppo:bc_") or "greedy" in one.policy.split(":")]
+    derived += [one.name for one in test if one.family == "noisy"]  # of the greedy policy
+    assert (len(test), len(derived)) == TEST_PARTNERS[name] and len(derived) <= 0.4 * len(test), derived
+    assert pool.select("train") and pool.select("validation")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +94,7 @@ def test_built_in_pools_can_be_played(name):
         (lambda v: v["partners"][1].update(seat=2), r"seat must be any or an integer from 0 to 1, not 2"),
         (lambda v: v["partners"][1].update(policy="greedi"), r"unknown policy 'greedi'; did you mean greedy"),
         (lambda v: v["partners"][1].update(family="robot"), r"partners.1.family must be one of selfplay"),
-        (lambda v: v["partners"][1].update(split="train"), r"family scripted is for split test"),
+        (lambda v: v["partners"][1].update(split="train"), r"family scripted is for validation and test"),
         (lambda v: v["partners"][0]["best"].update(low=9.5), r"from 9.5 to 10 does not hold the return 9"),
         (lambda v: v["partners"][0].update(weight=3), r"unknown key 'weight'"),
         (lambda v: v["options"].update(layout="coordination_ring"), r"the pool is for layout='coord"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +27,12 @@ from collab_overcooked.evaluation.partner_scores import (
     UNSEEN_MEMBER,
     PartnerScore,
     best_responses,
+    find_best_responses,
     plan_cells,
     read_egos,
     score,
 )
+from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.policy_file import Met, policy_path, read_policy, with_met
 from collab_overcooked.registry import make
@@ -79,10 +82,10 @@ def test_every_partner_is_met_in_every_seat_and_every_seed_by_the_others(pool, f
 def test_returns_are_those_of_episodes(pool, files, tmp_path):
     """Programs play the episodes of the seeds of the pool; networks play as many, at once, from the same starts."""
     egos = read_egos(["greedy"])
-    line = score(pool, egos, tmp_path / "out", families=["scripted"], among=False)[2]
+    line = score(pool, egos, tmp_path / "out", families=["scripted"])[2]
     assert (line.partner, line.seat) == ("second", 0)
     env = make("Overcooked-v0", **OPTIONS)
-    played = [play_episode(env, make_team(["greedy", "random"]), derive_seed(5, "partners", k)) for k in range(2)]
+    played = [play_episode(env, make_team(["greedy", "random"]), derive_seed(5, "partner", k)) for k in range(2)]
     assert line.returns == [measure(record, ["return"])["return"] for record in played]
     networks = next(plan_cells(pool, read_egos(["ppo:cramped_room"]), pool.partners, 64, among=False))
     options = OPTIONS | {"max_cycles": 150}
@@ -91,7 +94,7 @@ def test_returns_are_those_of_episodes(pool, files, tmp_path):
     env = make("Overcooked-v0", **options)
     team = make_team(networks.matches[0].team)
     one_by_one = [
-        measure(play_episode(env, team, derive_seed(5, "partners", k)), ["return"])["return"] for k in range(12)
+        measure(play_episode(env, team, derive_seed(5, "partner", k)), ["return"])["return"] for k in range(12)
     ]
     assert len(alone) == 64 and abs(np.mean(alone) - np.mean(one_by_one)) < 25 and np.mean(alone) > 20
 
@@ -109,13 +112,13 @@ def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_pa
     egos, out = read_egos([f"sp={files}/*.npz"]), tmp_path / "out"
     full = score(pool, egos, tmp_path / "whole")
     first = (tmp_path / "whole" / FILE).read_bytes().splitlines(keepends=True)
-    score(pool, egos[:1], out, families=["clone"], among=False)
-    assert (out / FILE).read_bytes().splitlines(keepends=True) == first[:2]
+    score(pool, egos[:1], out, families=["clone"])
+    assert [line for line in (out / FILE).read_bytes().splitlines(keepends=True) if line in first[:2]] == first[:2]
     with (out / FILE).open("ab") as file:
         file.write(first[2][:40])  # as it was written when the process was killed
     notes: list[str] = []
     assert score(pool, egos, out, note=notes.append) == full
-    assert "continuing, 2 cells" in " ".join(notes)
+    assert "continuing, 3 cells" in " ".join(notes)
     assert sorted((out / FILE).read_bytes().splitlines(keepends=True)) == sorted(first)
     with pytest.raises(ValueError, match="holds a run with another configuration: episodes was 2, now 3"):
         score(pool, egos, out, episodes=3)
@@ -140,19 +143,52 @@ def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path):
         score(pool, read_egos(["ppo:pbt_cramped_room"]), tmp_path / "third", split=None)
 
 
-def test_best_responses_come_from_the_highest_mean(pool):
-    template = next(plan_cells(pool, read_egos(["greedy"]), pool.partners, 1)).tag
+def best_line(pool: PartnerPool, partner: str, method: str, returns: list[float]) -> PartnerScore:
+    template = next(plan_cells(pool, read_egos(["greedy"]), pool.partners, 1, False, "best")).tag
+    return structs.replace(template, partner=partner, method=method, ego=method, returns=returns)
 
-    def line(partner: str, method: str, returns: list[float]) -> PartnerScore:
-        return structs.replace(template, partner=partner, method=method, ego=method, returns=returns)
 
+def test_best_responses_are_chosen_by_half_of_the_games_and_measured_by_the_others(pool):
+    line = partial(best_line, pool)
     known = (replace(pool.partners[0], best=Best(9, 9, 9, "old", 1)), *pool.partners[1:])
-    lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [8, 8]), line("greedy", "random", [50])]
-    lines += [line("greedy", "greedy", [4, 6]), line("greedy", "greedy", [8]), line("greedy", "mcts", [5, 5])]
-    result = best_responses(replace(pool, partners=known), lines)
+    lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [8, 30]), line("greedy", "random", [50, 50])]
+    lines += [line("greedy", "greedy", [9, 1]), line("greedy", "greedy", [5, 3]), line("greedy", "mcts", [6, 80])]
+    scored = structs.replace(line("greedy", "mcts", [1000, 1000]), kind="partner")
+    result = best_responses(replace(pool, partners=known), [*lines, scored])
     assert (result[0].best, result[0].lower) == (known[0].best, 2)  # what is known already is better
-    assert (result[1].best.value, result[1].best.by, result[1].best.games, result[1].lower) == (6, "greedy", 3, 50)
-    assert result[1].best.low <= 6 <= result[1].best.high and result[2].best is None
+    assert (result[1].best.value, result[1].best.by, result[1].best.games, result[1].lower) == (2, "greedy", 2, 50)
+    assert result[1].best.low <= 2 <= result[1].best.high and result[2].best is None
+
+
+def test_the_games_of_best_responses_are_none_that_are_scored(pool):
+    egos, seeds = read_egos(["greedy"]), {}
+    for kind in ("partner", "best"):
+        cells = plan_cells(pool, egos, pool.partners, 50, False, kind)
+        seeds[kind] = {match.seed for cell in cells for match in cell.matches}
+    assert len(seeds["best"]) == len(seeds["partner"]) == 50 and not seeds["best"] & seeds["partner"]
+    with pytest.raises(ValueError, match="games must be at least 2, not 1"):
+        find_best_responses(pool, egos, Path("none"), 1)
+
+
+def test_equal_egos_have_a_share_of_one_and_the_luckiest_no_more(pool):
+    """Twenty equal egos in 200 pools: normalised by its own games, the leader of a pool is far above 1."""
+    rng, shares = np.random.default_rng(0), {"apart": [], "same": []}
+    for _ in range(200):
+        games = {f"ego_{k}": rng.normal(100, 50, 50).tolist() for k in range(20)}
+        (best,) = (
+            one.best
+            for one in best_responses(
+                pool, [best_line(pool, "greedy", name, returns) for name, returns in games.items()]
+            )
+            if one.best
+        )
+        again = rng.normal(100, 50, 50).mean()  # what the chosen ego scores, as every other one
+        lucky = max(np.mean(returns) for returns in games.values())
+        shares["apart"].append(again / best.value)
+        shares["same"].append(lucky / best.value)
+    apart, same = (mean_ci(values) for values in shares.values())
+    assert apart.low <= 1 <= apart.high
+    assert same.low > 1.05
 
 
 @pytest.mark.parametrize(
@@ -177,7 +213,7 @@ def test_commands(pool, tmp_path, monkeypatch, capsys):
     for command in (
         "partners play pool.yaml clone --ego greedy --games 2",
         "partners score --pool pool.yaml --ego greedy sp=ppo:cramped_room --out out --games 1 --families clone",
-        "partners best --pool pool.yaml --ego greedy --out best --games 1",
+        "partners best --pool pool.yaml --ego greedy --out best --games 2",
     ):
         with pytest.raises(SystemExit) as exit_:
             app(command.split())

@@ -53,7 +53,9 @@ def test_shares_are_of_the_way_from_a_random_ego_to_the_best_response():
     first, second = row(scores, "a"), row(scores, "b")
     assert first["seeds"] == 2 and second["seeds"] == 1
     assert first["family scripted"] == pytest.approx((80 - 20) / 80) and first["family clone"] == pytest.approx(1)
-    assert first["mean"] == pytest.approx((0.75 + 1) / 2) and first["lowest family"] == pytest.approx(0.75)
+    assert first["mean"] == first["by partner"] == pytest.approx((0.75 + 1) / 2) and first[
+        "lowest family"
+    ] == pytest.approx(0.75)
     assert second["family clone"] == pytest.approx(1.2), "not clipped"
     assert second["family scripted"] == second["worst tenth"] == second["lowest family"] == 0
     assert second["BR-Prox"] == pytest.approx((0.2 + 1) / 2), "clipped, and of the return itself"
@@ -62,11 +64,25 @@ def test_shares_are_of_the_way_from_a_random_ego_to_the_best_response():
     assert [cell and getattr(cell, "value", cell) for cell in scores.improvements().rows[0]] == ["a", None, 0.5]
 
 
+def test_families_count_equally_in_the_mean_and_the_fewest_games_of_a_row_are_shown():
+    lines = [*two_methods(), line("a", "a1", "z", [20, 20, 20]), line("a", "a2", "z", [20, 20, 20])]
+    lines += [line("b", "b1", "z", [20])]
+    first, second = (row(Scores(convert(lines, list[PartnerScore]), 20), name) for name in "ab")
+    assert first["mean"] == pytest.approx(((0.75 + 0) / 2 + 1) / 2), "of scripted and clone"
+    assert first["by partner"] == pytest.approx((0.75 + 0 + 1) / 3)
+    assert (first["games"], second["games"]) == (2, 1)
+
+
+def test_games_that_find_best_responses_are_not_scored():
+    lines = [*two_methods(), line("b", "b1", "x", [1000, 1000], kind="best")]
+    assert row(Scores(convert(lines, list[PartnerScore]), 20), "b")["family scripted"] == 0
+
+
 def test_partners_that_say_nothing_are_left_out_by_name():
     lines = two_methods()
     for method, ego in (("a", "a1"), ("a", "a2"), ("b", "b1")):
         lines += [line(method, ego, "unknown", [5], best=None)]
-        lines += [line(method, ego, "hopeless", [5], lower=60.0)]
+        lines += [line(method, ego, "hopeless", [5], lower=46.0)]
         lines += [line(method, ego, "b1", [5], seen="itself" if method == "b" else "unseen family")]
     lines += [line("a", "a1", "rare", [5])]
     scores = Scores(convert(lines, list[PartnerScore]), 20)
@@ -74,7 +90,7 @@ def test_partners_that_say_nothing_are_left_out_by_name():
     notes = "\n".join(scores.notes())
     for text in (
         "unknown, no best response is known",
-        "hopeless, its best response earns 100, a random ego 60",
+        "hopeless, its best response earns 100 (90 to 110), a random ego 46",
         "b1, it is the ego b",
         "rare, not met by every ego",
     ):

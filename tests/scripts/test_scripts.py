@@ -23,7 +23,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/network_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
-        *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "1", "1", "1", "--out", "FOLDER", "--stage"),
+        *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "2", "--out", "FOLDER", "--stage"),
         *("population", "e3t", "score", "table"),
     ],
     "benchmarks/people.py": ["1", "1"],
@@ -112,7 +112,7 @@ def test_script(script: str, tmp_path: Path):
 
 @pytest.mark.nightly
 def test_egos_start_from_a_clone_and_a_stage_that_fails_is_named(tmp_path: Path):
-    tiny = ["--steps", "52000", "--seeds", "1", "--games", "1", "1", "1", "--out", tmp_path]
+    tiny = ["--steps", "52000", "--seeds", "1", "--games", "2", "--out", tmp_path]
     command = [sys.executable, ROOT / "benchmarks/partner_results.py", "forced_coordination", *tiny, "--stage"]
     run(*command, "population", "clone", "fcp_clone")
     settings = json.loads((tmp_path / "fcp_clone" / "seed_0" / "settings.json").read_text())

@@ -22,7 +22,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo lock test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads docs pictures lint format clean
+.PHONY: demo lock test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-against bench-peers bench-threads release-check docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -149,6 +149,10 @@ COMMIT ?= HEAD
 ONLY ?= batch_step
 bench-against: $(STAMP)
 	$(BIN)/python benchmarks/against.py $(COMMIT) --only "$(ONLY)"
+
+# Wheel and sdist; the wheel in clean environments, with each extra alone: make release-check PYTHON=python3.12
+release-check:
+	$(PYTHON) .ci/release.py
 
 include benchmarks/training.mk
 

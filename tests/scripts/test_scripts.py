@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2], "cores": 1}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
+    ".ci/release.py": ["--here", "--only", "core", "stats", "llm", "--out", "FOLDER"],
     ".ci/smoke.py": ["2"],
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/network_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],

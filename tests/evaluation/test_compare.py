@@ -124,6 +124,13 @@ def test_some_settings_only(tmp_path: Path) -> None:
         plans.make_plan(["random"], ["overcooked", "collab-capture"], only=["cramped_room"])
 
 
+def test_a_setting_with_a_comma_is_named_on_the_command_line() -> None:
+    settings = [setting.name for setting in registry.load_suite("rush").benchmark("small").settings]
+    name = next(name for name in settings if ", " in name)
+    plan = plans.make_plan(["random"], ["rush"], budget="small", crossplay=False, only=[*name.split(", "), settings[0]])
+    assert plan.only == (name, settings[0])
+
+
 def test_records_say_what_decisions_took(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
     for entry in comparison_plan.entries:
         for record in read_records(played / entry.folder):

@@ -178,12 +178,9 @@ def make_plan(
     """
     chosen = tuple(registry.first_suites()) if games is None else list_of_names(games)
     specs = default_policies() if policies is None else list_of_names(policies)
-    names = tuple(list_of_names(only))
-    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {}, names)
     known = {setting.name: None for game in chosen for setting in registry.load_suite(game).benchmark(budget).settings}
-    for name in names:
-        if name not in known:
-            raise ValueError(near_matches("setting", name, list(known)))
+    names = _with_commas(list_of_names(only), list(known))
+    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {}, names)
     players = {spec: (make or make_policy)(spec) for spec in specs}
     entries: list[Entry] = []
     skipped: list[Skipped] = []
@@ -202,6 +199,19 @@ def make_plan(
             partners = [spec for spec, reason in reasons.items() if reason is None and not is_blind(spec)]
             entries += _pairs(game, benchmark, partners)
     return structs.replace(plan, entries=tuple(entries), skipped=tuple(skipped))
+
+
+def _with_commas(parts: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return names of settings, such as "easy, kitchen", of which a command line makes two parts."""
+    names: list[str] = []
+    while parts:
+        ends = range(len(parts), 0, -1)
+        end = next((end for end in ends if ", ".join(parts[:end]) in known), 0)
+        if not end:
+            raise ValueError(near_matches("setting", parts[0], known))
+        names.append(", ".join(parts[:end]))
+        parts = parts[end:]
+    return tuple(names)
 
 
 def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping[str, Any]) -> None:

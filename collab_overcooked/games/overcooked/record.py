@@ -47,7 +47,7 @@ RECORDS = (
         generator="collab_overcooked.games.overcooked.suite:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
-        subplans="collab_overcooked.games.overcooked.policies.greedy:SoupLook",
+        subplans="collab_overcooked.games.overcooked.policies.subplans:SoupLook",
     ),
     GameRecord(
         id="OvercookedV2-v0",

@@ -1,7 +1,7 @@
 """Search for deliveries in Overcooked: joint plans of errands, found by beam search.
 
 Players without an errand choose one, a station at which their hands can do something, or none; the moves that errands
-come to are chosen together, as in ``task_assignment``. Equal nodes are merged, and those are kept that have earned
+come to are chosen together, as in ``assignment``. Equal nodes are merged, and those are kept that have earned
 most, where what is in pots, hands and on counters counts by how far it has come. Of nodes with the same things in the
 same places later ones count less, so that the others differ in more.
 """
@@ -18,7 +18,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import copy_numbers
-from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.noisy import NoisyPolicy, noisy_from_text
@@ -28,9 +28,10 @@ from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Action, Clock, Item, Player, Terrain, Thing
 from ..engine.rules import ingredients_in, is_idle, is_ready
-from .assignment_arrays import DISH, FAR, INTERACT, SOUP, STAY, Array, Goal, Station, fill_field, make_scratch, shut
 from .greedy import GreedyPolicy, assigner
-from .joint_moves import can_act, faces, move_together, send, station_answers
+from .joint_moves import Moves, move_together, send
+from .kitchen import DISH, INTERACT, SOUP, STAY, Array, Goal, Station, TeamView, answers, can_act, faces
+from .ways import FAR, Ways, fill_field, locate, shut
 
 # What things are worth, in thousandths of a soup delivered.
 SERVED = 1000
@@ -46,58 +47,59 @@ UNDECIDED = 5  # steps for which having no errand counts
 
 
 @kernel
-def appraise(tables, static, ways, players, cells, clock, goals, worth):
-    """Say what every node is worth, in thousandths of the best soup. Mutates: worth (C,)."""
-    for c in range(players.shape[0]):
-        k = clock[c, Clock.LAYOUT]
-        stations, values, times, best = static.stations[k], tables.values[k], tables.times[k], tables.best[k]
-        top = max(best[0, 0], 1)
-        total = SERVED * clock[c, Clock.SCORE] // top
+def appraise(kitchens, distances, state, goals, worth):
+    """Appraise every node, in thousandths of the best soup. Mutates: worth (C,)."""
+    for c in range(worth.shape[0]):
+        env, k = row_at(state, c), state.clock[c, Clock.LAYOUT]
+        kitchen = row_at(kitchens, k)
+        stations = kitchen.stations
+        total = SERVED * env.clock[Clock.SCORE] // max(kitchen.best[0, 0], 1)
         ingredients, dishes = 0, 0  # of which more can be of use
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.POT:
-                pot = cells[c, stations[s, Station.Y], stations[s, Station.X]]
-                total += worth_of_pot(pot, values, times, best, top)
+                pot = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
+                total += worth_of_pot(kitchen, pot)
                 ingredients += 2 * MAX_INGREDIENTS - ingredients_in(pot)
                 dishes += ingredients_in(pot) > 1
-        for i in range(players.shape[1]):
-            hand = players[c, i, Player.HAND : HAND_END]
-            cell = tables.floor[k, players[c, i, Player.Y], players[c, i, Player.X]]
-            steps = min(ways[k, goals[c, i], cell], MAX_STEPS) if goals[c, i] != NOTHING else UNDECIDED
-            total += worth_of_thing(hand, 0, ingredients, dishes, values, top) - PER_STEP * steps
+        for i in range(env.players.shape[0]):
+            hand, s = env.players[i, Player.HAND : HAND_END], goals[c, i, Goal.STATION]
+            cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
+            steps = min(distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
+            total += worth_of_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
             dishes -= hand[Thing.ITEM] == DISH
             ingredients -= hand[Thing.ITEM] == Item.ONION or hand[Thing.ITEM] == Item.TOMATO
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.COUNTER:
-                thing = cells[c, stations[s, Station.Y], stations[s, Station.X]]
-                total += worth_of_thing(thing, CARRIED - LYING, ingredients, dishes, values, top)
+                thing = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
+                total += worth_of_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
                 dishes -= thing[Thing.ITEM] == DISH
                 ingredients -= thing[Thing.ITEM] == Item.ONION or thing[Thing.ITEM] == Item.TOMATO
         worth[c] = total
 
 
 @kernel
-def worth_of_thing(thing, less, ingredients, dishes, values, top):
-    """Say what a thing in a hand is worth, or for less on a counter; what is not needed any more is worth nothing."""
+def worth_of_thing(kitchen, thing, less, ingredients, dishes):
+    """Return the worth of a thing in a hand, or for less on a counter; what is not needed any more is worth nothing."""
     if thing[Thing.ITEM] == SOUP:
-        return (LOADED - 6 * less) * values[thing[Thing.ONIONS], thing[Thing.TOMATOES]] // top
+        value = kitchen.values[thing[Thing.ONIONS], thing[Thing.TOMATOES]]
+        return (LOADED - 6 * less) * value // max(kitchen.best[0, 0], 1)
     if thing[Thing.ITEM] == Item.NONE or (dishes if thing[Thing.ITEM] == DISH else ingredients) <= 0:
         return 0
     return CARRIED - less
 
 
 @kernel
-def worth_of_pot(pot, values, times, best, top):
-    """Say what a pot is worth: by its ingredients until it cooks, then more and more until it is ready."""
+def worth_of_pot(kitchen, pot):
+    """Return the worth of a pot: by its ingredients until it cooks, then more and more until it is ready."""
     if pot[Thing.ITEM] == Item.NONE:
         return 0
-    onions, tomatoes = pot[Thing.ONIONS], pot[Thing.TOMATOES]
+    onions, tomatoes, top = pot[Thing.ONIONS], pot[Thing.TOMATOES], max(kitchen.best[0, 0], 1)
     if is_idle(pot):
-        return POTTED * (onions + tomatoes) * best[onions, tomatoes] // top
-    if is_ready(pot, times):
-        return (COOKING + COOKED) * values[onions, tomatoes] // top
-    time = max(times[onions, tomatoes], 1)
-    return (COOKING + COOKED * pot[Thing.TICK] // time) * values[onions, tomatoes] // top
+        return POTTED * (onions + tomatoes) * kitchen.best[onions, tomatoes] // top
+    if is_ready(pot, kitchen.times):
+        return (COOKING + COOKED) * kitchen.values[onions, tomatoes] // top
+    time = max(kitchen.times[onions, tomatoes], 1)
+    return (COOKING + COOKED * pot[Thing.TICK] // time) * kitchen.values[onions, tomatoes] // top
 
 
 ERRANDS = 16  # maximum number that a player chooses from
@@ -107,77 +109,79 @@ PATIENCE = 3  # steps that a player is blocked before it chooses anew
 
 
 @kernel
-def can_use(s, hand, stations, cells, times, params):
+def can_use(kitchen, cells, s, hand):
     """Return whether hands can do something at a station now, or as soon as its soup is ready."""
-    terrain = stations[s, Station.TERRAIN]
+    terrain = kitchen.stations[s, Station.TERRAIN]
     if terrain == NOTHING:
         return False
     if terrain == Terrain.POT and hand[Thing.ITEM] == Item.DISH:
-        pot = cells[stations[s, Station.Y], stations[s, Station.X]]
+        pot = cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
         return pot[Thing.ITEM] == Item.SOUP and not is_idle(pot)
-    return station_answers(s, hand, stations, cells, times, params)
+    return answers(kitchen, cells, s, hand)
 
 
 @kernel
-def list_errands(cell, hand, stations, cells, times, params, ways, options):
+def list_errands(kitchen, distances, env, i, options):
     """List where a player can do something: none first, then all stations, but of empty counters only the nearest.
 
     Mutates: options, with the number of errands in the last place.
     """
-    count, counters = 1, 0
+    stations, hand, count, counters = kitchen.stations, env.players[i, Player.HAND : HAND_END], 1, 0
+    cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
     options[0] = NOTHING
     for s in range(stations.shape[0]):
         putting_down = stations[s, Station.TERRAIN] == Terrain.COUNTER and hand[Thing.ITEM] != Item.NONE
-        if putting_down or count >= ERRANDS - COUNTERS or ways[s, cell] >= FAR:
+        if putting_down or count >= ERRANDS - COUNTERS or distances[s, cell] >= FAR:
             continue
-        if can_use(s, hand, stations, cells, times, params):
+        if can_use(kitchen, env.cells, s, hand):
             options[count] = s
             count += 1
     reach = 1
     while hand[Thing.ITEM] != Item.NONE and reach < FAR:
         following = FAR
         for s in range(stations.shape[0]):
-            if stations[s, Station.TERRAIN] != Terrain.COUNTER or ways[s, cell] < reach:
+            if stations[s, Station.TERRAIN] != Terrain.COUNTER or distances[s, cell] < reach:
                 continue
-            if not can_use(s, hand, stations, cells, times, params):
+            if not can_use(kitchen, env.cells, s, hand):
                 continue
-            if ways[s, cell] > reach:
-                following = min(following, ways[s, cell])
+            if distances[s, cell] > reach:
+                following = min(following, distances[s, cell])
             elif counters < COUNTERS:
                 options[count] = s
                 count += 1
                 counters += 1
         reach = following if counters < COUNTERS else FAR
-    options[options.shape[0] - 1] = count
+    options[ERRANDS] = count
 
 
 @kernel
-def make_children(tables, static, ways, players, cells, clock, goals, options, parents, chosen):
+def make_children(kitchens, distances, state, goals, options, parents, chosen):
     """Players without an errand try all of theirs, jointly with the others; where these are too many, some of them.
+
+    Mutates: options, parents, chosen.
 
     Returns:
         Number of children.
     """
-    n, count = players.shape[1], 0
-    for w in range(players.shape[0]):
-        k, total = clock[w, Clock.LAYOUT], 1
-        floor, stations, times = tables.floor[k], static.stations[k], tables.times[k]
+    n, count = goals.shape[1], 0
+    for w in range(goals.shape[0]):
+        env, k, total = row_at(state, w), state.clock[w, Clock.LAYOUT], 1
         for i in range(n):
-            if goals[w, i] != NOTHING:
-                options[i, 0] = goals[w, i]
+            if goals[w, i, Goal.STATION] != NOTHING:
+                options[i, 0] = goals[w, i, Goal.STATION]
                 options[i, ERRANDS] = 1
             else:
-                cell = floor[players[w, i, Player.Y], players[w, i, Player.X]]
-                hand = players[w, i, Player.HAND : HAND_END]
-                list_errands(cell, hand, stations, cells[w], times, tables.params, ways[k], options[i])
+                list_errands(row_at(kitchens, k), distances[k], env, i, options[i])
             total *= options[i, ERRANDS]
         stride = 1 + (total - 1) // JOINT
-        for code in range((clock[w, Clock.T] + 7 * w) % stride, total, stride):
+        for code in range((env.clock[Clock.T] + 7 * w) % stride, total, stride):
             if count == parents.shape[0]:
                 return count
             rest = code
             for i in range(n):
-                chosen[count, i] = options[i, rest % options[i, ERRANDS]]
+                chosen[count, i] = 0
+                chosen[count, i, Goal.STATION] = options[i, rest % options[i, ERRANDS]]
+                chosen[count, i, Goal.BLOCKED] = goals[w, i, Goal.BLOCKED]
                 rest //= options[i, ERRANDS]
             parents[count] = w
             count += 1
@@ -185,63 +189,64 @@ def make_children(tables, static, ways, players, cells, clock, goals, options, p
 
 
 @kernel
-def act_on_errands(tables, static, players, cells, clock, goals, blocked, trust, scratch, actions):
-    """Turn the errands of all nodes into joint primitive actions. Mutates: scratch, actions (C, N)."""
-    for c in range(players.shape[0]):
-        k = clock[c, Clock.LAYOUT]
-        stations, gates, neighbours, floor = static.stations[k], static.gates[k], tables.neighbours[k], tables.floor[k]
-        times, turn = tables.times[k], 0
-        for i in range(players.shape[1]):
-            s = goals[c, i]
-            scratch.goals[i] = 0
-            scratch.goals[i, Goal.STATION] = s
+def act_on_errands(kitchens, state, goals, team, ways, moves, actions):
+    """Turn the errands of all nodes into joint primitive actions.
+
+    Mutates: goals, team.turn, ways, moves, actions (C, N).
+    """
+    for c in range(actions.shape[0]):
+        env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
+        locate(kitchen, env.players, ways)
+        team.turn[0] = 0
+        for i in range(actions.shape[1]):
+            s = goals[c, i, Goal.STATION]
             actions[c, i] = STAY
-            turn = 1 if blocked[c, i] > 0 and c % 2 == 1 else turn
+            if goals[c, i, Goal.BLOCKED] > 0 and c % 2 == 1:
+                team.turn[0] = 1
             if s == NOTHING:
+                send(ways, goals[c], i, NOTHING, 0)
                 continue
-            find_way(s, static.stands[k], stations, gates, neighbours, players[c], cells[c], floor, trust, scratch)
-            cell = floor[players[c, i, Player.Y], players[c, i, Player.X]]
-            send(i, s, players[c, i, Player.HAND] + 1, cell, scratch)
-            if can_act(i, s, players[c], stations, cells[c], times, tables.params):
+            find_way(kitchen, env.cells, team.trust, ways, s)
+            send(ways, goals[c], i, s, env.players[i, Player.HAND] + 1)
+            if can_act(kitchen, env, i, s):
                 actions[c, i] = INTERACT
-        move_together(players[c], neighbours, stations, gates, floor, cells[c], turn, trust, scratch, actions[c])
+        move_together(kitchen, env, team, ways, goals[c], moves, actions[c])
 
 
 @kernel
-def find_way(s, stands, stations, gates, neighbours, players, cells, floor, trust, scratch):
-    """Find the ways to one station, with gates as they are and with all of them open. Mutates: scratch."""
-    closed = shut(stations, gates, floor, players, cells, trust, scratch.passable)
-    fill_field(stands[s], neighbours, scratch.passable, scratch.fields[s], scratch.queue)
+def find_way(kitchen, cells, trust, ways, s):
+    """Find the ways to one station, with gates as they are and with all of them open.
+
+    Mutates: ways.fields, ways.opened.
+    """
+    closed, passable = shut(kitchen, cells, trust, ways), ways.passable
+    fill_field(kitchen.stands[s], kitchen.neighbours, passable, ways.fields[s], ways.queue)
     if closed:
-        scratch.passable[:] = 1
-        fill_field(stands[s], neighbours, scratch.passable, scratch.opened[s], scratch.queue)
+        passable[:] = 1
+        fill_field(kitchen.stands[s], kitchen.neighbours, passable, ways.opened[s], ways.queue)
     else:
-        copy_numbers(scratch.fields[s], scratch.opened[s])
+        copy_numbers(ways.fields[s], ways.opened[s])
 
 
 @kernel
-def end_errands(tables, static, players, before, cells, clock, actions, goals, blocked):
+def end_errands(kitchens, state, before, actions, goals):
     """An errand ends when its player has acted, can do nothing there any more, or has been in a jam too long.
 
-    Mutates: goals, blocked.
+    Mutates: goals.
     """
-    for c in range(players.shape[0]):
-        k = clock[c, Clock.LAYOUT]
-        stations, times = static.stations[k], tables.times[k]
-        for i in range(players.shape[1]):
-            s = goals[c, i]
+    for c in range(actions.shape[0]):
+        env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
+        for i in range(actions.shape[1]):
+            s, player, goal = goals[c, i, Goal.STATION], env.players[i], goals[c, i]
             if s == NOTHING:
                 continue
-            hand = players[c, i, Player.HAND : HAND_END]
-            moved = (
-                players[c, i, Player.X] != before[c, i, Player.X] or players[c, i, Player.Y] != before[c, i, Player.Y]
-            )
-            waits = not moved and actions[c, i] != INTERACT and not faces(i, s, players[c], stations)
-            blocked[c, i] = blocked[c, i] + 1 if waits else 0
-            useful = can_use(s, hand, stations, cells[c], times, tables.params)
-            if actions[c, i] == INTERACT or blocked[c, i] > PATIENCE or not useful:
-                goals[c, i] = NOTHING
-                blocked[c, i] = 0
+            moved = player[Player.X] != before[c, i, Player.X] or player[Player.Y] != before[c, i, Player.Y]
+            waits = not moved and actions[c, i] != INTERACT and not faces(player, kitchen.stations[s])
+            goal[Goal.BLOCKED] = goal[Goal.BLOCKED] + 1 if waits else 0
+            useful = can_use(kitchen, env.cells, s, player[Player.HAND : HAND_END])
+            if actions[c, i] == INTERACT or goal[Goal.BLOCKED] > PATIENCE or not useful:
+                goal[Goal.STATION] = NOTHING
+                goal[Goal.BLOCKED] = 0
 
 
 WIDTH = 1000  # nodes kept for a whole episode
@@ -257,26 +262,25 @@ class Search:
     """Finds joint plans for one game; remembers them, as every seat asks for the same one."""
 
     def __init__(self, game: FullGame, width: int) -> None:
-        self.assigner, self.width, self.n = assigner(game), width, game.n_agents
-        most = max(GROWTH * width, JOINT)
-        self._beam = Beam(game, width, most)
+        self.width, self.n = width, game.n_agents
+        most, by = max(GROWTH * width, JOINT), assigner(game)
+        self._beam, self._kitchens = Beam(game, width, most), by.kitchens
         self._parents = np.zeros(most, np.int32)
-        self._chosen = np.zeros((most, self.n), np.int32)
+        self._chosen = np.zeros((most, self.n, len(Goal)), np.int32)
         self._options = np.zeros((self.n, ERRANDS + 1), np.int32)
-        self._scratch = make_scratch(self.assigner.static, self.n)
-        self._trust = np.ones(self.n, np.int32)
-        self._ways = self._all_ways()
+        self._team, self._ways, self._moves = by.allocate(TeamView), by.allocate(Ways), by.allocate(Moves)
+        self._distances = self._find_distances()
         cells = game.alloc(1)[0].cells[0].size
         self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells) | 1
         self._plans = PlanMemory(PLANS_KEPT)
 
-    def _all_ways(self) -> Array:
-        static, tables = self.assigner.static, self.assigner.tables
-        ways = np.full((*static.stations.shape[:2], static.gates.shape[1]), FAR, np.int32)
-        passable, queue = np.ones(ways.shape[2], np.int32), np.zeros(ways.shape[2], np.int32)
-        for k, s in np.argwhere(static.stations[..., Station.TERRAIN] != NOTHING).tolist():
-            fill_field(static.stands[k, s], tables.neighbours[k], passable, ways[k, s], queue)
-        return ways
+    def _find_distances(self) -> Array:
+        """Return the steps from every cell to facing every station with all gates open, int32 (K, S, F)."""
+        kitchens, passable = self._kitchens, np.ones_like(self._ways.passable)
+        distances = np.full((len(kitchens.stations), *self._ways.fields.shape), FAR, np.int32)
+        for k, s in np.argwhere(kitchens.stations[..., Station.TERRAIN] != NOTHING).tolist():
+            fill_field(kitchens.stands[k, s], kitchens.neighbours[k], passable, distances[k, s], self._ways.queue)
+        return distances
 
     def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found."""
@@ -288,41 +292,27 @@ class Search:
         start = root.repeat([0])
         start.state.clock[:, Clock.OVER] = 0
         start.state.clock[:, Clock.LIMIT] = 1 << 30
-        goals = np.full((1, self.n), NOTHING, np.int32)
-        result = self._beam.search(self, start, (goals, np.zeros_like(goals)), steps)
+        goals = np.zeros((1, self.n, len(Goal)), np.int32)
+        goals[..., Goal.STATION] = NOTHING
+        result = self._beam.search(self, start, (goals,), steps)
         scores = result.nodes.state.clock[:, Clock.SCORE]
         best = int(np.argmax(scores))  # nodes are sorted by worth: the first of equal ones
         actions = result.actions_to(best)
         return Plan(actions, name_states(root, actions, state_key), int(scores[best]))
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Players without an errand choose one; notes are the errands and for how long players have been blocked."""
-        goals, blocked = notes
-        state = nodes.state
-        count = make_children(
-            self.assigner.tables,
-            self.assigner.static,
-            self._ways,
-            state.players,
-            state.cells,
-            state.clock,
-            goals,
-            self._options,
-            self._parents,
-            self._chosen,
-        )
-        parents = self._parents[:count]
-        return parents, (self._chosen[:count], blocked[parents])
+        """Players without an errand choose one; notes are the goals of all players, int32 (C, N, Goal)."""
+        where = self._kitchens, self._distances, nodes.state
+        count = make_children(*where, notes[0], self._options, self._parents, self._chosen)
+        return self._parents[:count], (self._chosen[:count],)
 
     def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Step towards the errands, and end those that are done."""
-        tables, static, state = self.assigner.tables, self.assigner.static, children.state
-        goals, blocked = notes
-        actions, before = np.zeros_like(goals), state.players.copy()
-        trust, scratch = self._trust, self._scratch
-        act_on_errands(tables, static, before, state.cells, state.clock, goals, blocked, trust, scratch, actions)
+        state, goals = children.state, notes[0]
+        actions, before = np.zeros(goals.shape[:2], np.int32), state.players.copy()
+        act_on_errands(self._kitchens, state, goals, self._team, self._ways, self._moves, actions)
         children.advance(actions)
-        end_errands(tables, static, state.players, before, state.cells, state.clock, actions, goals, blocked)
+        end_errands(self._kitchens, state, before, actions, goals)
         return actions, notes
 
     def goal(self, children: Fork) -> int | None:
@@ -333,12 +323,11 @@ class Search:
         """Return all children with their worth, and hashes of the things and of the full state."""
         goals, state = notes[0], children.state
         worth = np.zeros(len(goals), np.int64)
-        static = self.assigner.static
-        appraise(self.assigner.tables, static, self._ways, state.players, state.cells, state.clock, goals, worth)
+        appraise(self._kitchens, self._distances, state, goals, worth)
         hands = state.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
         places = state.players[:, :, : Player.HAND].reshape(len(goals), -1)
         things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)
-        rest = np.concatenate([places, goals], axis=1).astype(np.int64)
+        rest = np.concatenate([places, goals[..., Goal.STATION]], axis=1).astype(np.int64)
         alike = (things + 2) @ self._salt[: things.shape[1]]
         full = alike + (rest + 2) @ self._salt[-rest.shape[1] :]
         return np.arange(len(goals)), (worth, alike, full)

@@ -10,16 +10,13 @@ import pytest
 from collab_overcooked import make
 from collab_overcooked.games.overcooked.engine.constants import Item, Player
 from collab_overcooked.games.overcooked.engine.spec import layouts
-from collab_overcooked.games.overcooked.policies.assignment_arrays import (
-    FAR,
-    Need,
-    Trust,
-    make_scratch,
-    make_static_info,
-    survey,
-)
-from collab_overcooked.games.overcooked.policies.greedy import HALTED, RELIEF, Halt, assigner
+from collab_overcooked.games.overcooked.policies.greedy import assigner
+from collab_overcooked.games.overcooked.policies.kitchen import Trust
+from collab_overcooked.games.overcooked.policies.needs import Need
+from collab_overcooked.games.overcooked.policies.teammates import HALTED, RELIEF, Halt
+from collab_overcooked.games.overcooked.policies.ways import FAR, Ways, survey
 from collab_overcooked.games.overcooked.suite import score_record
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -153,20 +150,18 @@ def test_other_games_are_refused() -> None:
 def test_fields_count_the_steps_to_facing_a_station() -> None:
     env = make("Overcooked-v0", layout="cramped_room")
     env.reset(seed=0)
-    tables, static = env.game.compiled.tables, make_static_info(env.game.compiled.tables)
-    scratch = make_scratch(static, 2)
-    scratch.gate[0] = 6
-    floor, (players, cells) = tables.floor[0], (env.arrays[0].players[0], env.arrays[0].cells[0])
-    layout = static.stations[0], static.stands[0], static.gates[0], tables.neighbours[0], floor
-    survey(*layout, players, cells, np.full(2, Trust.KIN, np.int32), scratch)
-    pot = int(np.flatnonzero((static.stations[0, :, 1:] == (2, 0)).all(axis=1))[0])
-    assert scratch.fields[pot, floor[1, 2]] == 1, "turning"
-    assert scratch.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
-    assert scratch.fields[pot, floor[1, 1]] == 2
-    assert scratch.fields.max() <= FAR
-    assert len(Need) == scratch.needs.shape[1]
-    survey(*layout, players, cells, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), scratch)
-    assert players[1, :2].tolist() == [3, 1]
-    east = int(np.flatnonzero((static.stations[0, :, 1:] == (4, 1)).all(axis=1))[0])
-    assert scratch.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
-    assert scratch.opened[east, floor[1, 1]] == 2
+    state, cooks = row_at(env.arrays[0], 0), assigner(env.game)
+    kitchen, ways = cooks.kitchen(env.arrays[0]), cooks.allocate(Ways)
+    floor, stations = kitchen.floor, kitchen.stations
+    survey(kitchen, state, np.full(2, Trust.KIN, np.int32), ways)
+    pot = int(np.flatnonzero((stations[:, 1:] == (2, 0)).all(axis=1))[0])
+    assert ways.fields[pot, floor[1, 2]] == 1, "turning"
+    assert ways.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
+    assert ways.fields[pot, floor[1, 1]] == 2
+    assert ways.fields.max() <= FAR
+    assert len(Need) == cooks.jobs.needs.shape[1]
+    survey(kitchen, state, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), ways)
+    assert state.players[1, :2].tolist() == [3, 1]
+    east = int(np.flatnonzero((stations[:, 1:] == (4, 1)).all(axis=1))[0])
+    assert ways.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"
+    assert ways.opened[east, floor[1, 1]] == 2

@@ -1,0 +1,385 @@
+"""Joint decision for a kitchen: goals of all players, and moves towards them that do not block each other.
+
+Pots need ingredients now, a dish when the soup is almost ready, and ingredients for the next soup. Things in hands are
+counted first, then things on counters; empty hands get the remaining jobs, the fastest pair of player and job first.
+Hand-overs go via counters that both sides reach; players who carry something through a closed gate need a player with
+empty hands to open it. Moves are then chosen for all players jointly, with priority for the most urgent thing.
+
+Kernels of these modules take the kitchen, the state of one environment, how a seat sees its team, then the arrays that
+they write: ``Ways``, ``Jobs`` and ``Moves``. They do not allocate (see ``kernels.jit``).
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.kernels.jit import kernel
+
+from ..engine.constants import NOTHING, Item, Player, Terrain
+from .joint_moves import make_way, move_together, send
+from .kitchen import DISH, INTERACT, KIN, ONION, SOUP, STAY, TOMATO, Goal, Rule, Station, can_act, item_at, item_on
+from .needs import Need, best_target, column_of, count_loose, list_needs, total_need
+from .ways import FAR, HAND_OVER, find_carries, is_meeting_place, is_same_side, survey, travel
+
+GATE_COST = 6  # steps that a closed gate costs if another player may open it
+LOCKED_IN = 80  # steps that it costs if no other player may: one who carries a thing could be stuck behind it
+AHEAD = 6  # steps by which work for the soup after the next counts as longer
+LAST_RESORT = 100  # steps by which a counter between rooms counts as further when it must be left free
+GATE_BONUS = 12  # steps by which opening a gate for another player counts as shorter
+
+
+@kernel
+def is_shared(barred, i, c, target):
+    """Return whether a player other than one gets to a counter and to a target."""
+    for j in range(barred.shape[0]):
+        if j != i and barred[j, c] == 0 and barred[j, target] == 0:
+            return True
+    return False
+
+
+@kernel
+def hand_over_time(kitchen, team, ways, i, c, target):
+    """Return the steps of a thing from a counter to a target in other hands, FAR if no other player gets to both.
+
+    Steps count twice where the player itself only lacks a way past a teammate: it goes as near as possible.
+    """
+    if not is_shared(team.barred, i, c, target):
+        return FAR
+    cell, steps = ways.here[i], FAR
+    for stand in kitchen.stands[c]:
+        if stand != NOTHING:
+            steps = min(steps, ways.carries[target, stand])
+    if travel(ways, target, cell) < FAR:
+        return HAND_OVER + 2 * steps
+    return FAR if steps >= ways.carries[target, cell] else HAND_OVER + steps  # FAR: it would lie no nearer there
+
+
+@kernel
+def best_counter(kitchen, cells, team, ways, taken, i, target):
+    """Find the empty counter on which a thing is handed over for a target, or put out of the way without one."""
+    best, least = NOTHING, FAR
+    for c in range(taken.shape[0]):
+        if kitchen.stations[c, Station.TERRAIN] != Terrain.COUNTER or taken[c] == 1 or team.barred[i, c] == 1:
+            continue
+        if item_on(kitchen, cells, c) != Item.NONE:
+            continue
+        steps = ways.fields[c, ways.here[i]]
+        if target != NOTHING:
+            steps += hand_over_time(kitchen, team, ways, i, c, target)
+        elif is_meeting_place(kitchen, ways, c):
+            steps += AHEAD if team.relief[0] == 0 else LAST_RESORT  # better left free for handing over
+        if steps < least:
+            best, least = c, steps
+    return best
+
+
+@kernel
+def has_room(kitchen, cells, team, ways, jobs, i, item):
+    """To hand something over takes an empty counter, and one more where a dish is still to come."""
+    free, dishes = 0, 0
+    for s in range(jobs.taken.shape[0]):
+        if kitchen.stations[s, Station.TERRAIN] == Terrain.POT:
+            dishes += jobs.needs[s, Need.DISH]
+        if kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER or jobs.taken[s] == 1:
+            continue
+        if ways.fields[s, ways.here[i]] < FAR and item_on(kitchen, cells, s) == Item.NONE:
+            free += is_meeting_place(kitchen, ways, s)
+    awaited = (item != DISH and dishes > jobs.loose[DISH]) or (team.relief[0] == 1 and jobs.soups[0] > 0)
+    return free > (1 if awaited and item != SOUP else 0)
+
+
+@kernel
+def send_carrier(kitchen, cells, team, ways, jobs, i, item):
+    """Players carry their things to where they are needed soonest, via a counter if necessary.
+
+    Mutates: jobs.goals, jobs.needs, jobs.taken.
+    """
+    needs, cell, later = jobs.needs, ways.here[i], False
+    rank = 5 if item == SOUP else 4 if item == DISH else 3
+    target = best_target(kitchen, ways, needs, item, False, cell)
+    if target == NOTHING and (item == ONION or item == TOMATO):
+        later, rank = True, 2
+        target = best_target(kitchen, ways, needs, item, True, cell)
+    if target == NOTHING:
+        return
+    if item != SOUP:
+        needs[target, column_of(item, later)] -= 1
+    if travel(ways, target, cell) >= FAR or team.barred[i, target] == 1:
+        target = best_counter(kitchen, cells, team, ways, jobs.taken, i, target)
+        if target != NOTHING:
+            jobs.taken[target] = 1
+    send(ways, jobs.goals, i, target, rank)
+
+
+@kernel
+def keep_clear(kitchen, cells, team, ways, jobs, i, item):
+    """In relief nothing is handed over on the last counter where soup is still to come.
+
+    Mutates: jobs.goals, jobs.taken.
+    """
+    s = jobs.goals[i, Goal.STATION]
+    if item == SOUP or s == NOTHING or kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER:
+        return
+    jobs.taken[s] = 0
+    if has_room(kitchen, cells, team, ways, jobs, i, item):
+        jobs.taken[s] = 1
+    else:
+        jobs.goals[i, Goal.STATION] = NOTHING
+
+
+@kernel
+def can_walk(kitchen, team, ways, jobs, i, item):
+    """Return whether a player walks to where its thing is needed now."""
+    target = best_target(kitchen, ways, jobs.needs, item, False, ways.here[i])
+    return target != NOTHING and travel(ways, target, ways.here[i]) < FAR and team.barred[i, target] == 0
+
+
+@kernel
+def take_stock(kitchen, env, team, ways, jobs):
+    """Find ways and needs of one kitchen, and send full hands to where their things go. Mutates: ways, jobs."""
+    goals, relief = jobs.goals, team.relief[0] == 1
+    survey(kitchen, env, team.trust, ways)
+    find_carries(kitchen, ways)
+    list_needs(kitchen, env.cells, team.relief, ways, jobs.needs)
+    count_loose(kitchen, env, team.claimed, jobs)
+    goals[:] = 0
+    goals[:, Goal.STATION] = NOTHING
+    for item in (SOUP, DISH, ONION, TOMATO):
+        for later in (False, True):  # in relief those come first who walk to where their things are needed
+            for i in range(goals.shape[0]):
+                if env.players[i, Player.HAND] != item or goals[i, Goal.RANK] > 0:
+                    continue
+                if later or not relief or item == SOUP or can_walk(kitchen, team, ways, jobs, i, item):
+                    send_carrier(kitchen, env.cells, team, ways, jobs, i, item)
+                    if relief:
+                        keep_clear(kitchen, env.cells, team, ways, jobs, i, item)
+
+
+@kernel
+def onward(kitchen, ways, s, target, cell):
+    """Return the steps of a thing from a station to a target, taken by a player who comes from a cell.
+
+    A thing is not taken back from a counter on which it lies for a player nearer to the target.
+    """
+    same_side, any_side = FAR, FAR
+    for stand in kitchen.stands[s]:
+        if stand == NOTHING:
+            continue
+        any_side = min(any_side, ways.carries[target, stand])
+        if is_same_side(ways, s, stand, cell):
+            same_side = min(same_side, ways.carries[target, stand])
+    return same_side if same_side <= any_side else FAR
+
+
+@kernel
+def find_use(kitchen, barred, ways, needs, i, s, item):
+    """Find where an item from a station is needed soonest, for a player who reaches the station.
+
+    Returns:
+        Steps until it is there, plus penalties of less urgent jobs, and the target; FAR if nothing needs it.
+    """
+    least, best, cell = FAR, NOTHING, ways.here[i]
+    for target in range(needs.shape[0]):
+        if kitchen.stations[target, Station.TERRAIN] != (Terrain.SERVING if item == SOUP else Terrain.POT):
+            continue
+        later = item != SOUP and needs[target, column_of(item, False)] <= 0
+        if later and (item == DISH or needs[target, column_of(item, True)] <= 0):
+            continue
+        steps = onward(kitchen, ways, s, target, cell)
+        is_left = kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(barred, i, s, target)
+        if steps >= FAR or (barred[i, target] == 1 and is_left):
+            continue
+        steps += travel(ways, s, cell) + 1
+        if item == DISH or later:
+            steps = max(steps, needs[target, Need.READY] + 1)
+        steps += AHEAD if later else 0
+        if steps < least:
+            least, best = steps, target
+    return least, best
+
+
+@kernel
+def fetch_time(kitchen, cells, team, ways, jobs, i, s):
+    """Return how long it takes to fetch a station's item to where it is needed, and where that is.
+
+    Nothing is fetched from a dispenser while enough of it lies about, or handed over where there is no room; no dish
+    where the soup would never be served.
+
+    Returns:
+        Steps and target; FAR if there is no use for it.
+    """
+    item, needs, cell = item_at(kitchen, cells, s), jobs.needs, ways.here[i]
+    if item == Item.NONE or travel(ways, s, cell) >= FAR:
+        return FAR, NOTHING
+    is_loose = kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER and jobs.loose[item] > 0
+    if is_loose and jobs.loose[item] >= total_need(kitchen, needs, item):
+        return FAR, NOTHING
+    least, best = find_use(kitchen, team.barred, ways, needs, i, s, item)
+    if best == NOTHING:
+        return FAR, NOTHING
+    if travel(ways, best, cell) < FAR:
+        refused = item == DISH and best_target(kitchen, ways, needs, SOUP, False, cell) == NOTHING
+    else:
+        refused = not has_room(kitchen, cells, team, ways, jobs, i, item)
+    return (FAR, NOTHING) if refused else (least, best)
+
+
+@kernel
+def gate_time(kitchen, env, ways, goals, j, g):
+    """Return the steps until a player with empty hands opens a gate for a teammate on its way through it.
+
+    Returns:
+        Steps, FAR if no teammate needs it, or not yet.
+    """
+    if item_on(kitchen, env.cells, g) == Item.OPEN:
+        return FAR
+    gate_cell = kitchen.floor[kitchen.stations[g, Station.Y], kitchen.stations[g, Station.X]]
+    fields, opened, steps = ways.fields, ways.opened, ways.fields[g, ways.here[j]]
+    for i in range(goals.shape[0]):
+        s, cell = goals[i, Goal.STATION], ways.here[i]
+        if i == j or s == NOTHING or goals[i, Goal.OPENED] == 0 or env.players[i, Player.HAND] == Item.NONE:
+            continue
+        detour = fields[g, cell] + 1 + opened[s, gate_cell] - opened[s, cell]
+        if detour <= 2 and fields[g, cell] - steps < kitchen.rules[Rule.GATE_LIMIT] - 1:
+            return steps
+    return FAR
+
+
+@kernel
+def job_time(kitchen, env, team, ways, jobs, i, s):
+    """Return how long a job at a station takes a player with empty hands: fetching, starting or opening.
+
+    Returns:
+        Steps, FAR for none, and the target of what is fetched.
+    """
+    terrain = kitchen.stations[s, Station.TERRAIN]
+    if terrain == NOTHING or jobs.taken[s] == 1 or team.barred[i, s] == 1:
+        return FAR, NOTHING
+    if terrain == Terrain.POT:
+        return travel(ways, s, ways.here[i]) if jobs.needs[s, Need.START] == 1 else FAR, NOTHING
+    if terrain == Terrain.GATE:
+        steps = gate_time(kitchen, env, ways, jobs.goals, i, s)
+        return steps - GATE_BONUS if steps < FAR else FAR, NOTHING
+    return fetch_time(kitchen, env.cells, team, ways, jobs, i, s)
+
+
+@kernel
+def settle(kitchen, cells, jobs, s, target):
+    """Remove a thing that a player goes to fetch from the needs. Mutates: jobs.needs, jobs.loose, jobs.taken."""
+    item, needs = item_at(kitchen, cells, s), jobs.needs
+    if kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER:
+        jobs.taken[s] = 1
+        jobs.loose[item] -= 1
+    if item != SOUP:
+        now = column_of(item, False)
+        needs[target, now if needs[target, now] > 0 or item == DISH else column_of(item, True)] -= 1
+
+
+@kernel
+def open_for_oneself(gates, ways, goals, i):
+    """Empty hands open the gate that their way leads through. Mutates: goals."""
+    s, best, least = goals[i, Goal.STATION], NOTHING, FAR
+    for gate_cell in range(gates.shape[0]):
+        g = gates[gate_cell]
+        if g == NOTHING:
+            continue
+        steps = ways.fields[g, ways.here[i]] + ways.opened[s, gate_cell]
+        if ways.fields[g, ways.here[i]] < FAR and steps < least:
+            best, least = g, steps
+    if best != NOTHING:
+        send(ways, goals, i, best, goals[i, Goal.RANK])
+
+
+@kernel
+def give_jobs(kitchen, env, team, ways, jobs):
+    """Give jobs to empty hands, the pair of player and job that takes the least time first. Mutates: jobs."""
+    goals = jobs.goals
+    for _ in range(goals.shape[0]):
+        least, who, what, where = FAR, NOTHING, NOTHING, NOTHING
+        for i in range(goals.shape[0]):
+            is_busy = env.players[i, Player.HAND] != Item.NONE or goals[i, Goal.STATION] != NOTHING
+            if is_busy or team.trust[i] != KIN:
+                continue
+            for s in range(jobs.taken.shape[0]):
+                steps, target = job_time(kitchen, env, team, ways, jobs, i, s)
+                if steps < least:
+                    least, who, what, where = steps, i, s, target
+        if who == NOTHING:
+            return
+        terrain = kitchen.stations[what, Station.TERRAIN]
+        send(ways, goals, who, what, 4 if terrain == Terrain.GATE else 2)
+        if terrain == Terrain.POT:
+            jobs.needs[what, Need.START] = 0
+        elif terrain != Terrain.GATE:
+            settle(kitchen, env.cells, jobs, what, where)
+        if goals[who, Goal.OPENED] == 1:
+            open_for_oneself(kitchen.gates, ways, goals, who)
+
+
+@kernel
+def clear_hands(kitchen, env, team, ways, jobs):
+    """Put down unneeded things if a dish or soup waits for empty hands. Mutates: jobs.goals, jobs.taken."""
+    needs, waiting = jobs.needs, jobs.loose[SOUP] > 0
+    for s in range(needs.shape[0]):
+        if kitchen.stations[s, Station.TERRAIN] == Terrain.POT:
+            lacks = needs[s, Need.ONIONS] + needs[s, Need.TOMATOES] > 0
+            waiting = waiting or lacks or needs[s, Need.DISH] > 0 or needs[s, Need.START] > 0
+    for i in range(env.players.shape[0]):
+        if not waiting or team.trust[i] != KIN or env.players[i, Player.HAND] == Item.NONE:
+            continue
+        if jobs.goals[i, Goal.RANK] > 2:
+            continue
+        c = best_counter(kitchen, env.cells, team, ways, jobs.taken, i, NOTHING)
+        if c != NOTHING:
+            jobs.taken[c] = 1
+            send(ways, jobs.goals, i, c, 2)
+            return
+
+
+@kernel
+def nearest_crowded(kitchen, cells, team, ways, taken, i):
+    """Find the counter between rooms on which something else than soup lies that no player is going to take."""
+    best, least = NOTHING, FAR
+    for s in range(taken.shape[0]):
+        if kitchen.stations[s, Station.TERRAIN] != Terrain.COUNTER or taken[s] == 1 or team.barred[i, s] == 1:
+            continue
+        item, steps = item_at(kitchen, cells, s), ways.fields[s, ways.here[i]]
+        if item != Item.NONE and item != SOUP and steps < least and is_meeting_place(kitchen, ways, s):
+            best, least = s, steps
+    return best
+
+
+@kernel
+def relieve(kitchen, env, team, ways, jobs):
+    """Players without a goal clear counters between rooms, or put down what can go nowhere.
+
+    Mutates: jobs.goals, jobs.taken.
+    """
+    for i in range(env.players.shape[0]):
+        if team.trust[i] != KIN or jobs.goals[i, Goal.STATION] != NOTHING:
+            continue
+        c = best_counter(kitchen, env.cells, team, ways, jobs.taken, i, NOTHING)
+        if c != NOTHING and env.players[i, Player.HAND] == Item.NONE:
+            is_between = is_meeting_place(kitchen, ways, c)
+            c = NOTHING if is_between else nearest_crowded(kitchen, env.cells, team, ways, jobs.taken, i)
+        if c != NOTHING:
+            jobs.taken[c] = 1
+            send(ways, jobs.goals, i, c, 1)
+
+
+@kernel
+def assign(kitchen, env, team, ways, jobs, moves, actions):
+    """Decide for one kitchen. Mutates: ways, jobs, moves, actions (N,)."""
+    goals, helpers = jobs.goals, 0
+    for trust in team.trust:
+        helpers += trust == KIN
+    ways.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
+    take_stock(kitchen, env, team, ways, jobs)
+    give_jobs(kitchen, env, team, ways, jobs)
+    clear_hands(kitchen, env, team, ways, jobs)
+    if team.relief[0] == 1:
+        relieve(kitchen, env, team, ways, jobs)
+    for i in range(actions.shape[0]):
+        s = goals[i, Goal.STATION]
+        acts = s != NOTHING and team.trust[i] == KIN and can_act(kitchen, env, i, s)
+        actions[i] = INTERACT if acts else STAY
+    make_way(kitchen, env, team, ways, goals, moves)
+    move_together(kitchen, env, team, ways, goals, moves, actions)

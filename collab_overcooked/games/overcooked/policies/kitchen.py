@@ -1,0 +1,169 @@
+"""Arrays that the searches of Overcooked share: the kitchen of a layout, and how a seat sees its team.
+
+Shape letters: K layouts, N players, S stations (cells that one can face), F floor and gate cells, H rows, W columns.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked.kernels.arrays import array_of
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
+
+from ..engine.compile import number_regions
+from ..engine.constants import HAND_END, NOTHING, Action, Frame, Item, Param, Player, Terrain, Thing
+from ..engine.rules import can_interact
+
+Array = np.ndarray
+STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
+ONION, TOMATO, DISH, SOUP = int(Item.ONION), int(Item.TOMATO), int(Item.DISH), int(Item.SOUP)
+
+
+class Station(IntEnum):
+    """Columns of ``Kitchen.stations`` (S, 3)."""
+
+    TERRAIN = 0  # NOTHING in unused rows
+    X = 1
+    Y = 2
+
+
+class Rule(IntEnum):
+    """Columns of ``Kitchen.rules`` (3,)."""
+
+    AUTO_START = 0  # see engine.constants.Param
+    GATE_ANYONE = 1
+    GATE_LIMIT = 2  # see engine.constants.Frame
+
+
+class Kitchen(NamedTuple):
+    """A layout as arrays, read-only int32; a pool of layouts with a leading axis K."""
+
+    stations: Array  # (S, 3) see Station, row by row
+    stands: Array  # (S, 4) cell on which one faces the station by direction, NOTHING where there is no floor
+    gates: Array  # (F,) station of a gate's cell, NOTHING for plain floor
+    regions: Array  # (F,) part of the floor that a cell belongs to, all gates open
+    floor: Array  # (H, W) number of a floor or gate cell, or NOTHING
+    neighbours: Array  # (F, 4) floor or gate cell next to one, by direction, or NOTHING
+    values: Array  # (4, 4) what delivering a soup pays, by onions and tomatoes
+    best: Array  # (4, 4) the most that can still be made of these onions and tomatoes
+    times: Array  # (4, 4) steps of cooking
+    rules: Array  # (3,) see Rule
+
+
+class Trust(IntEnum):
+    """Relation of a player to the assigner: kin follow its decisions, strangers do not."""
+
+    IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
+    STRANGER = 0
+    KIN = 1
+
+
+KIN, IN_THE_WAY = int(Trust.KIN), int(Trust.IN_THE_WAY)
+
+
+class TeamView(NamedTuple):
+    """A seat's conclusions about its team from earlier steps; by default all players are kin, and none is barred."""
+
+    trust: Array = array_of("N", fill=KIN)  # see Trust
+    claimed: Array = array_of("S")  # steps for which a counter's content is left to a stranger
+    barred: Array = array_of("N", "S")  # 1 where a player never gets to a station, as it cannot pass the others
+    relief: Array = array_of(1)  # 1 while nothing new has happened for long
+    turn: Array = array_of(1)  # 1 while the order of moving is reversed, PASSING + i while all make way for player i
+
+
+class Goal(IntEnum):
+    """Columns of goals (N, 4)."""
+
+    STATION = 0  # what the player goes for, NOTHING for nothing
+    RANK = 1  # urgency
+    OPENED = 2  # 1 where the way leads through a gate that is closed
+    BLOCKED = 3  # steps for which the player has been kept from it, counted by the planner
+
+
+def make_kitchens(tables: Any) -> Kitchen:
+    """Make the kitchens of a compiled pool, with a leading axis K."""
+    layouts = [_stations_of(terrain, floor) for terrain, floor in zip(tables.terrain, tables.floor, strict=True)]
+    n_stations, (n_layouts, n_cells) = max(len(rows) for rows, _ in layouts), tables.neighbours.shape[:2]
+    stations = np.full((n_layouts, n_stations, len(Station)), NOTHING, np.int32)
+    stands = np.full((n_layouts, n_stations, 4), NOTHING, np.int32)
+    regions, gates = np.full((2, n_layouts, n_cells), NOTHING, np.int32)
+    for k, (rows, sides) in enumerate(layouts):
+        stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
+        floor = tables.floor[k] != NOTHING
+        regions[k, : floor.sum()] = number_regions(tables.terrain[k], (Terrain.FLOOR, Terrain.GATE))[floor]
+        for s, (terrain, x, y) in enumerate(rows):
+            if terrain == Terrain.GATE:
+                gates[k, tables.floor[k, y, x]] = s
+    rules = np.empty((n_layouts, len(Rule)), np.int32)
+    rules[:] = tables.params[Param.AUTO_START], tables.params[Param.GATE_ANYONE], 0
+    rules[:, Rule.GATE_LIMIT] = tables.frames[:, Frame.GATE_LIMIT]
+    for array in (stations, stands, gates, regions, rules):
+        array.setflags(write=False)
+    shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times
+    return Kitchen(stations, stands, gates, regions, *shared, rules)
+
+
+def _stations_of(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int]], list[list[int]]]:
+    rows, sides = [], []
+    height, width = terrain.shape
+    for y, x in np.argwhere((terrain != Terrain.FLOOR) & (terrain != Terrain.WALL)).tolist():
+        stands = [NOTHING] * 4
+        for direction, (dx, dy) in enumerate(OFFSETS):
+            if 0 <= x - dx < width and 0 <= y - dy < height:
+                stands[direction] = int(floor[y - dy, x - dx])
+        if any(stand != NOTHING for stand in stands):
+            rows.append((int(terrain[y, x]), x, y))
+            sides.append(stands)
+    return rows, sides
+
+
+@kernel
+def faces(player, station):
+    """Return whether a player faces a station."""
+    dx, dy = OFFSETS[player[Player.FACING]]
+    return player[Player.X] + dx == station[Station.X] and player[Player.Y] + dy == station[Station.Y]
+
+
+@kernel
+def item_on(kitchen, cells, s):
+    """Return the item on a station."""
+    return cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X], Thing.ITEM]
+
+
+@kernel
+def item_at(kitchen, cells, s):
+    """Return the item that empty hands get at a station, Item.NONE for nothing."""
+    terrain = kitchen.stations[s, Station.TERRAIN]
+    if terrain == Terrain.COUNTER:
+        return item_on(kitchen, cells, s)
+    if terrain == Terrain.ONIONS:
+        return ONION
+    if terrain == Terrain.TOMATOES:
+        return TOMATO
+    return DISH if terrain == Terrain.DISHES else 0
+
+
+@kernel
+def answers(kitchen, cells, s, hand):
+    """Return whether hands can do something at a station now."""
+    auto_start, anyone = kitchen.rules[Rule.AUTO_START], kitchen.rules[Rule.GATE_ANYONE]
+    terrain, x, y = kitchen.stations[s, Station.TERRAIN], kitchen.stations[s, Station.X], kitchen.stations[s, Station.Y]
+    return can_interact(hand, cells[y, x], terrain, kitchen.times, auto_start, anyone)
+
+
+@kernel
+def can_act(kitchen, env, i, s):
+    """Return whether a player faces a station at which it can do something now."""
+    player = env.players[i]
+    return faces(player, kitchen.stations[s]) and answers(kitchen, env.cells, s, player[Player.HAND : HAND_END])
+
+
+@kernel
+def is_shut(kitchen, cells, cell):
+    """Return whether a closed gate stands on a cell of the floor."""
+    s = kitchen.gates[cell]
+    return s != NOTHING and item_on(kitchen, cells, s) != Item.OPEN

@@ -173,7 +173,7 @@ def inflect(stem: str, ending: str) -> str:
 class TranslatedGame:
     """A game with all texts translated by a lexicon; everything else is delegated to the plain game.
 
-    Scenes and events stay plain, so that metrics and pictures need no lexicon.
+    Scenes and events stay plain, so that metrics need no lexicon.
 
     Args:
         game: Plain game; the lexicon must translate all of its ``names()``.
@@ -245,6 +245,16 @@ class TranslatedGame:
     def seen(self, state: State, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i`` with translated texts."""
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
+
+    def sheet(self, scene: Mapping[str, Any], seat: int | None = None) -> Any:
+        """Return the sheet of a scene with translated texts, and sprites that do not tell what they mean."""
+        from collab_overcooked.envs.translated_sheet import translate_sheet  # takes Pillow along
+
+        return translate_sheet(self.plain.sheet(scene, seat), self.translate, self.plain.names())
+
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i`` from translated sheets; see ``CompiledGame.render``."""
+        return type(self.plain).render(self, state, i, mode, seat)
 
     def order_next(self, state: State, i: int, names: Sequence[str]) -> None:
         """Set the next orders of environment ``i``."""

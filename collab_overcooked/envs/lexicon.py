@@ -13,6 +13,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
+from zlib import crc32
 
 from collab_overcooked.envs.api import ActionError, Out, State, refusal_code, rows
 from collab_overcooked.game_record import PLAIN
@@ -191,6 +192,7 @@ class TranslatedGame:
                 "or to kept to leave it unchanged"
             )
         self.plain, self.lexicon = game, lexicon
+        self._nouns = sorted({word for name in game.names() for word in split_text(name)})
         for name in dir(game):
             if not name.startswith("_") and not hasattr(type(self), name):
                 value = getattr(game, name)
@@ -250,7 +252,13 @@ class TranslatedGame:
         """Return the sheet of a scene with translated texts, and sprites that do not tell what they mean."""
         from collab_overcooked.envs.translated_sheet import translate_sheet  # takes Pillow along
 
-        return translate_sheet(self.plain.sheet(scene, seat), self.translate, self.plain.names())
+        return translate_sheet(self.plain.sheet(scene, seat), self.translate, self._number_noun)
+
+    def _number_noun(self, name: str) -> int | None:
+        noun, nouns = next(iter(split_text(name)), ""), self._nouns
+        if self.translate(noun) == noun:
+            return None
+        return nouns.index(noun) if noun in nouns else len(nouns) + crc32(noun.encode())
 
     def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
         """Draw environment ``i`` from translated sheets; see ``CompiledGame.render``."""

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
-from zlib import crc32
 
-from collab_overcooked.envs.lexicon import split_text
 from collab_overcooked.render.model import BoardCell, Icon, Sheet
 from collab_overcooked.render.sprites import STRANGE, STRANGE_KINDS
 
 TEXT_FIELDS = {"text", "tags", "labels", "caption", "targets", "mark", "remark", "listing"}  # of parts of a sheet
 
 
-def translate_sheet(sheet: Sheet, translate: Callable[[str], str], names: Sequence[str]) -> Sheet:
+def translate_sheet(sheet: Sheet, translate: Callable[[str], str], number_noun: Callable[[str], int | None]) -> Sheet:
     """Return a sheet in another language.
 
     Args:
         sheet: Sheet of the plain game.
         translate: Function that translates a plain text.
-        names: Names of all objects of the plain game; the first words of different ones get different sprites.
+        number_noun: Function that returns the number of the noun that a name begins with, which determines its sprite;
+            None if it is not translated.
     """
-    words = sorted({word for name in names for word in split_text(name)})
 
     def strange(name: str) -> str:
-        """Return the sprite of a noun that is translated; empty for others."""
-        word = next(iter(split_text(name)), "")
-        if translate(word) == word:
-            return ""
-        number = words.index(word) if word in words else len(words) + crc32(word.encode())
-        return f"{STRANGE}{number % STRANGE_KINDS}"
+        number = number_noun(name)
+        return "" if number is None else f"{STRANGE}{number % STRANGE_KINDS}"
 
     def text_of(value: Any) -> Any:
         return translate(value) if isinstance(value, str) else value and tuple(map(translate, value))

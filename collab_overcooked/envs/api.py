@@ -212,7 +212,7 @@ class TextGame(Protocol[StateT_contra]):
         language: Name of the lexicon that texts use by default; ``PLAIN`` for none.
         lesson: Steps of a guided first round: the name of a text on pages, a regular expression for the event that
             completes the step, its ``signature`` after ``"team: "`` if it is a teammate's, and one for the places
-            that the page marks on the board, see ``render.model.BoardCell.names``.
+            that the page marks on the board, see ``render.model.BoardCell.names``, empty if it marks none.
     """
 
     has_duration: bool = False

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
+from zlib import crc32
 
 from collab_overcooked.envs.api import ActionError, Out, State, refusal_code, rows
 from collab_overcooked.game_record import PLAIN
@@ -173,7 +174,7 @@ def inflect(stem: str, ending: str) -> str:
 class TranslatedGame:
     """A game with all texts translated by a lexicon; everything else is delegated to the plain game.
 
-    Scenes and events stay plain, so that metrics and pictures need no lexicon.
+    Scenes and events stay plain, so that metrics need no lexicon.
 
     Args:
         game: Plain game; the lexicon must translate all of its ``names()``.
@@ -191,6 +192,7 @@ class TranslatedGame:
                 "or to kept to leave it unchanged"
             )
         self.plain, self.lexicon = game, lexicon
+        self._nouns = sorted({word for name in game.names() for word in split_text(name)})
         for name in dir(game):
             if not name.startswith("_") and not hasattr(type(self), name):
                 value = getattr(game, name)
@@ -245,6 +247,22 @@ class TranslatedGame:
     def seen(self, state: State, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i`` with translated texts."""
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
+
+    def sheet(self, scene: Mapping[str, Any], seat: int | None = None) -> Any:
+        """Return the sheet of a scene with translated texts, and sprites that do not tell what they mean."""
+        from collab_overcooked.envs.translated_sheet import translate_sheet  # takes Pillow along
+
+        return translate_sheet(self.plain.sheet(scene, seat), self.translate, self._number_noun)
+
+    def _number_noun(self, name: str) -> int | None:
+        noun, nouns = next(iter(split_text(name)), ""), self._nouns
+        if self.translate(noun) == noun:
+            return None
+        return nouns.index(noun) if noun in nouns else len(nouns) + crc32(noun.encode())
+
+    def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
+        """Draw environment ``i`` from translated sheets; see ``CompiledGame.render``."""
+        return type(self.plain).render(self, state, i, mode, seat)
 
     def order_next(self, state: State, i: int, names: Sequence[str]) -> None:
         """Set the next orders of environment ``i``."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import Out, State
-from collab_overcooked.envs.lexicon import plain, translator_of
+from collab_overcooked.envs.lexicon import translator_of
 
 MIN_SIDE = 384  # pixels of a picture's shorter side
 
@@ -58,7 +58,7 @@ class SeatView:
         """The seat's picture: uint8 (H, W, 3), drawn from its scene, large enough to read its labels."""
         from collab_overcooked.render.rgb import draw_rgb
 
-        sheet = plain(self._game).sheet(self.scene, self._seat)
+        sheet = self._game.sheet(self.scene, self._seat)
         drawn = draw_rgb(sheet)
         return drawn if min(drawn.shape[:2]) >= MIN_SIDE else draw_rgb(sheet, 2 * sheet.tile)
 

@@ -83,7 +83,7 @@ class BoardCell:
     def names(self) -> set[str]:
         """Names of the place, its targets and its items for the patterns of lessons; ``"item"`` if there is any."""
         foods = [name for icon in self.items for name in (icon.sprite, *icon.foods, "item")]
-        return {self.sprite, self.front, *self.targets, *foods}
+        return {self.front or self.sprite, *self.targets, *foods}
 
 
 @dataclass(frozen=True)

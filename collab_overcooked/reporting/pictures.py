@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
-from zlib import crc32
 
-from collab_overcooked.envs.lexicon import plain, split_text, translator_of
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.render.model import (
     Bar,
     Board,
@@ -34,7 +33,6 @@ from collab_overcooked.render.model import (
     TextLine,
     initials,
 )
-from collab_overcooked.render.sprites import STRANGE, STRANGE_KINDS
 from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
 from collab_overcooked.reporting.naming import page_names, renaming
 
@@ -64,13 +62,9 @@ class Sketch:
     """Collects a picture and the sprites that it needs."""
 
     def __init__(self, game: Any) -> None:
-        self._say, self._rename, self._letters = translator_of(game), renaming(game), initials(page_names(game))
-        self._words = sorted({word for name in plain(game).names() for word in split_text(name)})
+        self._rename, self._letters = renaming(game), initials(page_names(game))
         self._translated = plain(game) is not game
         self.picture: Picture = {}
-
-    def _named(self, text: str) -> str:
-        return self._rename(self._say(text))
 
     def sprite(self, part: Icon | Cook | str, sign: bool = False) -> str:
         """Add a sprite; returns its name."""
@@ -80,19 +74,7 @@ class Sketch:
 
     def icon(self, icon: Icon) -> str:
         """Add an item, whatever the text picture calls it."""
-        strange = self._strange((icon.foods or (icon.sprite,))[0])
-        if strange:
-            icon = Icon(strange, faded=icon.faded)
         return self.sprite(replace(icon, text="") if icon.text else icon)
-
-    def _strange(self, name: str) -> str:
-        """Return the sprite of a noun that the lexicon renames, whose sprite would translate it; else nothing."""
-        word = next(iter(split_text(name)), "")
-        if self._say(word) == word:
-            return ""
-        known = word in self._words
-        number = self._words.index(word) if known else len(self._words) + crc32(word.encode()) % STRANGE_KINDS
-        return f"{STRANGE}{number % STRANGE_KINDS}"
 
     def add(self, sheet: Sheet) -> None:
         """Add all parts of a sheet."""
@@ -104,7 +86,7 @@ class Sketch:
         for row, note in enumerate(sheet.notes):
             self.picture[f"n:{row}"] = self._line(note)
         if sheet.remark:
-            self.picture["r"] = list(map(self._named, sheet.remark))
+            self.picture["r"] = list(map(self._rename, sheet.remark))
 
     def _board(self, board: Board) -> None:
         left, top, *size = _frame(board)
@@ -144,7 +126,7 @@ class Sketch:
         return self.icon(part) if isinstance(part, Icon) else self.sprite(part)
 
     def _cell(self, x: float, y: float, cell: BoardCell) -> dict[str, Any]:
-        drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(self._strange(cell.caption) or cell.sprite)}
+        drawn: dict[str, Any] = {"x": x, "y": y, "s": self.sprite(cell.sprite)}
         if cell.items:
             drawn["i"] = [self.icon(icon) for icon in cell.items]
         if cell.back:
@@ -152,15 +134,15 @@ class Sketch:
         if cell.front:
             drawn["f"] = self.sprite(cell.front)
         if cell.labels:
-            drawn["l"] = list(map(self._say, cell.labels))
+            drawn["l"] = list(cell.labels)
         if cell.caption:
-            drawn["n"] = self._say(cell.caption)
+            drawn["n"] = cell.caption
         if cell.ready:
             drawn["r"] = self.sprite("ready", sign=True)
         if cell.progress:
-            drawn["p"] = [cell.progress.done, cell.progress.total, self._say(cell.progress.text)]
+            drawn["p"] = [cell.progress.done, cell.progress.total, cell.progress.text]
         if cell.targets:
-            drawn["t"] = list(map(self._say, cell.targets))
+            drawn["t"] = list(cell.targets)
         flags = {"q": cell.quiet, "w": cell.walkable}
         return drawn | {key: 1 for key, on in flags.items() if on}
 
@@ -186,7 +168,7 @@ class Sketch:
 
     def _span(self, span: Span) -> list[Any]:
         if isinstance(span, Text):
-            return ["t", self._named(span.text), span.colour, int(span.bold)]
+            return ["t", self._rename(span.text), span.colour, int(span.bold)]
         if isinstance(span, Dot):
             return ["d", span.colour]
         return ["s", self.sprite(span.sprite, sign=True) if isinstance(span, Mark) else self.icon(span)]
@@ -210,7 +192,7 @@ def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
         seat: Index of the agent; None for all.
     """
     sketch = Sketch(game)
-    sketch.add(plain(game).sheet(scene, seat))
+    sketch.add(game.sheet(scene, seat))
     return sketch.picture
 
 

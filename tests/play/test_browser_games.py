@@ -16,7 +16,6 @@ from endpoints import serving
 from play.pages import (
     ACTIONS,
     OVER,
-    SIZES,
     TURN,
     asked,
     audit,
@@ -133,10 +132,16 @@ def take_turns(page: Page, how: str) -> Iterator[None]:
 
 PRESS = {"mouse": "click", "touch": "tap"}
 PLACE = "(buttons, text) => buttons.findIndex(button => button.dataset.action === text)"
+SIZES = ((1280, 800), (768, 1024), (360, 780), (740, 360))
+KEYED = ("overcooked", "overcooked-v2")  # games in real time, which two people play
 MIDDLE = 2  # turns before the picture in the middle of a game
 # Of each game: what is played, and what its page says at the end to who has scored.
 ROUNDS = {
     "overcooked": ("overcooked --layouts cramped_room --max-cycles 250 --tick 0.1", r"[1-9]\d* served"),
+    "overcooked-v2": (
+        "overcooked-v2 --layouts cramped_room --set random_start=false --max-cycles 250 --tick 0.1",
+        r"[1-9]\d* served",
+    ),
     "collab-overcooked": ("collab-overcooked --tasks boiled_egg", r"Delivered: 1"),
     "cuisineworld": ("cuisineworld --levels level_1 --alphas 2.0 --episodes 1 --set max_cycles=20", r"completed [1-9]"),
     "craft": ("craft --paces 1 --agents 2 --episodes 1 --set max_cycles=40", r"served [1-9]"),
@@ -152,7 +157,7 @@ ROUNDS = {
 @pytest.mark.parametrize(("game", "size", "how"), cover(ROUNDS, SIZES, ("keyboard", "mouse", "touch"), strength=2))
 def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None:
     texts, scored = ROUNDS[game]
-    team = ["all=person"] if game == "overcooked" else ["agent_0=person", "all=greedy"]
+    team = ["all=person"] if game in KEYED else ["agent_0=person", "all=greedy"]
     name = f"round-{game}-{size[0]}-{how}-{{}}"
     touch = {"has_touch": how == "touch", "is_mobile": how == "touch"}
     with (
@@ -160,7 +165,7 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
         hosted(tmp_path, *texts.split(), "--seed", "1", "--team", *team) as links,
     ):
         context.set_default_timeout(180_000)
-        page, *idle = (opened(context, link) for link in links[: 1 + (game == "overcooked")])
+        page, *idle = (opened(context, link) for link in links[: 1 + (game in KEYED)])
         ready(*idle)
         page.locator("#ready").wait_for()
         audit(page, name.format("start"))

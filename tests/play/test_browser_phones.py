@@ -77,6 +77,21 @@ def test_nothing_covers_the_board(browser, game: str, size: tuple[int, int]) -> 
             assert not [pair for pair in combinations(pads, 2) if overlap(*pair)]
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_practice_leaves_the_board_on_the_screen(browser, language: str, size: tuple[int, int]) -> None:
+    with phone(browser, *size) as context:
+        feed = feed_of(context, "Overcooked", language)
+        feed.send(welcome("seat", "ticks", "lesson", game="Overcooked", talks=True))
+        steps = ["take", "pot", "put_down"]
+        feed.send(state("playing", True, True), {"type": "progress", "steps": steps, "done": [], "at": ["c:0.25,1.25"]})
+        feed.page.locator("#skip").wait_for()
+        (board,), (skip,), (goal,), pads = boxes(feed.page, "#board", "#skip", "#goal", "#pad [data-key]")
+        assert board[1] >= goal[3] and board[3] <= size[1], "the whole board is shown"
+        assert board[3] - board[1] >= size[1] / 2, "and large enough"
+        assert not [box for box in (skip, goal, *pads) if overlap(box, board)]
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("size", [*SIZES, (360, 740)])
 def test_start_cards_of_phones_list_no_keys(browser, size: tuple[int, int], language: str) -> None:

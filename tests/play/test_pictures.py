@@ -72,6 +72,22 @@ def test_every_noun_of_an_invented_vocabulary_has_a_strange_sprite_that_no_other
     assert not {SPRITE + look for look in drawn} & set(picture_of(plain(env.game), env.scene(), None))
 
 
+def test_rendered_pictures_of_alien_rush_show_no_plain_names_and_no_plain_sprites() -> None:
+    env = make("AlienRush-v0", scenario="easy", render_mode="ansi")
+    env.reset(seed=0)
+    text = env.render()
+    assert not [name for name in plain(env.game).names() if len(name) > 6 and name in text]
+    scene = env.scene()
+    translated, known = env.game.sheet(scene), plain(env.game).sheet(scene)
+    drawn, undisguised = (
+        {cell.sprite for _, cell in sheet.parts[0].cells if cell.caption} for sheet in (translated, known)
+    )
+    assert drawn and all(sprite.startswith(sprites.STRANGE) for sprite in drawn) and not drawn & undisguised
+    state = env.clone_state().state
+    colours, plain_colours = (game.render(state, 0, "rgb_array") for game in (env.game, plain(env.game)))
+    assert (colours != plain_colours).any()
+
+
 def test_strange_sprites_differ() -> None:
     markups = {svg_strokes(sprites.strange_strokes(number), {}) for number in range(sprites.STRANGE_KINDS)}
     assert len(markups) == sprites.STRANGE_KINDS

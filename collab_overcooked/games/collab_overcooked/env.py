@@ -38,7 +38,7 @@ class CollabOvercooked(CollabOvercookedText):
         ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)", "ingredients"),
         ("hand_over", r"PLACE .*", "counter"),
         ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
-        ("deliver", r"DELIVER .*", "serving"),
+        ("utensil", r"PUT .*", r"(pot|oven|chopping_board|blender)\d*"),
     )
     step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     hint_keys = ("placed",)
@@ -64,7 +64,7 @@ class CollabOvercooked(CollabOvercookedText):
             "collect": collects,
             "hand_over": collects and not delivers,
             "receive": delivers and not collects,
-            "deliver": delivers,
+            "utensil": delivers,
         }
         return tuple(step for step in self.lesson if possible[step[0]])
 

@@ -45,9 +45,7 @@ class CuisineWorld(CuisineText, CuisineScene):
     lesson = (
         ("ingredient", r"GET get \w+ \w+", r"storage\d+"),
         ("fill", r"PUT put (?!servingtable).*", TOOL),
-        ("start", r"ACTIVATE .*", TOOL),
-        ("product", r"GET get \w+", TOOL),
-        ("dish_up", r"PUT put servingtable\d*", r"servingtable\d+"),
+        ("start", r"(team: )?ACTIVATE .*", TOOL),
     )
     observe_kernels, reset_kernels = (observe_batch,), (reset_batch,)
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")

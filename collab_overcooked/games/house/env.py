@@ -83,7 +83,7 @@ class Transport(House):
     id = "Transport-v0"
     config_class = TransportConfig
     lesson = (
-        ("look_around", "explored .*", "floor|floor_dark"),
+        ("look_around", "explored .*", ""),
         ("pick_up", "grasped .*", "item"),
         ("bring", "delivered .*", "goal_flag"),
     )

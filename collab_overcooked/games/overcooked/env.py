@@ -19,11 +19,12 @@ from collab_overcooked.render.model import Sheet
 
 from .engine.compile import compile_layouts
 from .engine.config import OvercookedConfig
-from .engine.constants import HORIZON, WAIT, Action, Clock, Event, Path, Reason, Thing
+from .engine.constants import HORIZON, LETTERS, WAIT, Action, Clock, Event, Kind, Path, Reason, Thing
 from .engine.generate import generate, read_wishes
 from .engine.observation_layout import check_view
 from .engine.observe import mask_primitive
 from .engine.rules import is_ready
+from .engine.solvability import FLOOR
 from .engine.spec import Layout, load_kitchen
 from .engine.state import Out, State
 from .engine.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
@@ -73,11 +74,9 @@ class Overcooked(OvercookedManual):
     event_codes, events_are_bits = Event, True
     max_cycles = HORIZON
     lesson = (
-        ("take", r"\S+ take onion", "yellow_onion"),
-        ("pot", r"\S+ put onion in pot", "pot"),
-        ("dish", r"\S+ take dish", "dishes"),
-        ("soup", r"\S+ take soup", "pot"),
-        ("serve", r"\S+ deliver soup", "serving"),
+        ("take", r"\S+ take (onion|tomato)", "crate"),
+        ("pot", r"\S+ put (onion|tomato) in pot", "pot"),
+        ("put_down", r"\S+ put \w+ down", "counter"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -101,6 +100,12 @@ class Overcooked(OvercookedManual):
         height, width = self.compiled.tables.terrain.shape[1:]
         self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
         self._set_spaces(self.compiled.space)
+
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
+        starts = self.compiled.tables.starts[:, seat].tolist()
+        names = [name for k, (x, y) in enumerate(starts) for name in self.within_reach(k, (x, y), FLOOR)]
+        has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)
+        return tuple(step for step in self.lesson if has_pot or step[0] != "pot")
 
     def reset_forms(self) -> dict[str, Form]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}

@@ -80,8 +80,8 @@ class CollabEscape(RoomGame):
     goal = Goal.ESCAPE
     things = ("killer", "generator")
     lesson = (
+        ("walk", "moved .*", "room"),
         ("repair", "fixed .*", "generator"),
         ("complete", "(team: )?fixed .* completed", "generator"),
-        ("escape", "(team: )?moved .* escaped", "exit"),
     )
     config_class = EscapeConfig

@@ -75,9 +75,9 @@ class KitchenRush(RushText, RushScene):
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn
     lesson: tuple[tuple[str, str, str], ...] = (
-        ("ingredients", "TAKE_INGREDIENTS .* advanced.*", "pantry"),
-        ("cook", "COOK_MEAL .* advanced.*", "stove"),
-        ("spices", "TAKE_SPICES .* advanced.*", "spicebag"),
+        ("ingredients", "TAKE_INGREDIENTS .* advanced.*", r"pantry\d*"),
+        ("cook", "COOK_MEAL .* advanced.*", r"stove\d*"),
+        ("spices", "TAKE_SPICES .* advanced.*", r"spicebag\d*"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:

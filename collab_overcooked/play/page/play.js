@@ -90,7 +90,7 @@ picture.room = () => {
     : low
       ? innerHeight - top - 6
       : Math.min(innerHeight * 0.6, me?.keys.length ? innerHeight - top - $("pad").offsetHeight - 30 : Infinity);
-  return { width: $("frame").clientWidth - 1, height: Math.max(170, height), low };
+  return { width: $("frame").clientWidth - 1, height: Math.max(low ? 120 : 170, height), low };
 };
 const talk = new Talk({ picture, say: (name, values) => say(name, values), nameOf, own: () => me?.seat });
 picture.ordered = () => sound("order");
@@ -800,19 +800,19 @@ function actionsAt(cell) {
 }
 function markCells() {
   picture.mark("can", (cell) => actionsAt(cell).length > 0 || (turns() && Boolean(route(cell)?.length)));
-  const at = lesson.at.filter((key) => picture.cells.has(key)),
-    near = at.filter((key) => actionsAt(picture.values.get(key)).length);
-  picture.mark("aim", (_cell, key) => (near.length ? near : at).includes(key));
+  // before the game all places of the next step are marked, then those where this seat can do something now
+  const usable = (cell) => phase !== "playing" || actionsAt(cell).length > 0 || Boolean(route(cell, true)?.length);
+  picture.mark("aim", (cell, key) => lesson.at.includes(key) && usable(cell));
 }
 
-// The keys that walk to a cell; a station is used from beside it.
-function route(cell) {
+// The keys that walk to a cell; a station is used from beside it. Teammates block the way unless they may step aside.
+function route(cell, aside = false) {
   const own = picture.values.get(`a:${me.seat}`),
     keys = me.keys.length ? me.keys : Object.keys(me.moves);
   if (!cell || !own || !keys.length) return null;
   const taken = new Set(
     [...picture.values]
-      .filter(([key]) => key.startsWith("a:") && key !== `a:${me.seat}`)
+      .filter(([key]) => !aside && key.startsWith("a:") && key !== `a:${me.seat}`)
       .map(([, cook]) => `${cook.x},${cook.y}`),
   );
   const queue = [[own.x, own.y, []]],
@@ -838,7 +838,8 @@ function route(cell) {
 }
 // In real time a click walks on with every frame, until a key is pressed or the place is reached and used.
 let goal = null,
-  going = null;
+  going = null,
+  whyTimer = 0;
 function walk() {
   if (!goal || phase !== "playing") return;
   const path = route(picture.cellAt(goal.x, goal.y));
@@ -883,8 +884,13 @@ function refuse(cell, x, y) {
     ];
   $("why").textContent =
     !question || $("send").disabled ? $("status").textContent : reasons.slice(0, 2).join(" ") || words.nothing_here;
+  showWhy(x, y);
+}
+function showWhy(x, y) {
   show("why", true);
   placeAt("why", x, y);
+  clearTimeout(whyTimer);
+  whyTimer = setTimeout(() => show("why", false), 4000); // it covers the board
 }
 function openPick(cell, actions, x, y) {
   const asks = askedIn(actions[0]) ? [make("p", say("ask", { name: teammate(), action: "" }))] : [];
@@ -907,8 +913,7 @@ function tap(cell, x, y) {
     goal = { x: cell.x, y: cell.y };
     if (!route(cell)) {
       $("why").textContent = words.no_way;
-      show("why", true);
-      placeAt("why", x, y);
+      showWhy(x, y);
     }
     walk();
     return;

@@ -37,9 +37,7 @@ class OvercookedV2(OvercookedV2Text):
     lesson = (
         ("take", r"\S+ take ingredient", "crate"),
         ("pot", r"\S+ put ingredient in pot", "pot"),
-        ("dish", r"\S+ take plate", "dishes"),
-        ("soup", r"\S+ take soup", "pot"),
-        ("serve", r"\S+ deliver soup", "serving"),
+        ("put_down", r"\S+ put down", "counter"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:

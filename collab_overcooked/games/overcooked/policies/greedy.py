@@ -93,8 +93,7 @@ class GreedyPolicy(Silent):
             find_barred(kitchen, env.players, ways, moves, team.barred)
         self._is_new = False
         team.turn[0], team.relief[0] = self._traffic.turn, self._halt.watch(state)
-        believed = env._replace(players=self._teammates.relied_on(env.players))
-        assign(kitchen, believed, team, ways, jobs, moves, self._actions)
+        assign(kitchen, self._teammates.relied_on(env), team, ways, jobs, moves, self._actions)
         self._traffic.watch(jobs.goals, moves.order, env.players, kitchen.stations, self._actions)
         if self._has_directives:  # directives find their ways around others
             return self._directive(seen, state)

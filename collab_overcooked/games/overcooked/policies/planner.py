@@ -196,36 +196,38 @@ def act_on_errands(kitchens, state, goals, team, ways, moves, actions):
     """
     for c in range(actions.shape[0]):
         env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
-        locate(kitchen, env.players, ways)
+        find_ways(kitchen, env, team.trust, ways, goals[c])
         team.turn[0] = 0
         for i in range(actions.shape[1]):
             s = goals[c, i, Goal.STATION]
             actions[c, i] = STAY
             if goals[c, i, Goal.BLOCKED] > 0 and c % 2 == 1:
                 team.turn[0] = 1
-            if s == NOTHING:
-                send(ways, goals[c], i, NOTHING, 0)
-                continue
-            find_way(kitchen, env.cells, team.trust, ways, s)
-            send(ways, goals[c], i, s, env.players[i, Player.HAND] + 1)
-            if can_act(kitchen, env, i, s):
+            send(ways, goals[c], i, s, env.players[i, Player.HAND] + 1 if s != NOTHING else 0)
+            if s != NOTHING and can_act(kitchen, env, i, s):
                 actions[c, i] = INTERACT
         move_together(kitchen, env, team, ways, goals[c], moves, actions[c])
 
 
 @kernel
-def find_way(kitchen, cells, trust, ways, s):
-    """Find the ways to one station, with gates as they are and with all of them open.
+def find_ways(kitchen, env, trust, ways, goals):
+    """Find the ways to the goals of all players, with gates as they are and with all of them open.
 
-    Mutates: ways.fields, ways.opened.
+    Mutates: ways.here, ways.passable, ways.fields, ways.opened.
     """
-    closed, passable = shut(kitchen, cells, trust, ways), ways.passable
-    fill_field(kitchen.stands[s], kitchen.neighbours, passable, ways.fields[s], ways.queue)
-    if closed:
-        passable[:] = 1
-        fill_field(kitchen.stands[s], kitchen.neighbours, passable, ways.opened[s], ways.queue)
-    else:
-        copy_numbers(ways.fields[s], ways.opened[s])
+    locate(kitchen, env.players, ways)
+    closed, passable, neighbours = shut(kitchen, env.cells, trust, ways), ways.passable, kitchen.neighbours
+    for i in range(goals.shape[0]):
+        s = goals[i, Goal.STATION]
+        if s != NOTHING:
+            fill_field(kitchen.stands[s], neighbours, passable, ways.fields[s], ways.queue)
+    passable[:] = 1
+    for i in range(goals.shape[0]):
+        s = goals[i, Goal.STATION]
+        if s != NOTHING and closed:
+            fill_field(kitchen.stands[s], neighbours, passable, ways.opened[s], ways.queue)
+        elif s != NOTHING:
+            copy_numbers(ways.fields[s], ways.opened[s])
 
 
 @kernel

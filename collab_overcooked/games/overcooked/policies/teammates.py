@@ -9,6 +9,7 @@ import numpy as np
 from collab_overcooked.kernels.grid import OFFSETS
 
 from ..engine.constants import NOTHING, Action, Clock, Item, Player, Terrain
+from ..engine.state import State
 from .joint_moves import PASSING
 from .kitchen import Array, Goal, Station, TeamView, Trust, faces
 
@@ -80,12 +81,14 @@ class TeammateModel:
         elif self._laid.pop(s, self._seat) == i != self._seat:
             self._team.claimed[s] = CLAIM
 
-    def relied_on(self, players: Array) -> Array:
-        """Return the players, without the things held by unreliable strangers."""
-        seen = players.copy()
+    def relied_on(self, env: State) -> State:
+        """Return the environment, without the things held by unreliable strangers."""
         useless = self._strangers[self._useless[self._strangers] >= RELIED]
-        seen[useless, Player.HAND :] = Item.NONE
-        return seen
+        if not len(useless):
+            return env
+        players = env.players.copy()
+        players[useless, Player.HAND :] = Item.NONE
+        return env._replace(players=players)
 
     def yields(self, players: Array, acts: bool) -> bool:
         """Return whether the player steps aside now."""

@@ -137,9 +137,9 @@ KEYED = ("overcooked", "overcooked-v2")  # games in real time, which two people 
 MIDDLE = 2  # turns before the picture in the middle of a game
 # Of each game: what is played, and what its page says at the end to who has scored.
 ROUNDS = {
-    "overcooked": ("overcooked --layouts cramped_room --max-cycles 250 --tick 0.1", r"[1-9]\d* served"),
+    "overcooked": ("overcooked --layouts cramped_room --max-cycles 150 --tick 0.3", r"[1-9]\d* served"),
     "overcooked-v2": (
-        "overcooked-v2 --layouts cramped_room --set random_start=false --max-cycles 250 --tick 0.1",
+        "overcooked-v2 --layouts cramped_room --set random_start=false --max-cycles 150 --tick 0.3",
         r"[1-9]\d* served",
     ),
     "collab-overcooked": ("collab-overcooked --tasks boiled_egg", r"Delivered: 1"),

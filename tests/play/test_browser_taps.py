@@ -143,8 +143,14 @@ def test_practice_marks_the_place_of_the_next_step_until_it_is_done(browser, how
             box = page.locator("#board").bounding_box()
             at = box["x"] + box["width"] / 2, box["y"] + 10
             (page.mouse.click if how == "mouse" else page.touchscreen.tap)(*at)
+        expect(page.locator("#send")).to_be_disabled()
         assert [message["plan"] for message in feed.sent if message["type"] == "act"] == ["go(crate)"]
         feed.send(steps | {"done": ["take"], "at": ["c:2,0"]})
+        expect(marked).to_have_attribute("data-at", "c:2,0")
+        later = question("act", 0, None) | {"waits": [], "inbox": [], "requests": {}, "turn": 2}
+        feed.send(later | {"legal": ["noop"], "actions": ["noop"]})
+        expect(marked).to_have_count(0)  # nothing can be done there now
+        feed.send(later | {"turn": 3, "legal": ["go(wall)"], "actions": ["go(wall)"]})
         expect(marked).to_have_attribute("data-at", "c:2,0")
         page.click("#skip")
         expect(marked).to_have_count(0)

@@ -800,8 +800,9 @@ function actionsAt(cell) {
 }
 function markCells() {
   picture.mark("can", (cell) => actionsAt(cell).length > 0 || (turns() && Boolean(route(cell)?.length)));
-  // before the game all places of the next step are marked, then those where this seat can do something now
-  const usable = (cell) => phase !== "playing" || actionsAt(cell).length > 0 || Boolean(route(cell, true)?.length);
+  // all places of the next step until this seat is to act, then those where it can do something
+  const idle = phase !== "playing" || (turns() && (!question || $("send").disabled));
+  const usable = (cell) => idle || actionsAt(cell).length > 0 || Boolean(route(cell, true)?.length);
   picture.mark("aim", (cell, key) => lesson.at.includes(key) && usable(cell));
 }
 

@@ -120,7 +120,8 @@ def take_turns(page: Page, how: str) -> Iterator[None]:
         texts = offers.evaluate_all("buttons => buttons.slice(0, 9).map(button => button.dataset.action)")
         best = min(range(len(texts)), key=lambda k: chosen[texts[k]], default=None)
         chosen.update(texts[best : best + 1] if best is not None else ())
-        target = page.locator("#send") if best is None else offers.nth(best)
+        idle = page.locator("#send, #wait-go").filter(visible=True).first
+        target = idle if best is None else offers.nth(best)
         if how == "keyboard" and best is not None:
             page.keyboard.press(f"{page.locator(ACTIONS).evaluate_all(PLACE, texts[best]) + 1}")
         elif how == "keyboard":

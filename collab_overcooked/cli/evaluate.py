@@ -239,7 +239,8 @@ def show_dry_run(plans: Iterable[tuple[MatchPlan, Path]], llm_options: LlmOption
     if not speaking:
         refuse_llm_options(llm_options)
     pending = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
-    budget, total = parse_budget(llm_options.budget), parse_budget(llm_options.budget_total)
+    budget = parse_budget(llm_options.budget)
+    total = parse_budget(llm_options.budget_total, "budget-total")
     dry_run_card(pending, parse_prices(llm_options.price), budget, total).show(OUT)
 
 

@@ -90,12 +90,13 @@ class SB3Policy(CustomNetwork):
         ]
         if len(fitting) == 1:
             return fitting[0]
-        why = "none has" if not fitting else "several have"
-        names = ", ".join(" ".join(f"{name}={value}" for name, value in options.items()) for options in fitting)
+        choices = [
+            ",".join(f"{name}={value}" for name, value in options.items() if value is not None) for options in fitting
+        ]
+        why = f"{', '.join(choices)} all have its space" if choices else f"none has its space of shape {space.shape}"
         raise ValueError(
-            f"its observation is unknown: of {game.id}'s observations {why} the model's space {space}"
-            f"{f' ({names})' if names else ''}; declare it, as in sb3:model.zip,obs=NAME, or save the model by "
-            "export_policy"
+            f"it is not clear which observation of {game.id} it was trained on, as {why}; name it, as in "
+            f"sb3:model.zip,{choices[0] if choices else 'obs=NAME'}, or save the model by export_policy"
         )
 
     def initial_state(self, rows: int) -> Array:
@@ -332,7 +333,14 @@ def torch_from_text(text: str) -> TorchPolicy:
 
 def _arguments(kind: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(kind).parameters
-    return {name: meta[name] for name in ("observation_shape", "n_actions") if name in parameters and name in meta}
+    names = [name for name in ("observation_shape", "n_actions") if name in parameters]
+    unknown = [name for name in names if name not in meta and parameters[name].default is inspect.Parameter.empty]
+    if unknown:
+        raise ValueError(
+            f"{kind.__name__} takes {' and '.join(unknown)}, which the file does not hold; write it by "
+            "export_policy(network, FILE, env)"
+        )
+    return {name: meta[name] for name in names if name in meta}
 
 
 def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | None]:

@@ -19,7 +19,7 @@ from collab_overcooked.policies.batched import ROWS, plays_in_batches
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
 from collab_overcooked.runner.match import Match, MatchPlan, clear_env_cache
-from collab_overcooked.runner.records import RECORDS, key_of
+from collab_overcooked.runner.records import key_of
 from collab_overcooked.runner.run import Run, resumable
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -205,7 +205,8 @@ def play(
     bundles: dict[tuple[str, frozenset[str]], list[Bundle]] = {}
     failed: dict[int, Exception] = {}  # why a run is not whole
     clear_env_cache()
-    hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, f"**/{RECORDS}")
+    # finished episodes, or the exchanges of unfinished ones
+    hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, "**/*.jsonl")
     with hint, ExitStack() as opened:
         for number, (plan, path) in enumerate(plans):
             run: Run[Record] = Run(path, {**plan.config(), **(facts or {})}, note)

@@ -89,7 +89,7 @@ def resumable(folder: Path, kept: str) -> Iterator[None]:
 
 def add_hint(interrupt: KeyboardInterrupt, folder: Path, kept: str) -> None:
     """Add a note to an interrupt: whether the same command resumes a folder; see ``resumable``."""
-    if any(folder.glob(kept)):
+    if any(path.stat().st_size for path in folder.glob(kept)):
         interrupt.add_note(f"the same command resumes {folder}")
     else:
         interrupt.add_note(f"{folder} holds nothing to resume from; the same command starts again")

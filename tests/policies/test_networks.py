@@ -94,17 +94,14 @@ def test_a_file_declares_the_observation_of_its_classes(tmp_path):
 
 def test_a_model_plays_as_it_would_predict_whatever_is_shown(ppo, tmp_path):
     """Three formats of one model choose the same actions as the model itself, on another observation."""
+    ppo.save(tmp_path / "plain.zip")  # before the export, which adds a description to the model
     export_policy(ppo, tmp_path / "a.npz")
     export_policy(ppo, tmp_path / "a.zip")
-    ppo.save(tmp_path / "plain.zip")  # without a description: its space is enough
-    files = [
-        "ppo:{}/a.npz,greedy",
-        "sb3:{}/a.zip,greedy",
-        "sb3:{}/plain.zip,greedy",
-        "sb3:{}/plain.zip,greedy,obs=features",
-    ]
+    files = ["ppo:{}/a.npz,greedy", "sb3:{}/a.zip,greedy", "sb3:{}/plain.zip,greedy,obs=features"]
     records = [play(file.format(tmp_path), obs="lossless") for file in files]
     assert all(actions(record) == actions(records[0]) for record in records)
+    with pytest.raises(ValueError, match=r"obs=features, obs=features_counters all have its space.*zip,obs=features,"):
+        play(f"sb3:{tmp_path}/plain.zip,greedy")
     env = registry.make("Overcooked-v0", **ROOM, obs="features")
     observations, _ = env.reset(seed=records[0].seed)
     for chosen in actions(records[0]):
@@ -413,6 +410,14 @@ def test_specs_and_exports_that_cannot_be(ppo, net_file, tmp_path):
         make_policy(f"torch:{net_file}:Nt@w.pt")
     with pytest.raises(ValueError, match=r"none\.zip: cannot be read"):
         make_policy(f"sb3:{tmp_path}/none.zip")
+    (tmp_path / "sized.py").write_text(
+        "import torch\nclass Net(torch.nn.Linear):\n"
+        "    def __init__(self, observation_shape, n_actions):\n        super().__init__(observation_shape[0], n_actions)\n"
+    )
+    torch = pytest.importorskip("torch")
+    torch.save(torch.nn.Linear(96, 6).state_dict(), tmp_path / "sized.pt")
+    with pytest.raises(ValueError, match=r"Net takes observation_shape and n_actions, .* export_policy\(network"):
+        make_policy(f"torch:{tmp_path}/sized.py:Net@{tmp_path}/sized.pt")
     with pytest.raises(ValueError, match=r"SB3 model is written to \.npz or \.zip"):
         export_policy(ppo, tmp_path / "a.pt")
     with pytest.raises(ValueError, match="name the environment that the network was trained on"):

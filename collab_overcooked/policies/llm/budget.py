@@ -46,15 +46,15 @@ class Budget:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-def parse_budget(text: str) -> Budget:
-    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``, in any order."""
+def parse_budget(text: str, option: str = "budget") -> Budget:
+    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``; errors name the option."""
     known = [entry.name for entry in fields(Budget)]
     limits: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(","))):
         name, _, number = part.partition("=")
         if name not in known:
-            raise ValueError(f"budget: {near_matches('limit', name, known)}")
-        limits[name] = _number(f"budget: {name}", number)
+            raise ValueError(f"{option}: {near_matches('limit', name, known)}")
+        limits[name] = _number(f"{option}: {name}", number)
     return Budget(**limits)
 
 

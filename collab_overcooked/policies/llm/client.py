@@ -271,7 +271,7 @@ def connect(
         raise ValueError(f"give only one of {', '.join(chosen)}")
     limits, prices = parse_budget(budget), parse_prices(price)
     facts = {"budget": limits.to_dict(), "prices": {model: vars(price) for model, price in prices.items()}}
-    client = Client(budget=limits, total=parse_budget(budget_total), prices=prices, facts=facts)
+    client = Client(budget=limits, total=parse_budget(budget_total, "budget-total"), prices=prices, facts=facts)
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")

@@ -17,6 +17,8 @@ def test_budgets_are_read():
 def test_bad_budgets_are_refused(text):
     with pytest.raises(ValueError, match="budget"):
         parse_budget(text)
+    with pytest.raises(ValueError, match="budget-total: "):
+        parse_budget(text, "budget-total")
 
 
 def test_prices_are_read():

@@ -97,3 +97,9 @@ def test_the_same_command_resumes_after_an_interrupt(command, tmp_path, monkeypa
     message = "960 of 1,600 steps are there, continuing" if command == "train" else "continuing, 3 "
     assert message in " ".join(again.stderr.split())
     assert result(command, tmp_path / "cut") == result(command, tmp_path / "whole")
+
+
+def test_an_interrupt_tells_that_exchanges_of_unfinished_episodes_are_resumed(tmp_path, monkeypatch):
+    (tmp_path / "exchanges.jsonl").write_text("{}\n")
+    cut = interrupted(COMMANDS["evaluate"], tmp_path, 0, monkeypatch)
+    assert cut.stderr.splitlines()[-1] == f"stopped; the same command resumes {tmp_path}"

@@ -12,6 +12,7 @@ import pytest
 from cli_runner import CliRunner
 from covers import first
 from msgspec import structs
+from rich.console import Console
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
@@ -74,6 +75,14 @@ def test_who_cannot_play_is_listed_with_the_reason(comparison_plan: plans.Compar
     teams = {entry.team for entry in comparison_plan.entries if entry.game == "rush"}
     assert ("selfish", "greedy") in teams and ("greedy", "selfish") in teams
     assert not any("noisy:0.1" in team for team in teams)
+
+
+def test_the_terminal_names_who_plays_nothing(comparison: boards.Comparison) -> None:
+    console = Console(record=True, width=200)
+    page.show(console, comparison)
+    text = console.export_text()
+    assert "Not played by noisy:0.1; the report says why" in text
+    assert "Not played by selfish; the report says why" in text
 
 
 def test_trained_policies_play_what_they_were_trained_on() -> None:

@@ -412,7 +412,8 @@ def test_specs_and_exports_that_cannot_be(ppo, net_file, tmp_path):
         make_policy(f"sb3:{tmp_path}/none.zip")
     (tmp_path / "sized.py").write_text(
         "import torch\nclass Net(torch.nn.Linear):\n"
-        "    def __init__(self, observation_shape, n_actions):\n        super().__init__(observation_shape[0], n_actions)\n"
+        "    def __init__(self, observation_shape, n_actions):\n"
+        "        super().__init__(observation_shape[0], n_actions)\n"
     )
     torch = pytest.importorskip("torch")
     torch.save(torch.nn.Linear(96, 6).state_dict(), tmp_path / "sized.pt")

@@ -42,11 +42,15 @@ def write(comparison: Comparison, out: Path) -> Path:
 
 
 def show(console: Console, comparison: Comparison) -> None:
-    """Print the verdict, the leaderboards and the decision times."""
+    """Print the verdict, the leaderboards, who is on none, and the decision times."""
     console.print(terminal_text(comparison.verdict(), "bold"))
     for board in comparison.leaderboards:
         console.print(terminal_text(board.title, "bold"))
         board.ranking().show(console)
+        absent = board.absent()
+        names = [str(policy) for policy, part, _ in absent.rows if part == "everything"] if absent else []
+        if names:
+            console.print(terminal_text(f"Not played by {', '.join(names)}; the report says why"))
     comparison.times().show(console)
     if comparison.costs is not None:
         comparison.costs.show(console)

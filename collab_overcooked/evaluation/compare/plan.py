@@ -178,9 +178,9 @@ def make_plan(
     """
     chosen = tuple(registry.first_suites()) if games is None else list_of_names(games)
     specs = default_policies() if policies is None else list_of_names(policies)
+    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {})
     known = {setting.name: None for game in chosen for setting in registry.load_suite(game).benchmark(budget).settings}
-    names = _with_commas(list_of_names(only), list(known))
-    plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {}, names)
+    plan = structs.replace(plan, only=_with_commas(list_of_names(only), list(known)))
     players = {spec: (make or make_policy)(spec) for spec in specs}
     entries: list[Entry] = []
     skipped: list[Skipped] = []

@@ -5,12 +5,13 @@
     python .ci/release.py --here --only stats          # the same commands with the package that is installed
 
 Each extra gets an environment of its own, so that a dependency that is declared nowhere is found. Lines of
-``--out``/results.jsonl say what passed; what passed is not tried again.
+``--out``/results.jsonl say what passed with this wheel; what passed is not tried again.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -21,9 +22,9 @@ from pathlib import Path
 from threading import Thread
 
 ROOT = Path(__file__).resolve().parent.parent
-PLAYED = ["evaluate", "overcooked", "--layouts", "cramped_room", "--team", "all=random", "--episodes", "3"]
-PLAYED += ["--set", "max_cycles=20", "--no-report", "--out", "runs/random"]
-GREEDY = [*PLAYED[:4], "--team", "all=greedy", *PLAYED[6:-1], "runs/greedy"]
+GAMES = "evaluate overcooked --layouts cramped_room --episodes 3 --set max_cycles=20 --no-report".split()
+PLAYED = [*GAMES, "--team", "all=random", "--out", "runs/random"]
+GREEDY = [*GAMES, "--team", "all=greedy", "--out", "runs/greedy"]
 LITTLE = ["environments=16", "rollout=20", "batch_size=128", "epochs=1", "trunk=[8]", "heads=[8]"]
 CAPTURE = ["evaluate", "collab-capture", "--episodes", "1", "--no-report", "--workers", "1", "--base-url", "MODEL"]
 PAGE = """
@@ -97,6 +98,8 @@ def build(python: Path, folder: Path) -> Path:
     """Build sdist and wheel, and return the wheel."""
     call(python, "-m", "pip", "install", "--quiet", "--target", str(folder / "backend"), "hatchling>=1.27")
     backend = f"import sys; sys.path.insert(0, {str(folder / 'backend')!r}); import hatchling.build as backend; "
+    for older in folder.glob("*.whl"):
+        older.unlink()
     for kind in ("sdist", "wheel"):
         call(python, "-c", f"{backend}backend.build_{kind}({str(folder)!r})", folder=ROOT)
     return next(folder.glob("*.whl"))
@@ -131,8 +134,9 @@ def main() -> None:
     results = out / "results.jsonl"
     passed = {tuple(json.loads(line)) for line in results.read_text().splitlines()} if results.exists() else set()
     wheel = None if options.here else build(Path(options.python), out)
+    digest = "" if wheel is None else hashlib.sha256(wheel.read_bytes()).hexdigest()
     for name in options.only:
-        if (options.python, name) in passed:
+        if wheel is not None and (options.python, name, digest) in passed:
             continue
         with tempfile.TemporaryDirectory(dir=out) as folder:
             python = Path(options.python)
@@ -142,8 +146,9 @@ def main() -> None:
                 needed = f"{wheel}[{name}]" if name != "core" else str(wheel)
                 call(python, "-m", "pip", "install", "--quiet", "-c", str(ROOT / "constraints.txt"), needed)
             check(python, name, out)
-        with results.open("a") as file:
-            file.write(json.dumps([options.python, name]) + "\n")
+        if wheel is not None:
+            with results.open("a") as file:
+                file.write(json.dumps([options.python, name, digest]) + "\n")
         print(f"{options.python}: {name} passed", flush=True)
 
 

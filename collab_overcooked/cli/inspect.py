@@ -43,27 +43,26 @@ def list_names(
         "teachers": list_teachers,
         "metrics": list_metrics,
     }
-    parts: dict[str, dict[str, Listing]] = {}
+    of_suites: dict[str, dict[str, Listing]] = {}
     for name in list(registry.suites()) if suite is None else [suite]:
         for plural, listing in registry.load_suite(name).listed.items():
-            parts.setdefault(plural, {})[name] = listing
+            of_suites.setdefault(plural, {})[name] = listing
+    known = list(dict.fromkeys([*listings, *of_suites]))
     if what is None:
-        OUT.print("\n".join(dict.fromkeys([*listings, *parts])))
+        OUT.print("\n".join(known))
         return
-    if what not in listings | parts:
-        raise ValueError(near_matches("listing", what, dict.fromkeys([*listings, *parts])))
-    suites: dict[tuple[tuple[str, str], ...], list[str]] = {}  # by their rows, which suites may share
+    if what not in known:
+        raise ValueError(near_matches("listing", what, known))
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}  # suites by their rows, which several may share
     options = read_settings(settings)
-    for name, listing in parts.get(what, {}).items():
-        lines = tuple((one, listing.summary(one, options)) for one in listing.names(options))
-        suites.setdefault(lines, []).append(name)
-    groups = suites if what in parts else {tuple(listings[what]()): [""]}
-    for number, (rows, names) in enumerate(groups.items()):
+    for name, listing in of_suites.get(what, {}).items():
+        rows = tuple((one, listing.summary(one, options)) for one in listing.names(options))
+        groups.setdefault(rows, []).append(name)
+    for rows, suites in (groups or {tuple(listings[what]()): []}).items():
         if len(groups) > 1:
-            OUT.print(f"{chr(10) if number else ''}{', '.join(names)}:")
+            OUT.print(f"{', '.join(suites)}:")
         width = max(len(name) for name, _ in rows)
-        for name, summary in rows:
-            OUT.print(f"{name:<{width}}  {summary}".rstrip())
+        OUT.print("\n".join(f"{name:<{width}}  {summary}".rstrip() for name, summary in rows))
 
 
 def list_policies() -> list[tuple[str, str]]:

@@ -53,7 +53,7 @@ def test_the_last_sentence_says_how_an_episode_of_every_game_ended(game: str) ->
         assert {view.event_label(event.label) for event in events} <= set(view.action_labels.values())
     if game == "AlienRush-v0":
         assert any("Cheeseburger" in signature for signature in signatures)
-        assert "Cheeseburger" not in str(endings), "it is in the words of the other world"
+        assert "Cheeseburger" not in str(endings), "it is named as in the other world"
 
 
 def test_the_best_of_the_same_people_is_kept_over_rematches(make_session) -> None:

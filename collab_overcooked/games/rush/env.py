@@ -168,5 +168,5 @@ class AlienRush(KitchenRush):
 
     id = "AlienRush-v0"
     language = "alien"
-    # Texts that name no place, as those of Kitchen Rush would translate the alien words
+    # Texts that name no place, as those of Kitchen Rush would translate the alien names
     lesson = tuple((STRANGE + name, event, place) for name, event, place in KitchenRush.lesson)

@@ -301,7 +301,8 @@ def train(
 
     Beside partners also ``curves.csv`` and ``curves.svg``, returns by their family; with ``kept_policies`` the folder
     ``policies/``. A training that is there is continued from its checkpoint, to the same result as without the
-    interruption. With more steps than it was begun with it is extended: schedules then go by the new number of steps.
+    interruption, but for programs as partners, which begin anew. With more steps than it was begun with it is extended:
+    schedules then go by the new number of steps.
 
     Args:
         settings: What to train.

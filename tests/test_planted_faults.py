@@ -12,6 +12,7 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.testing import ConformanceError, check_game
 
 
@@ -77,18 +78,19 @@ def mask_by_wreck(tables, state, out):
 
 
 class MasksByTheWreck(beacon.Beacon):
-    observe_kernels = (*beacon.Beacon.observe_kernels, mask_by_wreck)
+    def observe_calls(self, state, out):
+        return *super().observe_calls(state, out), (mask_by_wreck, (self.compiled.tables, state, out))
 
 
 @beacon.kernel
-def observe_wreck(tables, state, out):
+def observe_wreck(tables, env, out):
     """The diver sees the wreck. Mutates: out."""
-    for b in range(state.bay.shape[0]):
-        out.observations[b, 1, 3] = state.bay[b, Bay.WRECK]
+    beacon.observe_env(tables, env, out)
+    out.observations[1, 3] = env.bay[Bay.WRECK]
 
 
 class ObservesTheWreck(beacon.Beacon):
-    observe_kernels = (*beacon.Beacon.observe_kernels, observe_wreck)
+    course = Course(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
 
 
 class DeclaresNoBelief(beacon.Beacon):
@@ -234,31 +236,36 @@ def helper(x):
 
 
 @relay.kernel
-def misspelt(tables, state, out):
-    """Mutates: state."""
-    for b in range(state.room.shape[0]):
-        state.room[b, relay.Room.SERVD] = 1
+def misspelt(tables, env, out):
+    """Mutates: env."""
+    env.room[relay.Room.SERVD] = 1
 
 
 @relay.kernel
-def replaced(tables, state, out):
-    """Mutates: state."""
-    state.room = 1
+def replaced(tables, env, out):
+    """Mutates: env."""
+    env.room = 1
 
 
 @relay.kernel
-def undecorated(tables, state, out):
-    """Mutates: state."""
-    state.room[0, 0] = helper(1)
+def undecorated(tables, env, out):
+    """Mutates: env."""
+    env.room[0] = helper(1)
 
 
 @relay.kernel
-def two_types(tables, state, out):
-    """Mutates: state."""
+def two_types(tables, env, out):
+    """Mutates: env."""
     x = 1
-    if state.room[0, 0] > 3:
+    if env.room[0] > 3:
         x = (1, 2)
-    state.room[0, 0] = x
+    env.room[0] = x
+
+
+@relay.kernel
+def array_arithmetic(tables, env, out):
+    """Mutates: out."""
+    out.rewards[:] += 1
 
 
 @pytest.mark.parametrize(
@@ -266,17 +273,18 @@ def two_types(tables, state, out):
     [
         (
             misspelt,
-            r"misspelt does not compile, test_planted_faults.py:\d+, `state.room\[b, relay.Room.SERVD\] = 1`: .*SERVD",
+            r"misspelt does not compile, test_planted_faults.py:\d+, `env.room\[relay.Room.SERVD\] = 1`: .*SERVD",
         ),
         (replaced, r"a kernel does not compile: .*\.room = .*; write arrays by index"),
         (undecorated, r"undecorated does not compile, .*'helper'.*; decorate functions that kernels call with @kernel"),
         (two_types, r"two_types does not compile, .*'x.*; give a variable one type"),
+        (array_arithmetic, r"a kernel does not compile: .*; arithmetic on whole arrays allocates"),
     ],
 )
 def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel, sentence):
     module = types.ModuleType("planted")
-    kernels = (*relay.Relay.observe_kernels, kernel)
-    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "observe_kernels": kernels})
+    course = Course(relay.is_over, relay.step_env, relay.reset_env, kernel, why_refused=relay.why_refused)
+    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "course": course})
     monkeypatch.setitem(sys.modules, "planted", module)
     record = registry.GameRecord("Planted-v0", "planted:game", "A broken game.")
     monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])

@@ -19,7 +19,9 @@ from collab_overcooked.io.config import Config
 from collab_overcooked.io.schema import Form, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Card, PanelColumn, Sheet, Text, TextLine
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
@@ -57,9 +59,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
-        step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
-        observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
-        reset_kernels: Called with tables, state, out, which and ``_reset_numbers``; they start cleared episodes.
+        course: Kernels that advance, start and show a batch.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.
@@ -82,9 +82,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     array_classes: tuple[type[StateT], type[CompiledOutT]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
-    step_kernels: tuple[Any, ...]
-    observe_kernels: tuple[Any, ...]
-    reset_kernels: tuple[Any, ...] = ()
+    course: Course
     texts: tuple[str, ...]
     things: tuple[str, ...] = ()
     rules: str = ""
@@ -133,11 +131,11 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
     def step_calls(self, state: StateT, actions: np.ndarray, out: CompiledOutT) -> tuple[KernelCall, ...]:
         """Return the kernel calls that advance a batch by one timestep, in their order."""
-        return tuple((kernel, (self.compiled.tables, state, actions, out)) for kernel in self.step_kernels)
+        return ((self.course.step, (self.compiled.tables, state, actions, out)),)
 
     def observe_calls(self, state: StateT, out: CompiledOutT) -> tuple[KernelCall, ...]:
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
-        return tuple((kernel, (self.compiled.tables, state, out)) for kernel in self.observe_kernels)
+        return ((self.course.observe, (self.compiled.tables, state, out)),)
 
     def scene_parts(self) -> Mapping[str, Part]:
         """Declare what scenes say, in its order; every game has ``limit`` and ``chance``."""
@@ -154,10 +152,6 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     def _choose(self, state: StateT, which: np.ndarray, options: Mapping[str, Any]) -> None:
         """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
 
-    def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
-        """Return what reset kernels are called with last: a limit, the game's own for 0."""
-        return (limit or self._default_limit(options),)
-
     def _default_limit(self, options: Mapping[str, Any]) -> int:
         return self.max_cycles
 
@@ -167,14 +161,13 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         rows_of = [as_bytes(arrays[name]) for name in self._initial]
         lengths = np.array([row.size for row in self._initial.values()], np.int32)
         clear = bind(clear_rows, out.fresh, np.concatenate([*self._initial.values()]), lengths, rows_of)
-        arguments = self.compiled.tables, state, out, out.fresh, *self._reset_numbers({}, 0)
-        begin = [bind(kernel, *arguments) for kernel in self.reset_kernels]
+        arguments = self.compiled.tables, state, out, out.fresh
+        begin = bind(self.course.reset, *arguments, 0)
 
         def start(options: Mapping[str, Any], limit: int) -> None:
             clear()
             self._choose(state, out.fresh, options)
-            for bound in begin:
-                bound.func(*bound.args[:4], *self._reset_numbers(options, limit))
+            begin.func(*begin.args[:4], limit or self._default_limit(options))
 
         return start
 
@@ -255,7 +248,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
     def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
-        raise NotImplementedError
+        return int(self.course.why_refused(self.compiled.tables, row_at(state, i), seat, action))
 
     def check(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action by ``why_refused``, whatever earlier seats do, with its reason's name as message."""

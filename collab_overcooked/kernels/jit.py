@@ -126,7 +126,8 @@ event.register("numba:compile", _Notice())
 def _count_kernels(folder: Path) -> int:
     nodes = (node for tree in _kernel_sources(folder).values() for node in ast.walk(tree))
     decorated = (node for node in nodes if isinstance(node, ast.FunctionDef) and node.decorator_list)
-    return sum(any(getattr(by, "id", "") == "kernel" for by in node.decorator_list) for node in decorated)
+    loops = 3 if folder != PACKAGE else 0  # of a game's course
+    return loops + sum(any(getattr(by, "id", "") == "kernel" for by in node.decorator_list) for node in decorated)
 
 
 def compile_seconds() -> float:
@@ -242,16 +243,19 @@ class KernelCache(_Cache):
 
     Args:
         function: The kernel as a Python function.
-        inner: Whether this caches the versions called by other kernels.
+        *inner: Functions of kernels in its closure, by whose sources it is cached, too.
+        is_called: Whether this caches the versions called by other kernels.
     """
 
-    def __init__(self, function: Any, inner: bool = False) -> None:
+    def __init__(self, function: Any, *inner: Any, is_called: bool = False) -> None:
         path = Path(function.__code__.co_filename).resolve()
         self.folder = _folder_of(path)
+        folders = {_folder_of(Path(one.__code__.co_filename).resolve()) for one in inner}
+        self._others = sorted(folders - {self.folder, PACKAGE})
         name = function.__qualname__
         if "<locals>" in name:  # local functions may share a qualified name
             name += f":{function.__code__.co_firstlineno}"
-        self._name = f"{path.relative_to(self.folder).as_posix()}:{name}:{inner}"
+        self._name = f"{path.relative_to(self.folder).as_posix()}:{name}:{is_called}"
         self._label = f"{path.stem}.{function.__name__}"
         self._enabled = True
 
@@ -265,7 +269,9 @@ class KernelCache(_Cache):
         if self.cache_path is None:
             return None
         classes = list(map(_describe_class, getattr(signature, "args", signature)))
-        about = hashlib.sha256(f"{self._name} {signature} {classes} {codegen.magic_tuple()}".encode()).hexdigest()
+        others = list(map(source_key, self._others))
+        key = f"{self._name} {others} {signature} {classes} {codegen.magic_tuple()}"
+        about = hashlib.sha256(key.encode()).hexdigest()
         return Path(self.cache_path) / f"{self._label}-{about[:24]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -389,15 +395,20 @@ def _widened(kind: Any) -> Any:
     return types.int64 if is_signed else kind
 
 
-def kernel(function: Any) -> Any:
-    """Compile a function that neither allocates nor uses Python objects; cached on disk, without the GIL."""
+def kernel(function: Any, *inner: Any) -> Any:
+    """Compile a function that neither allocates nor uses Python objects; cached on disk, without the GIL.
+
+    Args:
+        function: The function.
+        *inner: Functions of kernels that it calls from its closure, which may be from other folders.
+    """
     njit: Any = numba.njit  # its type stubs lack some of its options
     compiled = njit(**_OPTIONS)(function)
     if is_compiled(compiled):
-        inner = njit(no_cpython_wrapper=True, **_OPTIONS)(function)
-        compiled.__class__, compiled.inner = Kernel, inner
-        inner.targetctx, inner.targetdescr, inner._compiler.targetdescr = _inner_context(), _INNER, _INNER
-        compiled._cache, inner._cache = KernelCache(function), KernelCache(function, inner=True)
+        called = njit(no_cpython_wrapper=True, **_OPTIONS)(function)
+        compiled.__class__, compiled.inner = Kernel, called
+        called.targetctx, called.targetdescr, called._compiler.targetdescr = _inner_context(), _INNER, _INNER
+        compiled._cache, called._cache = KernelCache(function, *inner), KernelCache(function, *inner, is_called=True)
     return compiled
 
 

@@ -18,6 +18,7 @@ ADVICE = {
     r"Untyped global name": "decorate functions that kernels call with @kernel; constants are numbers or enumerations",
     r"Cannot unify": "give a variable one type throughout: numbers and tuples cannot share a name",
     r"No definition for lowering": "write arrays by index, state.room[b, Room.SERVED] = 1, not state.room = ...",
+    r"NRT required|static_setitem": "arithmetic on whole arrays allocates; write numbers by index, or one into a slice",
     r"function setitem": "write numbers by index, state.room[b, Room.SERVED] = 1; copy arrays by a loop",
     r"cannot be stored|Use of unsupported|opcode": "leave out try, with, comprehensions, lambdas and f-strings",
 }
@@ -48,7 +49,7 @@ def explain(error: Exception) -> str:
     text = _COLOURS.sub("", str(error))
     if not type(error).__module__.startswith("numba.") and "No definition for lowering" not in text:
         return ""
-    problem = text.partition("(step: nopython frontend)")[2].strip().partition("\n")[0] or text.partition("\n")[0]
+    problem = text.rpartition("(step: nopython frontend)")[2].strip().partition("\n")[0] or text.partition("\n")[0]
     advice = next((advice for pattern, advice in ADVICE.items() if re.search(pattern, text)), OTHERWISE)
     place = _PLACE.search(text)
     if place is None:

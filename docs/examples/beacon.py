@@ -9,6 +9,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
@@ -30,18 +31,19 @@ class State(NamedTuple):
 
 
 @kernel
-def why_refused(action, seat, bay):
+def why_refused(tables, env, seat, action):
     """The shores stop the diver, and only the diver dives; no refusal depends on where the wreck is."""
     if seat == KEEPER:
         return Reason.F_KEEPER_STAYS if action == Action.ACT else Reason.OK
     shore = CELLS - 1 if action == Action.RIGHT else 0
-    is_blocked = (action == Action.LEFT or action == Action.RIGHT) and bay[Bay.DIVER] == shore
+    is_blocked = (action == Action.LEFT or action == Action.RIGHT) and env.bay[Bay.DIVER] == shore
     return Reason.F_SHORE if is_blocked else Reason.OK
 
 
 @kernel
-def apply(action, seat, bay, rng):
-    """The keeper's actions set the lamp, the diver moves or dives, and a found wreck is the last. Mutates: bay, rng."""
+def apply(env, seat, action):
+    """The keeper's actions set the lamp, the diver moves or dives, and a found wreck is the last. Mutates: env."""
+    bay = env.bay
     if seat == KEEPER:
         bay[Bay.LAMP] = action
         return Event.WAITED if action == Action.WAIT else Event.LIT
@@ -53,49 +55,46 @@ def apply(action, seat, bay, rng):
     if bay[Bay.DIVER] != bay[Bay.WRECK]:
         return Event.SEARCHED
     bay[Bay.FOUND] += 1
-    bay[Bay.WRECK] = draw_below(rng, CELLS)
+    bay[Bay.WRECK] = draw_below(env.rng, CELLS)
     return Event.FOUND
 
 
 @kernel
-def step_batch(tables, state, actions, out):
-    """The keeper acts before the diver; a found wreck pays both. Mutates: state, out."""
-    bay, rng, events = state.bay, state.rng, out.events
-    rewards, truncated, fresh = out.rewards, out.truncated, out.fresh
-    for b in range(bay.shape[0]):
-        events[b], fresh[b], rewards[b] = 0, bay[b, Bay.T] < bay[b, Bay.LIMIT], 0
-        for seat in range(2 if fresh[b] else 0):
-            events[b, seat, EventField.REASON] = why_refused(actions[b, seat], seat, bay[b])
-            if events[b, seat, EventField.REASON] == Reason.OK:
-                events[b, seat, EventField.CODE] = apply(actions[b, seat], seat, bay[b], rng[b])
-            if events[b, seat, EventField.CODE] == Event.FOUND:
-                rewards[b] = 1
-        bay[b, Bay.T] += fresh[b]
-        truncated[b] = bay[b, Bay.T] >= bay[b, Bay.LIMIT]
+def is_over(tables, env):
+    """An episode is over at its limit."""
+    return env.bay[Bay.T] >= env.bay[Bay.LIMIT]
 
 
 @kernel
-def reset_batch(tables, state, out, which, limit):
-    """An episode starts in the dark, with the diver in the middle and a wreck anywhere. Mutates: state."""
-    bay, rng = state.bay, state.rng
-    for b in range(bay.shape[0]):
-        if which[b]:
-            bay[b, Bay.WRECK], bay[b, Bay.DIVER] = draw_below(rng[b], CELLS), CELLS // 2
-            bay[b, Bay.LIMIT] = limit
+def step_env(tables, env, actions, out):
+    """The keeper acts before the diver; a found wreck pays both. Mutates: env, out."""
+    events, paid = out.events, 0
+    for seat in range(2):
+        reason = why_refused(tables, env, seat, actions[seat])
+        code = apply(env, seat, actions[seat]) if reason == Reason.OK else Event.WAITED
+        events[seat, EventField.CODE], events[seat, EventField.REASON] = code, reason
+        paid += code == Event.FOUND
+    out.rewards[:] = paid
+    env.bay[Bay.T] += 1
+    return False, is_over(tables, env)  # terminated, truncated
 
 
 @kernel
-def observe_batch(tables, state, out):
+def reset_env(tables, env, out, limit):
+    """An episode starts in the dark, with the diver in the middle and a wreck anywhere. Mutates: env."""
+    env.bay[Bay.WRECK], env.bay[Bay.DIVER] = draw_below(env.rng, CELLS), CELLS // 2
+    env.bay[Bay.LIMIT] = limit
+
+
+@kernel
+def observe_env(tables, env, out):
     """Both see diver, lamp and time; the keeper sees the wreck, of which the diver reads 0. Mutates: out."""
-    bay, observations, masks, fresh = state.bay, out.observations, out.masks, out.fresh
-    for b in range(bay.shape[0]):
-        for seat in range(2 if fresh[b] else 0):
-            seen = observations[b, seat]
-            seen[0], seen[1], seen[2] = seat, bay[b, Bay.DIVER], bay[b, Bay.LAMP]
-            seen[3] = 1 + bay[b, Bay.WRECK] if seat == KEEPER else 0
-            seen[4] = min(bay[b, Bay.LIMIT] - bay[b, Bay.T], 255)
-            for action in range(4):
-                masks[b, seat, action] = why_refused(action, seat, bay[b]) == Reason.OK
+    bay = env.bay
+    for seat in range(2):
+        seen = out.observations[seat]
+        seen[0], seen[1], seen[2] = seat, bay[Bay.DIVER], bay[Bay.LAMP]
+        seen[3] = 1 + bay[Bay.WRECK] if seat == KEEPER else 0
+        seen[4] = min(bay[Bay.LIMIT] - bay[Bay.T], 255)
 
 
 class Beacon(CompiledGame):
@@ -106,16 +105,13 @@ class Beacon(CompiledGame):
     texts, event_codes, reason_codes = ("wait", "left", "right", "act"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 4, 5, True
     global_state = ("bay",)  # of which centralised critics learn more than seats know
-    reset_kernels, step_kernels, observe_kernels = (reset_batch,), (step_batch,), (observe_batch,)
+    course = Course(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
     things = ("wreck", "lamp", *LAMP)
     rules = (
         f"A wreck lies in one of the cells 0 to {CELLS - 1} of a bay. agent_0 sees it and switches a lamp: `left` is "
         "green, `right` is red, `wait` is dark. agent_1 sees the lamp of the step before, walks `left` and `right` and "
         "dives with `act`. A dive to the wreck pays both 1, and the next wreck lies anywhere."
     )
-
-    def why_refused(self, state: State, i: int, seat: int, action: int) -> Reason:
-        return why_refused(action, seat, state.bay[i])
 
     def scene_parts(self) -> dict[str, codec.Part]:
         return {

@@ -15,6 +15,7 @@ from relay import HOLDING, Room, State
 from collab_overcooked import registry
 from collab_overcooked.io.config import Config, integer
 from collab_overcooked.kernels.arrays import Array
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.jit import kernel
 
 
@@ -34,22 +35,20 @@ class Tables(NamedTuple):
 
 
 @kernel
-def note_orders(tables, state, actions, out):
-    """Keep what is ordered before the step, which draws the next order. Mutates: out."""
-    for b in range(state.room.shape[0]):
-        out.scratch[b, 0] = state.room[b, Room.ORDER]
+def is_over(tables, env):
+    """An episode is over once the quota is reached, or at its limit."""
+    return env.room[Room.SERVED] >= tables.quota[0] or relay.is_over(tables, env)
 
 
 @kernel
-def end_episodes(tables, state, actions, out):
-    """Deliveries pay by colour, and the last one of the quota ends the episode. Mutates: state, out."""
-    for b in range(state.room.shape[0]):
-        for seat in range(2):
-            out.rewards[b, seat] *= tables.pay[out.scratch[b, 0]]
-        out.terminated[b] = state.room[b, Room.SERVED] >= tables.quota[0]
-        if out.terminated[b]:
-            out.truncated[b] = False
-            state.room[b, Room.LIMIT] = state.room[b, Room.T]  # Relay's kernels step no episode beyond its limit
+def step_env(tables, env, actions, out):
+    """Deliveries pay by the colour that was ordered before the step. Mutates: env, out."""
+    pay = tables.pay[env.room[Room.ORDER]]
+    _, truncated = relay.step_env(tables, env, actions, out)
+    for seat in range(2):
+        out.rewards[seat] *= pay
+    terminated = env.room[Room.SERVED] >= tables.quota[0]
+    return terminated, truncated and not terminated
 
 
 class Quota(relay.Relay):
@@ -57,8 +56,7 @@ class Quota(relay.Relay):
 
     id = "Quota-v0"
     config_class = QuotaConfig
-    sizes = {"scratch": 1}  # noqa: RUF012
-    step_kernels = (note_orders, *relay.Relay.step_kernels, end_episodes)
+    course = Course(is_over, step_env, relay.reset_env, relay.observe_env, why_refused=relay.why_refused)
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = QuotaConfig.read(values, options)
@@ -69,11 +67,8 @@ class Quota(relay.Relay):
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.observed_numbers,), np.uint8))
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        terminated, truncated = (
-            state.room[i, Room.SERVED] >= self.compiled.tables.quota[0],
-            super()._complete(state, i, scene)[1],
-        )
-        return bool(terminated), bool(truncated and not terminated)
+        terminated = bool(state.room[i, Room.SERVED] >= self.compiled.tables.quota[0])
+        return terminated, super()._complete(state, i, scene)[1] and not terminated
 
 
 RECORD = registry.GameRecord("Quota-v0", "quota:Quota", "Couriers hand on a number of parcels, paid by colour.")

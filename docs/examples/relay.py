@@ -9,6 +9,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
@@ -30,9 +31,9 @@ class State(NamedTuple):
 
 
 @kernel
-def why_refused(action, seat, courier, room):
+def why_refused(tables, env, seat, action):
     """Walls stop couriers, hands hold one parcel, and parcels lie at the left end and on the shelf."""
-    cell, held, first, last = courier[Courier.CELL], courier[Courier.HELD], 4 * seat, 4 * seat + 2
+    room, (cell, held), first, last = env.room, env.couriers[seat], 4 * seat, 4 * seat + 2
     if action == Action.LEFT or action == Action.RIGHT:
         return Reason.F_WALL if cell == (first if action == Action.LEFT else last) else Reason.OK
     if action == Action.PUT:
@@ -46,8 +47,9 @@ def why_refused(action, seat, courier, room):
 
 
 @kernel
-def apply(action, seat, courier, room, rng):
-    """Seat 0 puts parcels on the shelf, seat 1 delivers them, and orders count. Mutates: courier, room, rng."""
+def apply(env, seat, action):
+    """Seat 0 puts parcels on the shelf, seat 1 delivers them, and orders count. Mutates: env."""
+    courier, room = env.couriers[seat], env.room
     if action == Action.WAIT:
         return Event.WAITED
     if action == Action.LEFT or action == Action.RIGHT:
@@ -62,53 +64,49 @@ def apply(action, seat, courier, room, rng):
         room[Room.SHELF] = parcel
     elif parcel == room[Room.ORDER]:
         room[Room.SERVED] += 1
-        room[Room.ORDER] = 1 + draw_below(rng, 2)
+        room[Room.ORDER] = 1 + draw_below(env.rng, 2)
         return Event.DELIVERED
     return Event.PUT
 
 
 @kernel
-def step_batch(tables, state, actions, out):
-    """Both couriers are judged by the same moment, then act; deliveries of orders pay both. Mutates: state, out."""
-    couriers, room, rng = state.couriers, state.room, state.rng
-    events, rewards, truncated, fresh = out.events, out.rewards, out.truncated, out.fresh
-    for b in range(room.shape[0]):
-        events[b], fresh[b], paid = 0, room[b, Room.T] < room[b, Room.LIMIT], 0
-        for seat in range(2 if fresh[b] else 0):
-            events[b, seat, EventField.REASON] = why_refused(actions[b, seat], seat, couriers[b, seat], room[b])
-        for seat in range(2 if fresh[b] else 0):
-            if events[b, seat, EventField.REASON] == Reason.OK:
-                events[b, seat, EventField.CODE] = apply(actions[b, seat], seat, couriers[b, seat], room[b], rng[b])
-            paid += events[b, seat, EventField.CODE] == Event.DELIVERED
-        rewards[b] = paid
-        room[b, Room.T] += fresh[b]
-        truncated[b] = room[b, Room.T] >= room[b, Room.LIMIT]
+def is_over(tables, env):
+    """An episode is over at its limit."""
+    return env.room[Room.T] >= env.room[Room.LIMIT]
 
 
 @kernel
-def reset_batch(tables, state, out, which, limit):
-    """An episode starts with empty hands beside the walls and a new order. Mutates: state."""
-    couriers, room, rng = state.couriers, state.room, state.rng
-    for b in range(room.shape[0]):
-        if which[b]:
-            couriers[b, 1, Courier.CELL], room[b, Room.LIMIT] = 4, limit
-            room[b, Room.ORDER] = 1 + draw_below(rng[b], 2)
+def step_env(tables, env, actions, out):
+    """Both couriers are judged by the same state, then act; deliveries of orders pay both. Mutates: env, out."""
+    events, paid = out.events, 0
+    for seat in range(2):
+        reason = why_refused(tables, env, seat, actions[seat])
+        events[seat, EventField.CODE], events[seat, EventField.REASON] = Event.WAITED, reason
+    for seat in range(2):
+        if events[seat, EventField.REASON] == Reason.OK:
+            events[seat, EventField.CODE] = apply(env, seat, actions[seat])
+            paid += events[seat, EventField.CODE] == Event.DELIVERED
+    out.rewards[:] = paid
+    env.room[Room.T] += 1
+    return False, is_over(tables, env)  # terminated, truncated
 
 
 @kernel
-def observe_batch(tables, state, out):
+def reset_env(tables, env, out, limit):
+    """An episode starts with empty hands beside the walls and a new order. Mutates: env."""
+    env.couriers[1, Courier.CELL], env.room[Room.LIMIT] = 4, limit
+    env.room[Room.ORDER] = 1 + draw_below(env.rng, 2)
+
+
+@kernel
+def observe_env(tables, env, out):
     """Couriers see everything, their own things first. Mutates: out."""
-    couriers, room = state.couriers, state.room
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(room.shape[0]):
-        for seat in range(2 if fresh[b] else 0):
-            seen = observations[b, seat]
-            for k in range(2):
-                seen[k], seen[2 + k] = couriers[b, seat, k], couriers[b, 1 - seat, k]
-            seen[4], seen[5] = room[b, Room.SHELF], room[b, Room.ORDER]
-            seen[6], seen[7] = seat, min(room[b, Room.LIMIT] - room[b, Room.T], 255)
-            for action in range(6):
-                masks[b, seat, action] = why_refused(action, seat, couriers[b, seat], room[b]) == Reason.OK
+    for seat in range(2):
+        seen, room = out.observations[seat], env.room
+        for k in range(2):
+            seen[k], seen[2 + k] = env.couriers[seat, k], env.couriers[1 - seat, k]
+        seen[4], seen[5] = room[Room.SHELF], room[Room.ORDER]
+        seen[6], seen[7] = seat, min(room[Room.LIMIT] - room[Room.T], 255)
 
 
 class Relay(CompiledGame):
@@ -118,16 +116,13 @@ class Relay(CompiledGame):
     texts, event_codes, reason_codes = ("wait", "left", "right", "take red", "take blue", "put"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
     array_classes, global_state, step_key = (State, BasicOut), ("couriers", "room"), "step"
-    reset_kernels, step_kernels, observe_kernels = (reset_batch,), (step_batch,), (observe_batch,)
+    course = Course(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
     things = ("parcel", "shelf", "red", "blue")
     rules = (
         "Parcels lie at cell 0, the shelf is cell 3, customers wait at cell 6. agent_0 walks on cells 0 to 2 and puts "
         "parcels on the shelf from cell 2; agent_1 walks on cells 4 to 6, takes from the shelf at cell 4 and delivers "
         "with `put` at cell 6. Delivering the ordered colour pays both 1."
     )
-
-    def why_refused(self, state: State, i: int, seat: int, action: int) -> Reason:
-        return why_refused(action, seat, state.couriers[i, seat], state.room[i])
 
     def scene_parts(self) -> dict[str, codec.Part]:
         couriers, parcel = {}, codec.names_of(HOLDING, "parcel")

@@ -17,7 +17,7 @@ from .engine.constants import DISH, Event
 from .engine.observe import knows_recipes
 from .engine.spec import load_kitchen
 from .engine.state import Out, State, sizes_of
-from .engine.step import observe_batch, reset_batch, step_batch
+from .engine.step import COURSE
 from .text.seen import CookView
 from .text.text import CollabOvercookedText
 
@@ -40,7 +40,7 @@ class CollabOvercooked(CollabOvercookedText):
         ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
         ("utensil", r"PUT .*", r"(pot|oven|chopping_board|blender)\d*"),
     )
-    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
+    course = COURSE
     hint_keys = ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 

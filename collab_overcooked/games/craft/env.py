@@ -15,10 +15,10 @@ from collab_overcooked.render.model import Sheet
 
 from .engine.compile import CraftConfig, catalogue_of, compile_level
 from .engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
-from .engine.observe import highest_numbers, observe_batch
+from .engine.observe import highest_numbers
 from .engine.rules import target_of, why_refused
 from .engine.state import Out, State
-from .engine.step import reset_batch, step_batch
+from .engine.step import COURSE
 from .text.text import VERBS, CraftText
 
 
@@ -44,7 +44,7 @@ class CraftKitchen(CraftText):
     array_classes = (State, Out)
     seat_view = CraftView
     menu_policy = "greedy"
-    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
+    course = COURSE
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True

@@ -23,7 +23,7 @@ from .engine.observe import bounds
 from .engine.rules import apply_command, check_command
 from .engine.spec import load_level
 from .engine.state import Out, State, sizes_of
-from .engine.step import observe_batch, queue_commands, reset_batch, step_batch
+from .engine.step import COURSE, queue_commands
 from .text.scene import CuisineScene
 from .text.seen import KitchenView
 from .text.text import CuisineText, Void, reasons_of
@@ -47,7 +47,7 @@ class CuisineWorld(CuisineText, CuisineScene):
         ("fill", r"PUT put (?!servingtable).*", TOOL),
         ("start", r"(team: )?ACTIVATE .*", TOOL),
     )
-    observe_kernels, reset_kernels = (observe_batch,), (reset_batch,)
+    course = COURSE
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -68,15 +68,14 @@ class CuisineWorld(CuisineText, CuisineScene):
         self._set_spaces(original if config.obs == "original64" else counts_to(high))
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        tables = self.compiled.tables
-        return (queue_commands, (tables, state, actions, out)), (step_batch, (tables, state, out))
+        return (queue_commands, (self.compiled.tables, state, actions, out)), *super().step_calls(state, actions, out)
 
     @property
     def default_turns(self) -> tuple[int, ...]:
         return tuple(self.compiled.tables.turns.tolist())
 
     def _advance(self, state: State, out: Out) -> None:
-        bind(step_batch, self.compiled.tables, state, out)()
+        bind(COURSE.step, self.compiled.tables, state, np.zeros((1, self.n_agents), np.int32), out)()
         self._show(state, out)
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> OrderReport:

@@ -15,7 +15,7 @@ from .engine.config import HouseConfig, HouseworkConfig, TransportConfig
 from .engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
 from .engine.observe import highest_numbers
 from .engine.state import Out, State
-from .engine.step import observe_batch, reset_batch, step_batch
+from .engine.step import COURSE
 from .text.text import HouseText
 
 
@@ -27,8 +27,7 @@ class House(HouseText):
 
     exact_masks = True
     config_class: type[HouseConfig]
-    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    reset_kernels = (reset_batch,)
+    course = COURSE
     array_classes = (State, Out)
     event_codes = Event
     step_key = "tick"

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.compiled import KernelCall
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
 
@@ -27,7 +27,7 @@ from .engine.rules import is_ready
 from .engine.solvability import FLOOR
 from .engine.spec import Layout, load_kitchen
 from .engine.state import Out, State
-from .engine.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
+from .engine.step import COURSE, DIRECTIVES
 from .text import text
 from .text.manual import OvercookedManual, orders_text
 
@@ -70,7 +70,7 @@ class Overcooked(OvercookedManual):
     exact_masks = True
     config_class = OvercookedConfig
     seat_view, things = LayoutView, text.THINGS
-    array_classes, reset_kernels = (State, Out), (reset_batch,)
+    array_classes = (State, Out)
     event_codes, events_are_bits = Event, True
     max_cycles = HORIZON
     lesson = (
@@ -110,24 +110,18 @@ class Overcooked(OvercookedManual):
     def reset_forms(self) -> dict[str, Form]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
 
-    def _reset_numbers(self, options: Mapping[str, Any], limit: int) -> tuple[int, ...]:
-        """Add the number of the layout that the options name, -1 where one is drawn."""
+    def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
+        """Choose the layout that the options name; otherwise one is drawn."""
         name = options.get("layout", options.get("state", {}).get("layout"))
-        return -1 if name is None else self._index(name), *super()._reset_numbers(options, limit)
+        if name is not None:
+            state.clock[which, Clock.LAYOUT] = self._index(name)
 
     def _index(self, name: str) -> int:
         return self.compiled.names.index(name)
 
-    def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        tables = self.compiled.tables
-        step = step_batch, (tables, state, actions, out)
-        return ((macro_batch, (tables, state, actions, out)), step) if self.has_macros else (step,)
-
-    def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
-        arguments = self.compiled.tables, state, out
-        return (
-            ((observe_batch, arguments), (mask_batch, arguments)) if self.has_macros else ((observe_batch, arguments),)
-        )
+    @property
+    def course(self) -> Course:  # type: ignore[override]
+        return DIRECTIVES if self.has_macros else COURSE
 
     @property
     def layouts(self) -> tuple[Layout, ...]:

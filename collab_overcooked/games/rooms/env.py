@@ -14,7 +14,7 @@ from .engine.constants import TURNS, Adversary, Clock, Deed, EventColumn, Goal, 
 from .engine.observe import highest_numbers
 from .engine.solver import worst_case_values
 from .engine.state import Out, State, sizes_of
-from .engine.step import observe_batch, reset_batch, step_batch
+from .engine.step import COURSE
 from .text.seen import RoomBelief, RoomView
 from .text.text import RoomText
 
@@ -28,7 +28,7 @@ class RoomGame(RoomText, RoomBelief):
     goal: ClassVar[Goal]
     config_class: type[RoomsConfig]
     exact_masks = True
-    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
+    course = COURSE
     array_classes = (State, Out)
     event_codes = Deed
     seat_view = RoomView

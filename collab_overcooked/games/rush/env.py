@@ -23,7 +23,7 @@ from .engine.observe import highest_numbers
 from .engine.rules import why_invalid, would_ruin
 from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
-from .engine.step import act_batch, observe_batch, reset_batch, step_batch
+from .engine.step import COURSE, act_batch
 from .text.scene import RushScene
 from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, RushText
 
@@ -70,7 +70,7 @@ class KitchenRush(RushText, RushScene):
     seat_view = BoardView
     array_classes = (State, Out)
     event_codes = Verb
-    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
+    course = COURSE
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn

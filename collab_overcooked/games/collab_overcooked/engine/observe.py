@@ -38,8 +38,9 @@ GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 
 
 @kernel
-def observe_env(tables, env, observations, masks):
-    """Write masks and observations of all agents. Mutates: observations, masks."""
+def observe_env(tables, env, out):
+    """Write masks and observations of all agents. Mutates: out."""
+    observations, masks = out.observations, out.masks
     for i in range(masks.shape[0]):
         if tables.levels[i] == Level.MEDIUM:
             mask_medium(tables, env, i, masks[i])

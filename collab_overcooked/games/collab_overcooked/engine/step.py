@@ -1,9 +1,10 @@
-"""The order of play within a step, and the loop over a batch."""
+"""The order of play within a step, and how episodes start."""
 
 from __future__ import annotations
 
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.jit import kernel
 
 from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, Param, Task
 from .macro_actions import end_macro_actions, start_macro_actions, step_macro_actions
@@ -34,11 +35,25 @@ def pay(events, table, rewards):
 
 
 @kernel
-def step_env(tables, env, actions, events, scratch):
-    """In a step, agents choose, act and move; utensils cook, orders are served. Mutates: env, events, scratch."""
+def is_over(tables, env):
+    """An episode is over once no order is left, or at its limit."""
+    return env.clock[Clock.OVER] != 0
+
+
+@kernel
+def rest(env, out):
+    """Nothing happens in an episode that is over. Mutates: out."""
+    out.rewards[:] = 0
+    clear_events(out.events, FIRST_ID)
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """In a step, agents choose, act and move; utensils cook, orders are served, and events pay. Mutates: env, out."""
+    events, clock = out.events, env.clock
     clear_events(events, FIRST_ID)
     start_macro_actions(tables, env, actions, events)
-    step_macro_actions(tables, env, events, scratch)
+    step_macro_actions(tables, env, events, out.scratch)
     choose_primitives(tables, actions, events)
     interact_in_turn(tables, env, events)
     move_agents(tables, env, events)
@@ -46,11 +61,16 @@ def step_env(tables, env, actions, events, scratch):
     refill_orders(tables, env)
     end_macro_actions(tables, env, events)
     refuse_idle_interacts(tables, env, events)
-    env.clock[Clock.T] += 1
+    clock[Clock.T] += 1
+    pay(events, tables.rewards, out.rewards)
+    terminated = env.orders[0] == NOTHING
+    truncated = not terminated and clock[Clock.T] >= clock[Clock.LIMIT]
+    clock[Clock.OVER] = 1 if terminated or truncated else 0
+    return terminated, truncated
 
 
 @kernel
-def reset_env(tables, env, limit):
+def reset_env(tables, env, out, limit):
     """An episode starts with agents at their starts, and forced or drawn orders; limit 0 is that of the task.
 
     Mutates: env.
@@ -75,48 +95,4 @@ def time_limit(order, tasks):
     return tasks[0, Task.LIMIT]
 
 
-@kernel
-def close_env(env, b, terminated, truncated):
-    """An episode ends when no order is left, or at its limit. Mutates: env, terminated, truncated."""
-    clock = env.clock
-    terminated[b] = env.orders[0] == NOTHING
-    truncated[b] = not terminated[b] and clock[Clock.T] >= clock[Clock.LIMIT]
-    clock[Clock.OVER] = 1 if terminated[b] or truncated[b] else 0
-
-
-@kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    events, rewards, scratch, fresh = out.events, out.rewards, out.scratch, out.fresh
-    terminated, truncated = out.terminated, out.truncated
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)
-        fresh[b] = env.clock[Clock.OVER] == 0
-        if not fresh[b]:
-            rewards[b] = 0
-            clear_events(events[b], FIRST_ID)
-            continue
-        step_env(tables, env, actions[b], events[b], scratch[b])
-        pay(events[b], tables.rewards, rewards[b])
-        close_env(env, b, terminated, truncated)
-
-
-@kernel
-def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    for b in range(which.shape[0]):
-        if which[b]:
-            reset_env(tables, row_at(state, b), limit)
-
-
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments; a separate kernel, which halves the compile time.
-
-    Mutates: out.
-    """
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)  # before the condition, so that loads of array descriptors leave the loop
-        if fresh[b]:
-            observe_env(tables, env, observations[b], masks[b])
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

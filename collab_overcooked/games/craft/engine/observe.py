@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
-from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
 from .constants import FARTHEST_OUT, NOTHING, STACK, Clock, Furnace, Item, Param, Place, Reason, Row
@@ -74,32 +74,27 @@ def encode_shared(tables, env, out, at):
 
 
 @kernel
-def observe_batch(tables, state, out):
+def observe_env(tables, env, out):
     """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
-    observations, masks, fresh, targets = out.observations, out.masks, out.fresh, out.targets
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)  # before the condition, so that loads of array descriptors leave the loop
-        if not fresh[b]:
-            continue
-        agents, bags, gone, furnaces = env.agents, env.bags, env.gone, env.furnaces
-        n_agents, width, first = agents.shape[0], bags.shape[1] + gone.shape[0], observations[b, 0]
-        first[:] = 0
-        for i in range(n_agents):
-            encode_agent(tables.places, agents[i], bags[i], first[width * i : width * (i + 1)])
-            for kind in range(targets.shape[1]):
-                targets[b, kind] = nearest(agents[i], kind, tables.places, gone)
-            for action in range(tables.catalogue.shape[0]):
-                row = tables.catalogue[action]
-                kind = kind_of(row)
-                p = row[Row.PLACE] if kind == NOTHING else targets[b, kind]
-                masks[b, i, action] = why_refused(tables, row, p, agents[i], bags[i], furnaces) == Reason.OK
-        end = width * n_agents
-        encode_shared(tables, env, first, end)
-        for i in range(1, n_agents):
-            seen, before = observations[b, i], width * i
-            copy_numbers(first[before:end], seen[: end - before])
-            copy_numbers(first[:before], seen[end - before : end])
-            copy_numbers(first[end:], seen[end:])
+    agents, bags, gone, furnaces, targets = env.agents, env.bags, env.gone, env.furnaces, out.targets
+    n_agents, width, first = agents.shape[0], bags.shape[1] + gone.shape[0], out.observations[0]
+    first[:] = 0
+    for i in range(n_agents):
+        encode_agent(tables.places, agents[i], bags[i], first[width * i : width * (i + 1)])
+        for kind in range(targets.shape[0]):
+            targets[kind] = nearest(agents[i], kind, tables.places, gone)
+        for action in range(tables.catalogue.shape[0]):
+            row = tables.catalogue[action]
+            kind = kind_of(row)
+            p = row[Row.PLACE] if kind == NOTHING else targets[kind]
+            out.masks[i, action] = why_refused(tables, row, p, agents[i], bags[i], furnaces) == Reason.OK
+    end = width * n_agents
+    encode_shared(tables, env, first, end)
+    for i in range(1, n_agents):
+        seen, before = out.observations[i], width * i
+        copy_numbers(first[before:end], seen[: end - before])
+        copy_numbers(first[:before], seen[end - before : end])
+        copy_numbers(first[end:], seen[end:])
 
 
 def highest_numbers(tables: Any, furnaces: int, slots: int) -> list[int]:

@@ -1,11 +1,13 @@
-"""The order of play within a step, and the loop over a batch."""
+"""The order of play within a step, and how episodes start."""
 
 from __future__ import annotations
 
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.jit import kernel
 
 from .constants import FIRST_ID, NOTHING, Agent, Clock, EventColumn, OrderEvent, Reason
+from .observe import observe_env
 from .rules import (
     age_orders,
     apply_command,
@@ -65,34 +67,39 @@ def pass_time(tables, env, order_events):
 
 
 @kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    rewards, shaped, truncated = out.rewards, out.shaped, out.truncated
-    events, order_events, fresh = out.events, out.order_events, out.fresh
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)
-        clock = env.clock
-        fresh[b] = clock[Clock.OVER] == 0
-        if not fresh[b]:
-            rewards[b], shaped[b] = 0, 0
-            order_events[b] = 0
-            clear_events(events[b], FIRST_ID)
-            continue
-        command_agents(tables, env, actions[b], events[b], shaped[b])
-        pass_time(tables, env, order_events[b])
-        rewards[b] = order_events[b, OrderEvent.COMPLETED]
-        truncated[b] = clock[Clock.T] >= clock[Clock.LIMIT]
-        clock[Clock.OVER] = truncated[b]
+def is_over(tables, env):
+    """An episode is over at its limit."""
+    return env.clock[Clock.OVER] != 0
 
 
 @kernel
-def reset_batch(tables, state, out, which, limit):
-    """An episode starts with agents at their starts, and a first order. Mutates: state."""
-    agents, orders, clock = state.agents, state.orders, state.clock
-    forced, stream, rng = state.forced, state.stream, state.rng
-    for b in range(agents.shape[0]):
-        if which[b]:
-            for i in range(agents.shape[1]):
-                agents[b, i, Agent.X], agents[b, i, Agent.Z] = tables.starts[i, Agent.X], tables.starts[i, Agent.Z]
-            clock[b, Clock.LIMIT] = limit
-            take_order(orders[b], clock[b], forced[b], stream[b], rng[b], tables.params)
+def rest(env, out):
+    """Nothing happens in an episode that is over. Mutates: out."""
+    out.rewards[:] = 0
+    out.shaped[:] = 0
+    out.order_events[:] = 0
+    clear_events(out.events, FIRST_ID)
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """A step has the commands, then time passes; every completed order pays all agents 1. Mutates: env, out."""
+    clock = env.clock
+    command_agents(tables, env, actions, out.events, out.shaped)
+    pass_time(tables, env, out.order_events)
+    out.rewards[:] = out.order_events[OrderEvent.COMPLETED]
+    clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+    return False, clock[Clock.OVER] != 0
+
+
+@kernel
+def reset_env(tables, env, out, limit):
+    """An episode starts with agents at their starts, and a first order. Mutates: env."""
+    agents, clock = env.agents, env.clock
+    for i in range(agents.shape[0]):
+        agents[i, Agent.X], agents[i, Agent.Z] = tables.starts[i, Agent.X], tables.starts[i, Agent.Z]
+    clock[Clock.LIMIT] = limit
+    take_order(env.orders, clock, env.forced, env.stream, env.rng, tables.params)
+
+
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -25,9 +25,9 @@ ORIGINAL_LENGTH = 64
 
 
 @kernel
-def observe_env(tables, env, observations, masks):
-    """Write masks and observations of all agents. Mutates: observations, masks."""
-    params = tables.params
+def observe_env(tables, env, out):
+    """Write masks and observations of all agents. Mutates: out."""
+    params, observations, masks = tables.params, out.observations, out.masks
     for i in range(masks.shape[0]):
         if params[Param.MASK] == Mask.EXACT:
             mask_exact(tables, env, i, masks[i])

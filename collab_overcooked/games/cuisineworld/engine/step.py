@@ -1,8 +1,9 @@
-"""The order of play within a step, and the loop over a batch."""
+"""The order of play within a step, and how episodes start."""
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.jit import kernel, row_at
+from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import next_order
 
 from .constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Param, Place, Role, Tool
@@ -73,10 +74,25 @@ def clear_order_events(order_events):
 
 
 @kernel
-def step_env(tables, env, out):
-    """A step: commands in turn order, busy times, expired and completed orders, ageing and new orders, the reward.
+def is_over(tables, env):
+    """An episode is over at its limit."""
+    return env.clock[Clock.OVER] != 0
 
-    Mutates: env, out, which are rows of State and Out.
+
+@kernel
+def rest(env, out):
+    """Commands to an episode that is over are dropped. Mutates: out."""
+    out.rewards[:] = 0
+    out.refused[:] = 0
+    out.order_events[OrderEvent.GIVEN] = 0
+    clear_order_events(out.order_events)
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """A step: queued commands, busy times, expired and completed orders, ageing and new orders, the reward.
+
+    Mutates: env, out.
     """
     clock, events, order_events, completions = env.clock, out.events, out.order_events, out.completions
     clear_order_events(order_events)
@@ -94,7 +110,10 @@ def step_env(tables, env, out):
         shaping = reward_ingredients(tables, env)
         shaping = reward_mixtures(tables, env, shaping)
         shaping = reward_products(tables, env, shaping)
-    return team_reward(order_events, completions, events, shaping)
+    out.rewards[:] = team_reward(order_events, completions, events, shaping)
+    collect_refusals(events, order_events[OrderEvent.GIVEN], out.refused)
+    clock[Clock.OVER] = 1 if clock[Clock.T] >= clock[Clock.LIMIT] else 0
+    return False, clock[Clock.OVER] != 0
 
 
 @kernel
@@ -116,29 +135,7 @@ def first_table(places):
 
 
 @kernel
-def step_batch(tables, state, out):
-    """Step every environment of a batch with the commands in ``out``; one that is over does not change or pay.
-
-    Mutates: state, out.
-    """
-    rewards, truncated, events, refused = out.rewards, out.truncated, out.events, out.refused
-    order_events, fresh, clock = out.order_events, out.fresh, state.clock
-    for b in range(fresh.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
-        if not fresh[b]:
-            rewards[b] = 0
-            refused[b] = 0
-            order_events[b, OrderEvent.GIVEN] = 0
-            clear_order_events(order_events[b])
-            continue
-        rewards[b] = step_env(tables, row_at(state, b), row_at(out, b))
-        collect_refusals(events[b], order_events[b, OrderEvent.GIVEN], refused[b])
-        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
-        clock[b, Clock.OVER] = 1 if truncated[b] else 0
-
-
-@kernel
-def reset_env(tables, env, limit):
+def reset_env(tables, env, out, limit):
     """An episode starts with agents at the first serving table, and a first order. Mutates: env."""
     tools, clock, places = env.tools, env.clock, tables.places
     env.agents[:, Agent.PLACE] = first_table(places)
@@ -149,21 +146,4 @@ def reset_env(tables, env, limit):
     take_order(tables, env, first)
 
 
-@kernel
-def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state."""
-    for b in range(which.shape[0]):
-        if which[b]:
-            reset_env(tables, row_at(state, b), limit)
-
-
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
-
-    Mutates: out.
-    """
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        if fresh[b]:
-            observe_env(tables, row_at(state, b), observations[b], masks[b])
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

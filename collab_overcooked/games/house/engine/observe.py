@@ -189,13 +189,15 @@ def judge(tables, state, i, action):
 
 
 @kernel
-def observe_env(tables, state, i, observation, mask):
-    """Write an agent's observation and mask from its knowledge. Mutates: observation, mask."""
-    can_only_continue = is_running(state.macro_state[i]) and tables.params[Param.PREEMPT] == 0
-    mask[:] = 0
-    for action in range(CONTINUE + 1 if can_only_continue else mask.shape[0]):
-        mask[action] = judge(tables, state, i, action) == Reason.OK
-    encode_known(tables, state, i, observation)
+def observe_env(tables, env, out):
+    """Agents observe what they know, and their masks are judged by it. Mutates: out."""
+    for i in range(out.masks.shape[0]):
+        mask = out.masks[i]
+        can_only_continue = is_running(env.macro_state[i]) and tables.params[Param.PREEMPT] == 0
+        mask[:] = 0
+        for action in range(CONTINUE + 1 if can_only_continue else mask.shape[0]):
+            mask[action] = judge(tables, env, i, action) == Reason.OK
+        encode_known(tables, env, i, out.observations[i])
 
 
 @kernel

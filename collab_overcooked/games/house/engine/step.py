@@ -1,7 +1,8 @@
-"""The order of play within a tick and a step, and the loops over a batch."""
+"""The order of play within a tick and a step, and how episodes start."""
 
 from __future__ import annotations
 
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
@@ -203,7 +204,7 @@ def end_waits(state, events):
 
 
 @kernel
-def step_env(tables, state, actions, events):
+def play_ticks(tables, state, actions, events):
     """A step is a tick, or all ticks until an agent can choose or the episode ends; return its reward.
 
     Mutates: state, events.
@@ -238,65 +239,47 @@ def step_env(tables, state, actions, events):
 
 
 @kernel
-def reset_env(tables, state, rects, scratch, events, limit):
+def is_over(tables, env):
+    """An episode is over once its goal is fulfilled, or no time is left."""
+    return env.world[World.OVER] != 0
+
+
+@kernel
+def rest(env, out):
+    """Nothing happens in an episode that is over. Mutates: out."""
+    clear_events(out.events, FIRST_ID)
+    out.rewards[:] = 0
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """Things that come to the goal place pay all agents; the episode ends at the goal or a limit. Mutates: env, out."""
+    world = env.world
+    clear_events(out.events, FIRST_ID)
+    out.rewards[:] = play_ticks(tables, env, actions, out.events)
+    terminated = is_complete(env)
+    late = world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS]
+    world[World.OVER] = 1 if terminated or late else 0
+    return terminated, late and not terminated
+
+
+@kernel
+def reset_env(tables, env, out, limit):
     """An episode starts with a new home, a new task, and agents in different rooms, which look around.
 
-    Mutates: all but tables.
+    Mutates: env, out.
     """
-    make_house(tables, state, rects, scratch)
-    state.world[World.LIMIT] = tables.params[Param.LIMIT]
-    state.world[World.MAX_STEPS] = limit
-    make_task(tables, state, scratch[0])
-    measure_ways(state, tables.params[Param.GRID_WIDTH], scratch)
-    place_agents(tables, state, scratch[0])
+    scratch, world, events = out.scratch, env.world, out.events
+    make_house(tables, env, out.rects, scratch)
+    world[World.LIMIT], world[World.MAX_STEPS] = tables.params[Param.LIMIT], limit
+    make_task(tables, env, scratch[0])
+    measure_ways(env, tables.params[Param.GRID_WIDTH], scratch)
+    place_agents(tables, env, scratch[0])
     for i in range(events.shape[0]):
-        forget_all(state, i)
+        forget_all(env, i)
     for i in range(events.shape[0]):
-        perceive(tables, state, i, False, events[i])
-
-
-@kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    events, rewards = out.events, out.rewards
-    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
-    for b in range(events.shape[0]):
-        row = row_at(state, b)
-        world = row.world
-        fresh[b] = world[World.OVER] == 0
-        clear_events(events[b], FIRST_ID)
-        rewards[b, :] = 0
-        if not fresh[b]:
-            continue
-        rewards[b, :] = step_env(tables, row, actions[b], events[b])
-        terminated[b] = is_complete(row)
-        late = world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS]
-        truncated[b] = late and not terminated[b]
-        world[World.OVER] = 1 if terminated[b] or truncated[b] else 0
-
-
-@kernel
-def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    events = out.events
-    for b in range(events.shape[0]):
-        if which[b]:
-            reset_env(tables, row_at(state, b), out.rects[b], out.scratch[b], events[b], limit)
-            clear_events(events[b], FIRST_ID)
-
-
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
-
-    Mutates: out.
-    """
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        if fresh[b]:
-            row = row_at(state, b)
-            for i in range(masks.shape[1]):
-                observe_env(tables, row, i, observations[b, i], masks[b, i])
+        perceive(tables, env, i, False, events[i])
+    clear_events(events, FIRST_ID)
 
 
 @kernel
@@ -311,3 +294,6 @@ def measure_batch(tables, state, scratch):
     """Recompute the distances to all places after a scene was loaded. Mutates: state.dist, scratch."""
     for b in range(scratch.shape[0]):
         measure_ways(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
+
+
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -62,7 +62,7 @@ from .rules import is_ready
 
 
 @kernel
-def step_macro_actions(tables, env, out, actions):
+def step_macro_actions(tables, env, actions, out):
     """Execute every player's directive for a step; all decide from the same state.
 
     Mutates: env, out.

@@ -171,8 +171,9 @@ def feature_bounds(height: int, width: int, n_players: int, cook_time: int) -> t
 
 
 @kernel
-def observe_env(tables, env, observations, masks):
-    """Write masks and observations of all players. Mutates: observations, masks."""
+def observe_env(tables, env, out):
+    """Write masks and observations of all players. Mutates: out."""
+    observations, masks = out.observations, out.masks
     k, players, cells, view = env.clock[Clock.LAYOUT], env.players, env.cells, tables.views
     terrain, times = tables.terrain[k], tables.times[k]
     for i in range(players.shape[0]):

@@ -14,7 +14,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import MACRO_COLUMNS, NO_PAST, Clock, EventColumn, Player, Thing
+from .constants import MACRO_COLUMNS, NO_PAST, NOTHING, Clock, EventColumn, Player, Thing
 
 Array = np.ndarray
 
@@ -50,7 +50,7 @@ class State(NamedTuple):
 
     players: Array = array_of("N", Player)
     cells: Array = array_of("H", "W", Thing, fill=None)  # on counters and in pots; Item.OPEN: an open gate
-    clock: Array = array_of(Clock)
+    clock: Array = array_of(Clock, fill={0: 0, Clock.LAYOUT: NOTHING, Clock.LAYOUT + 1: 0})
     rng: Array = array_of(Rng)
     macro_state: Array = array_of("N", MACRO_COLUMNS, fill=IDLE | NO_PAST)  # see kernels.macro_actions.Macro and Past
 

@@ -1,9 +1,10 @@
-"""The order of play within a step, and the loop over a batch."""
+"""The order of play within a step, and how episodes start."""
 
 from __future__ import annotations
 
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel, row_at, unpack
+from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
@@ -25,24 +26,55 @@ def pay(out, with_shaping):
 
 
 @kernel
-def clear_pay(out):
-    """Clear the shaped rewards and values of the last step. Mutates: out."""
-    sparse, shaped = out.sparse, out.shaped
-    for i in range(sparse.shape[0]):
-        sparse[i] = 0
-        shaped[i] = 0
+def is_over(tables, env):
+    """An episode is over at its limit."""
+    return env.clock[Clock.OVER] != 0
 
 
 @kernel
-def step_env(tables, env, out, actions):
-    """In a step, players interact, then move, then pots and gates advance. Mutates: env, out.
+def rest(env, out):
+    """Nothing happens in an episode that is over, and nothing is paid. Mutates: out."""
+    clear_events(out.events, FIRST_ID)
+    clear_pay(out)
+    out.rewards[:] = 0
 
-    Where there are directives, ``macro_batch`` has cleared the events and written the primitive actions they come to.
-    """
+
+@kernel
+def clear_pay(out):
+    """Clear the shaped rewards and values of the last step. Mutates: out."""
+    out.sparse[:] = 0
+    out.shaped[:] = 0
+
+
+@kernel
+def end_step(env, out, with_shaping):
+    """A step ends with its rewards, and the episode at its limit. Mutates: env, out."""
+    pay(out, with_shaping)
+    clock = env.clock
+    clock[Clock.OVER] = 1 if clock[Clock.T] >= clock[Clock.LIMIT] else 0
+    return False, clock[Clock.OVER] != 0
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """Every player's action is its primitive action. Mutates: env, out."""
+    clear_events(out.events, FIRST_ID)
+    return carry_out(tables, env, actions, out)
+
+
+@kernel
+def step_directives(tables, env, actions, out):
+    """Directives become primitive actions before any is carried out. Mutates: env, out."""
+    clear_events(out.events, FIRST_ID)
+    step_macro_actions(tables, env, actions, out)
+    return carry_out(tables, env, actions, out)
+
+
+@kernel
+def carry_out(tables, env, actions, out):
+    """In a step, players interact, then move, then pots and gates advance. Mutates: env, out."""
     players, cells, clock, events, params = env.players, env.cells, env.clock, out.events, tables.params
     k = clock[Clock.LAYOUT]
-    if params[Param.MACROS] == 0:
-        clear_events(events, FIRST_ID)
     clear_pay(out)
     choose_primitives(actions, tables.levels, events)
     interact_in_turn(tables, env, out)
@@ -59,6 +91,7 @@ def step_env(tables, env, out, actions):
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
             clock[Clock.SERVED] += 1
             clock[Clock.SCORE] += int(out.sparse[i])
+    return end_step(env, out, params[Param.SHAPED])
 
 
 @kernel
@@ -71,15 +104,15 @@ def clear_cells(cells, terrain, reset_gates):
 
 
 @kernel
-def reset_env(tables, env, forced, limit):
+def reset_env(tables, env, out, limit):
     """An episode has a forced or drawn layout; players face north at their starts, or start at random, hands empty.
 
     Mutates: env.
     """
     players, clock, rng, params = env.players, env.clock, env.rng, tables.params
-    k, pool = max(forced, 0), tables.terrain.shape[0]
-    if forced == NOTHING and pool > 1:
-        k = draw_below(rng, pool)
+    k, pool = clock[Clock.LAYOUT], tables.terrain.shape[0]
+    if k == NOTHING:
+        k = draw_below(rng, pool) if pool > 1 else 0
     clear_cells(env.cells, tables.terrain[k], params[Param.GATE_RESET])
     clock[Clock.LAYOUT] = k
     clock[Clock.LIMIT] = limit
@@ -91,68 +124,14 @@ def reset_env(tables, env, forced, limit):
 
 
 @kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    state, out = unpack(state), unpack(out)
-    rewards, truncated, fresh, clock = out.rewards, out.truncated, out.fresh, state.clock
-    for b in range(fresh.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
-        row = row_at(out, b)
-        if not fresh[b]:
-            clear_events(row.events, FIRST_ID)
-            clear_pay(row)
-            rewards[b] = 0
-            continue
-        step_env(tables, row_at(state, b), row, actions[b])
-        pay(row, tables.params[Param.SHAPED])
-        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
-        clock[b, Clock.OVER] = 1 if truncated[b] else 0
+def observe_directives(tables, env, out):
+    """Players with directives have masks of directives instead. Mutates: out."""
+    observe_env(tables, env, out)
+    mark_floor(tables.terrain[env.clock[Clock.LAYOUT]], env.cells, out.paths[Path.FLOOR])
+    for i in range(out.masks.shape[0]):
+        if tables.levels[i] == Level.MEDIUM:
+            mask_directives(tables, env, i, out.paths, out.masks[i])
 
 
-@kernel
-def reset_batch(tables, state, out, which, forced, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state."""
-    for b in range(which.shape[0]):
-        if which[b]:
-            reset_env(tables, row_at(state, b), forced, limit)
-
-
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
-
-    Mutates: out.
-    """
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    state = unpack(state)
-    for b in range(fresh.shape[0]):
-        if fresh[b]:
-            observe_env(tables, row_at(state, b), observations[b], masks[b])
-
-
-@kernel
-def macro_batch(tables, state, actions, out):
-    """Clear the events, and turn directives into the primitive actions that ``step_batch`` carries out.
-
-    Mutates: state, out.
-    """
-    state, out = unpack(state), unpack(out)
-    events, clock = out.events, state.clock
-    for b in range(events.shape[0]):
-        clear_events(events[b], FIRST_ID)
-        if clock[b, Clock.OVER] == 0:
-            step_macro_actions(tables, row_at(state, b), row_at(out, b), actions[b])
-
-
-@kernel
-def mask_batch(tables, state, out):
-    """Write the masks of players with directives. Mutates: out."""
-    state, paths, masks, fresh = unpack(state), out.paths, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        if not fresh[b]:
-            continue
-        env = row_at(state, b)
-        mark_floor(tables.terrain[env.clock[Clock.LAYOUT]], env.cells, paths[b, Path.FLOOR])
-        for i in range(masks.shape[1]):
-            if tables.levels[i] == Level.MEDIUM:
-                mask_directives(tables, env, i, paths[b], masks[b, i])
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+DIRECTIVES = Course(is_over, step_directives, reset_env, observe_directives, rest=rest)

@@ -15,7 +15,7 @@ from .engine.config import OvercookedV2Config
 from .engine.constants import Clock, Event, Param, Player
 from .engine.spec import Layout, load_kitchen
 from .engine.state import State
-from .engine.step import observe_batch, reset_batch, step_batch
+from .engine.step import COURSE
 from .text.text import OvercookedV2Text
 
 
@@ -29,7 +29,7 @@ class OvercookedV2(OvercookedV2Text):
     exact_masks = True
     config_class = OvercookedV2Config
     array_classes = (State, Out)
-    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
+    course = COURSE
     event_codes, reason_codes = Event, Reason
     n_actions = len(Action)
     max_cycles = HORIZON

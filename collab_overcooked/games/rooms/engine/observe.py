@@ -157,3 +157,11 @@ def write_mask(tables, env, seat, mask):
     copy_numbers(tables.legal[index(env.clock[Clock.DOORS]), index(room)], mask)
     if generator_in(room, env.generators) != NOTHING:
         mask[mask.shape[0] - 1] = 1
+
+
+@kernel
+def observe_env(tables, env, out):
+    """Players observe what is in sight or known to them. Mutates: out."""
+    for n in range(out.masks.shape[0]):
+        encode_seat(tables, env, n, out.observations[n])
+        write_mask(tables, env, n, out.masks[n])

@@ -1,13 +1,14 @@
-"""The order of play within a turn, and the loops over a batch."""
+"""The order of play within a turn, how episodes start, and loops that search uses."""
 
 from __future__ import annotations
 
 from collab_overcooked.kernels.arrays import index
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import draw_below
 
 from .constants import NOTHING, STAY, Adversary, Clock, EventColumn, Generator, Goal, Outcome, Param, Player
-from .observe import encode_seat, forget, remember, write_mask
+from .observe import forget, observe_env, remember
 from .rules import (
     act,
     chase,
@@ -72,39 +73,32 @@ def play_turn(tables, env, actions, pick, events):
 
 
 @kernel
-def rest(env, events, rewards, shaped):
-    """Write empty events and zero rewards. Mutates: events, rewards, shaped."""
-    players = env.players
+def is_over(tables, env):
+    """An episode is over once it is won, lost, or out of time."""
+    return env.clock[Clock.OUTCOME] != Outcome.RUNNING
+
+
+@kernel
+def rest(env, out):
+    """Nothing happens, and players and adversary stay where they are. Mutates: out."""
+    players, events = env.players, out.events
     for n in range(players.shape[0]):
         events[n, :] = 0
         events[n, EventColumn.ROOM] = players[n, Player.ROOM]
         events[n, EventColumn.ADVERSARY] = env.clock[Clock.ADVERSARY]
         events[n, EventColumn.SUBJECT] = NOTHING
-    rewards[:], shaped[:] = 0, 0
+    out.rewards[:], out.shaped[:] = 0, 0
 
 
 @kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch by one turn; environments that are over do not change and pay nothing.
-
-    Mutates: state, out.
-    """
-    events, rewards, shaped, fresh = out.events, out.rewards, out.shaped, out.fresh
-    terminated, truncated = out.terminated, out.truncated
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)
-        fresh[b] = env.clock[Clock.OUTCOME] == Outcome.RUNNING
-        if not fresh[b]:
-            rest(env, events[b], rewards[b], shaped[b])
-            continue
-        play_turn(tables, env, actions[b], draw_way(tables, env), events[b])
-        outcome = env.clock[Clock.OUTCOME]
-        reward, bonus = team_reward(outcome, tables.params), shaped_reward(events[b])
-        for n in range(rewards.shape[1]):
-            rewards[b, n], shaped[b, n] = reward, bonus
-        terminated[b] = outcome == Outcome.SUCCESS or outcome == Outcome.LOST
-        truncated[b] = outcome == Outcome.TIME_OUT
-        remember(tables, env)
+def step_env(tables, env, actions, out):
+    """A step is a turn; all players get the same reward, and remember what they see. Mutates: env, out."""
+    play_turn(tables, env, actions, draw_way(tables, env), out.events)
+    outcome = env.clock[Clock.OUTCOME]
+    out.rewards[:] = team_reward(outcome, tables.params)
+    out.shaped[:] = shaped_reward(out.events)
+    remember(tables, env)
+    return outcome == Outcome.SUCCESS or outcome == Outcome.LOST, outcome == Outcome.TIME_OUT
 
 
 @kernel
@@ -155,8 +149,8 @@ def place_generators(generators, rng, candidates):
 
 
 @kernel
-def reset_env(tables, env, limit):
-    """An episode starts with players and adversary at their starts and no repairs. Mutates: env."""
+def reset_env(tables, env, out, limit):
+    """An episode starts with players and adversary at their starts and no repairs. Mutates: env, out."""
     players, generators, clock, params = env.players, env.generators, env.clock, tables.params
     for n in range(players.shape[0]):
         players[n, Player.ROOM], players[n, Player.BEFORE] = tables.starts[n], tables.starts[n]
@@ -169,17 +163,8 @@ def reset_env(tables, env, limit):
     clock[Clock.ADVERSARY], clock[Clock.TARGET] = params[Param.ADVERSARY_START], NOTHING
     clock[Clock.DOORS] = params[Param.DOORS_START]
     notice(tables, env)
-
-
-@kernel
-def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    for b in range(which.shape[0]):
-        if which[b]:
-            env = row_at(state, b)
-            reset_env(tables, env, limit)
-            rest(env, out.events[b], out.rewards[b], out.shaped[b])
-            forget(env)
+    rest(env, out)
+    forget(env)
 
 
 @kernel
@@ -195,13 +180,4 @@ def settle_batch(tables, state, decides):
         forget(env)
 
 
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments. Mutates: out."""
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)  # before the condition, so that loads of array descriptors leave the loop
-        if fresh[b]:
-            for n in range(masks.shape[1]):
-                encode_seat(tables, env, n, observations[b, n])
-                write_mask(tables, env, n, masks[b, n])
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

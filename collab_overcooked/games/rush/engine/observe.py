@@ -16,8 +16,9 @@ CLOCK_FEATURES = 4  # in addition to the seats: turn, turns left, worker, slots 
 
 
 @kernel
-def observe_env(tables, env, observations, masks):
-    """Agents get the same mask and the same features, except for the seat. Mutates: observations, masks."""
+def observe_env(tables, env, out):
+    """Agents get the same mask and the same features, except for the seat. Mutates: out."""
+    observations, masks = out.observations, out.masks
     mask_actions(tables, env, masks[0])
     seats = encode_round(tables, env, observations[0])
     for i in range(1, masks.shape[0]):

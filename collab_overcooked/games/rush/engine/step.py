@@ -1,4 +1,4 @@
-"""The order of play within a slot, and the loops over a batch.
+"""The order of play within a slot, and how episodes start.
 
 A turn has one slot per worker; in a slot every agent acts with that worker, in seat order. A step is one slot, or the
 rest of it if ``act_batch`` has already let some seats act.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import Rng
 
@@ -30,18 +31,36 @@ def team_reward(events, reward):
 
 
 @kernel
-def step_env(tables, env, actions, events):
-    """In a slot, agents act in seat order, each on the state that the agents before it leave; then the slot ends.
-
-    Mutates: env, events.
-    """
-    for seat in range(env.clock[Clock.SEAT], events.shape[0]):
-        act(tables, env, actions[seat], events[seat])
-    end_slot(tables, env)
+def is_over(tables, env):
+    """An episode is over once every order is finished or ruined, or no turn is left."""
+    return env.clock[Clock.OVER] != 0
 
 
 @kernel
-def reset_env(tables, env, limit):
+def rest(env, out):
+    """Nothing happens in an episode that is over. Mutates: out."""
+    for seat in range(out.events.shape[0]):
+        begin_event(out.events[seat], env.clock)
+    out.rewards[:] = 0
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """In a slot, agents act in seat order, each on the state that the agents before it leave; all are paid the same.
+
+    Mutates: env, out.
+    """
+    clock, events = env.clock, out.events
+    for seat in range(clock[Clock.SEAT], events.shape[0]):
+        act(tables, env, actions[seat], events[seat])
+    end_slot(tables, env)
+    out.rewards[:] = team_reward(events, tables.params[Param.REWARD])
+    decided = is_decided(clock, tables.dishes[clock[Clock.EPISODE]])
+    return decided, clock[Clock.OVER] == 1 and not decided
+
+
+@kernel
+def open_kitchen(tables, env, limit):
     """An episode starts with untouched orders, full stock and all action spaces free. Mutates: env."""
     params, clock, stock, rng = tables.params, env.clock, env.stock, env.rng
     e = next_episode(rng[Rng.COUNT], clock[Clock.EPISODE], params)
@@ -53,40 +72,6 @@ def reset_env(tables, env, limit):
             stock[at, k] = initial[at, k]
     refill_spaces(env.spaces, tables.areas[e])
     clock[Clock.EPISODE], clock[Clock.LIMIT] = e, limit
-
-
-@kernel
-def pay(tables, clock, events, rewards):
-    """All agents get the same reward; the episode ends when it is decided or truncated. Mutates: rewards."""
-    rewards[:] = team_reward(events, tables.params[Param.REWARD])
-    decided = is_decided(clock, tables.dishes[clock[Clock.EPISODE]])
-    return decided, clock[Clock.OVER] == 1 and not decided
-
-
-@kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch by one slot; environments that are over do not change and pay nothing.
-
-    Mutates: state, out.
-    """
-    events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
-    for b in range(fresh.shape[0]):
-        env = row_at(state, b)
-        clock = env.clock
-        fresh[b] = clock[Clock.OVER] == 0
-        if not fresh[b]:
-            rest(clock, events[b], rewards[b])
-            continue
-        step_env(tables, env, actions[b], events[b])
-        terminated[b], truncated[b] = pay(tables, clock, events[b], rewards[b])
-
-
-@kernel
-def rest(clock, events, rewards):
-    """Write empty events and zero rewards. Mutates: events, rewards."""
-    for seat in range(events.shape[0]):
-        begin_event(events[seat], clock)
-    rewards[:] = 0
 
 
 @kernel
@@ -106,22 +91,10 @@ def act_batch(tables, state, actions, out):
 
 
 @kernel
-def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    for b in range(which.shape[0]):
-        if which[b]:
-            env = row_at(state, b)
-            reset_env(tables, env, limit)
-            rest(env.clock, out.events[b], out.rewards[b])
+def reset_env(tables, env, out, limit):
+    """Start an episode in which nothing has happened yet. Mutates: env, out."""
+    open_kitchen(tables, env, limit)
+    rest(env, out)
 
 
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
-
-    Mutates: out.
-    """
-    observations, masks, fresh = out.observations, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        if fresh[b]:
-            observe_env(tables, row_at(state, b), observations[b], masks[b])
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -20,12 +20,13 @@ STATIC = 6  # channels of kinds of cells
 
 
 @kernel
-def observe_env(tables, env, observations, masks):
-    """Write masks and observations of all players. Mutates: observations, masks."""
+def observe_env(tables, env, out):
+    """Write masks and observations of all players. Mutates: out."""
+    observations, masks = out.observations, out.masks
     terrain, params, view = tables.terrain, tables.params, tables.views
     players, cells, radius = env.players, env.cells, tables.views[View.RADIUS]
     for i in range(players.shape[0]):
-        player, out = players[i], observations[i]
+        player, seen = players[i], observations[i]
         x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
         event = judge_interact(
             player[Player.HAND], cells[y, x], terrain[y, x], env.clock[Clock.RECIPE], params[Param.EXPLICIT]
@@ -34,12 +35,12 @@ def observe_env(tables, env, observations, masks):
         masks[i, Action.INTERACT] = event != Event.NONE
         left, top = 0, 0
         if radius == NOTHING:
-            copy_numbers(tables.template, out)
+            copy_numbers(tables.template, seen)
         else:
             left, top = player[Player.X] - radius, player[Player.Y] - radius
-            copy_window(tables.template, player[Player.X], player[Player.Y], view, out)
-        draw_cells(tables, env, i, left, top, out)
-        draw_players(tables, env, i, left, top, out)
+            copy_window(tables.template, player[Player.X], player[Player.Y], view, seen)
+        draw_cells(tables, env, i, left, top, seen)
+        draw_players(tables, env, i, left, top, seen)
 
 
 @kernel

@@ -1,20 +1,21 @@
-"""The order of play within a step, and the loop over a batch."""
+"""The order of play within a step, how episodes start, and a loop that finds out who knows the recipe."""
 
 from __future__ import annotations
 
+from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import clear_events
-from collab_overcooked.kernels.jit import kernel, row_at, unpack
+from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID
 from ...engine.rules import choose_primitives, move_players, start_anywhere
-from ...engine.step import clear_pay, pay
+from ...engine.step import clear_pay, end_step, is_over, rest
 from .constants import Clock, Param, Player, Terrain
 from .observe import observe_env
 from .rules import draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels, tick_cell
 
 
 @kernel
-def step_env(tables, env, out, actions):
+def step_env(tables, env, actions, out):
     """In a step, players move, then interact, then pots and buttons advance, and a delivered recipe is drawn anew.
 
     Mutates: env, out.
@@ -37,6 +38,7 @@ def step_env(tables, env, out, actions):
         clock[Clock.RECIPE] = draw_recipe(tables.recipes, env.rng)
         env.players[:, Player.KNOWS] = 0
     learn_recipe(tables, env)
+    return end_step(env, out, tables.params[Param.SHAPED])
 
 
 @kernel
@@ -55,7 +57,7 @@ def scatter_things(tables, env):
 
 
 @kernel
-def reset_env(tables, env, limit):
+def reset_env(tables, env, out, limit):
     """An episode has a drawn recipe; players face north at their starts, or start at random, hands empty.
 
     Mutates: env.
@@ -75,43 +77,10 @@ def reset_env(tables, env, limit):
 
 
 @kernel
-def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
-    state, out = unpack(state), unpack(out)
-    rewards, truncated, fresh, clock = out.rewards, out.truncated, out.fresh, state.clock
-    for b in range(fresh.shape[0]):
-        fresh[b] = clock[b, Clock.OVER] == 0
-        row = row_at(out, b)
-        if not fresh[b]:
-            clear_events(row.events, FIRST_ID)
-            clear_pay(row)
-            rewards[b] = 0
-            continue
-        step_env(tables, row_at(state, b), row, actions[b])
-        pay(row, tables.params[Param.SHAPED])
-        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
-        clock[b, Clock.OVER] = 1 if truncated[b] else 0
-
-
-@kernel
-def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state."""
-    for b in range(which.shape[0]):
-        if which[b]:
-            reset_env(tables, row_at(state, b), limit)
-
-
-@kernel
-def observe_batch(tables, state, out):
-    """Write observations and masks of changed environments. Mutates: out."""
-    state, observations, masks, fresh = unpack(state), out.observations, out.masks, out.fresh
-    for b in range(fresh.shape[0]):
-        if fresh[b]:
-            observe_env(tables, row_at(state, b), observations[b], masks[b])
-
-
-@kernel
 def learn_batch(tables, state):
     """Find out who knows the recipe by what is in view, in all environments. Mutates: state."""
     for b in range(state.players.shape[0]):
         learn_recipe(tables, row_at(state, b))
+
+
+COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)

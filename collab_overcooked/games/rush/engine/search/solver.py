@@ -14,7 +14,7 @@ from collab_overcooked.kernels.jit import row_at
 
 from ..constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
 from ..state import State, sizes_of
-from ..step import reset_env
+from ..step import open_kitchen
 from .depth_first import search
 from .problem import BUDGET, FOUND, GAVE_UP, IMPOSSIBLE, ROWS, TRIAL, Array, Problem, Stack, skip_to_played
 
@@ -217,5 +217,5 @@ def start_of(tables: Any, episode: int) -> State:
     """Return the state of one environment at the start of an episode, without the axis B."""
     env: State = allocate(State, sizes_of(tables))
     env.clock[Clock.EPISODE] = episode
-    reset_env(tables, env, tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS])
+    open_kitchen(tables, env, tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS])
     return env

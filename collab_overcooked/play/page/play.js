@@ -680,8 +680,10 @@ function showActions() {
       return item;
     }),
   );
-  $("more-actions").textContent = say("more_actions", { n: found.length - MOST_ACTIONS });
-  show("more-actions", found.length > MOST_ACTIONS);
+  $("more-actions").textContent = offered.length
+    ? say("more_actions", { n: found.length - MOST_ACTIONS })
+    : words.only_wait;
+  show("more-actions", found.length > MOST_ACTIONS || !offered.length);
 }
 const askedIn = (entry) => Object.keys(requests()).find((action) => requests()[action] === entry);
 function actionButton(entry, text) {

@@ -136,4 +136,4 @@ def audit(page: Page, name: str, least: float = 23.5) -> None:
         page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=not touch)
     violations = Axe().run(page, options=AUDIT).response["violations"]
     problems = [f"{e['id']}: {e['help']}: {[node['html'][:200] for node in e['nodes']]}" for e in violations]
-    assert problems == [], name
+    assert problems == [], f"{name}: {problems}"  # which pytest does not show for modules without tests

@@ -71,9 +71,9 @@ def listened(context: BrowserContext, link: str) -> tuple[Page, list[str]]:
     return page, result
 
 
-def hold_by_clicks(page: Page, press: str, cell: str) -> None:
-    """Click a cell, or tap it, until the own agent, whose card comes first, holds something else."""
-    card = page.locator("#panel [data-seat]").first.locator(".line").nth(1)
+def hold_by_clicks(page: Page, press: str, cell: str, seat: int) -> None:
+    """Click a cell, or tap it, until the agent of a seat holds something else."""
+    card = page.locator(f"#panel [data-seat='{seat}'] .line").nth(1)
     before = card.inner_text()
     for _ in range(30):
         getattr(page.locator(f"[data-at='c:{cell}']"), press)(force=True)
@@ -85,7 +85,7 @@ def hold_by_clicks(page: Page, press: str, cell: str) -> None:
     raise AssertionError(f"{before}, still after clicks on {cell}")
 
 
-def cook_a_soup(page: Page, how: str) -> Iterator[None]:
+def cook_a_soup(page: Page, how: str, seat: int) -> Iterator[None]:
     """Deliver a soup; yields once in the middle."""
     if how == "keyboard":
         for key in ["ArrowUp", *ONION * 3, "e"]:
@@ -100,12 +100,12 @@ def cook_a_soup(page: Page, how: str) -> Iterator[None]:
     else:
         press = PRESS[how]
         for cell in ["0,1", "2,0"] * 3:
-            hold_by_clicks(page, press, cell)
+            hold_by_clicks(page, press, cell, seat)
         getattr(page.locator("[data-at='c:2,0']"), press)(force=True)
         wait_for_step(page, step_of(page) + 4)  # lights the fire
         yield
         for cell in ["1,3", "2,0", "3,3"]:
-            hold_by_clicks(page, press, cell)
+            hold_by_clicks(page, press, cell, seat)
 
 
 def take_turns(page: Page, how: str) -> Iterator[None]:
@@ -177,7 +177,7 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
         if idle:
             page.bring_to_front()
             wait_for_step(page, 1)
-        for _ in (cook_a_soup if idle else take_turns)(page, how):
+        for _ in cook_a_soup(page, how, LEFT[game]) if idle else take_turns(page, how):
             audit(page, name.format("middle"))
         if idle:
             leave(page)

@@ -117,7 +117,7 @@ let causes = []; // of what changes with the frame that is read
 function flash(changes) {
   sound(changes.some(({ kind }) => kind === "bad") ? "loss" : "gain");
   const lines = changes.map(({ gain, text, kind }) => {
-    const line = make("span", text.replace(/ \(.*/, "").replace(/-?\d+/, (gain > 0 ? "+" : "") + gain), {
+    const line = make("span", text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`), {
       class: kind,
     });
     const known = causes

@@ -472,6 +472,7 @@ function showState() {
     show("turn", false);
     show("leave", false);
     show("chat", false);
+    show("talk", $("said").hasChildNodes());
     show("pad", false);
     show("practice", false);
   }

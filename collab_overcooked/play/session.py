@@ -329,7 +329,7 @@ class Session:
         result = {"outcome": names(outcome or ""), "metrics": metrics, "replay": replay, **summary}
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
-            person.send(self._over | {"next": "" if more else person.next})
+            person.send(self._over_for(person))
         if self._on_over is not None:
             self._on_over(record)
 
@@ -356,7 +356,8 @@ class Session:
 
     def _over_for(self, person: Person) -> dict[str, Any]:
         assert self._over is not None
-        return self._over | {"next": "" if self._over["more"] else person.next}
+        outcome = "You have left." if self._over["left"] and person.gone else self._over["outcome"]
+        return self._over | {"next": "" if self._over["more"] else person.next, "outcome": outcome}
 
     def _log(self, entry: Mapping[str, Any]) -> None:
         if self.folder is not None:

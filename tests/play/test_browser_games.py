@@ -71,21 +71,21 @@ def listened(context: BrowserContext, link: str) -> tuple[Page, list[str]]:
     return page, result
 
 
-def hold_by_clicks(page: Page, press: str, cell: str) -> None:
-    """Click a cell, or tap it, until the own agent holds something else."""
-    card = page.locator("#panel [data-seat='0'] .line").nth(1)
+def hold_by_clicks(page: Page, press: str, cell: str, seat: int) -> None:
+    """Click a cell, or tap it, until the agent of a seat holds something else."""
+    card = page.locator(f"#panel [data-seat='{seat}'] .line").nth(1)
     before = card.inner_text()
     for _ in range(30):
         getattr(page.locator(f"[data-at='c:{cell}']"), press)(force=True)
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError):  # long enough to walk there, as a second click may undo the first
             page.wait_for_function(
-                "([card, before]) => card.innerText !== before", arg=[card.element_handle(), before], timeout=1500
+                "([card, before]) => card.innerText !== before", arg=[card.element_handle(), before], timeout=6000
             )
             return
     raise AssertionError(f"{before}, still after clicks on {cell}")
 
 
-def cook_a_soup(page: Page, how: str) -> Iterator[None]:
+def cook_a_soup(page: Page, how: str, seat: int) -> Iterator[None]:
     """Deliver a soup; yields once in the middle."""
     if how == "keyboard":
         for key in ["ArrowUp", *ONION * 3, "e"]:
@@ -100,12 +100,12 @@ def cook_a_soup(page: Page, how: str) -> Iterator[None]:
     else:
         press = PRESS[how]
         for cell in ["0,1", "2,0"] * 3:
-            hold_by_clicks(page, press, cell)
+            hold_by_clicks(page, press, cell, seat)
         getattr(page.locator("[data-at='c:2,0']"), press)(force=True)
         wait_for_step(page, step_of(page) + 4)  # lights the fire
         yield
         for cell in ["1,3", "2,0", "3,3"]:
-            hold_by_clicks(page, press, cell)
+            hold_by_clicks(page, press, cell, seat)
 
 
 def take_turns(page: Page, how: str) -> Iterator[None]:
@@ -118,7 +118,7 @@ def take_turns(page: Page, how: str) -> Iterator[None]:
             yield
         offers = page.locator(f"{ACTIONS}:not([aria-disabled])")
         texts = offers.evaluate_all("buttons => buttons.slice(0, 9).map(button => button.dataset.action)")
-        best = min(range(len(texts)), key=lambda k: chosen[texts[k]], default=None)
+        best = min(range(len(texts)), key=lambda k: (texts[k].startswith(RUINS), chosen[texts[k]]), default=None)
         chosen.update(texts[best : best + 1] if best is not None else ())
         idle = page.locator("#send, #wait-go").filter(visible=True).first
         target = idle if best is None else offers.nth(best)
@@ -134,13 +134,15 @@ def take_turns(page: Page, how: str) -> Iterator[None]:
 PRESS = {"mouse": "click", "touch": "tap"}
 PLACE = "(buttons, text) => buttons.findIndex(button => button.dataset.action === text)"
 SIZES = ((1280, 800), (768, 1024), (360, 780), (740, 360))
-KEYED = ("overcooked", "overcooked-v2")  # games in real time, which two people play
+# Games in real time, which two people play, and the seat that starts on the left.
+LEFT = {"overcooked": 0, "overcooked-v2": 1}
+RUINS = "jantrox"  # verb of Alien Rush that ruins an order without what it needs; menus do not tell
 MIDDLE = 2  # turns before the picture in the middle of a game
 # Of each game: what is played, and what its page says at the end to who has scored.
 ROUNDS = {
-    "overcooked": ("overcooked --layouts cramped_room --max-cycles 150 --tick 0.3", r"[1-9]\d* served"),
+    "overcooked": ("overcooked --layouts cramped_room --max-cycles 2000 --tick 0.3", r"[1-9]\d* served"),
     "overcooked-v2": (
-        "overcooked-v2 --layouts cramped_room --set random_start=false --max-cycles 150 --tick 0.3",
+        "overcooked-v2 --layouts cramped_room --set random_start=false --max-cycles 2000 --tick 0.3",
         r"[1-9]\d* served",
     ),
     "collab-overcooked": ("collab-overcooked --tasks boiled_egg", r"Delivered: 1"),
@@ -158,7 +160,7 @@ ROUNDS = {
 @pytest.mark.parametrize(("game", "size", "how"), cover(ROUNDS, SIZES, ("keyboard", "mouse", "touch"), strength=2))
 def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None:
     texts, scored = ROUNDS[game]
-    team = ["all=person"] if game in KEYED else ["agent_0=person", "all=greedy"]
+    team = ["all=person"] if game in LEFT else ["agent_0=person", "all=greedy"]
     name = f"round-{game}-{size[0]}-{how}-{{}}"
     touch = {"has_touch": how == "touch", "is_mobile": how == "touch"}
     with (
@@ -166,7 +168,8 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
         hosted(tmp_path, *texts.split(), "--seed", "1", "--team", *team) as links,
     ):
         context.set_default_timeout(180_000)
-        page, *idle = (opened(context, link) for link in links[: 1 + (game in KEYED)])
+        idle = [opened(context, link) for link in links[: 1 + (game in LEFT)]]
+        page = idle.pop(LEFT.get(game, 0))
         ready(*idle)
         page.locator("#ready").wait_for()
         audit(page, name.format("start"))
@@ -174,13 +177,16 @@ def test_the_page_is_enough_to_score(browser, tmp_path, game, size, how) -> None
         if idle:
             page.bring_to_front()
             wait_for_step(page, 1)
-        for _ in (cook_a_soup if idle else take_turns)(page, how):
+        for _ in cook_a_soup(page, how, LEFT[game]) if idle else take_turns(page, how):
             audit(page, name.format("middle"))
+        if idle:
+            leave(page)
         page.locator(OVER).wait_for()
         audit(page, name.format("over"))
         if page.is_visible("#text-on"):
             page.check("#text-on")
-        expect(page.locator("body")).to_contain_text(re.compile(scored))
+        page.locator("#par").evaluate("par => { par.hidden = true; }")  # what programs score on the same seed
+        expect(page.locator("body")).to_contain_text(re.compile(scored), use_inner_text=True)
 
 
 def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, problems, tmp_path) -> None:

@@ -229,6 +229,21 @@ def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
     assert env.scene()["accomplished"] == ["salmonSushi"]
 
 
+def test_menus_of_cuisineworld_throw_away_only_what_no_order_needs() -> None:
+    env = make("CuisineWorld-v0", level="level_1", agents=2)
+    env.reset(seed=1, options={"orders": ["salmonMeatcake"]})
+
+    def menu_after(*actions: str) -> list[str]:
+        for action in actions:
+            env.step({"agent_0": env.game.parse(action), "agent_1": 0})
+        return list(question_of(Seen.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())["legal"])
+
+    menu = menu_after("goto storage0", "get salmon storage0")
+    assert menu[0].startswith("goto blender") and menu.index("put storage0") > menu.index("goto blender1")
+    assert menu_after("put storage0", "get beef storage0")[0] == "put storage0"
+    assert menu_after("goto blender0")[0] == "goto storage0"
+
+
 def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     game = load_game("Housework-v0")
     state, out = reach(game, 0, 40)

@@ -360,6 +360,7 @@ def test_who_leaves_ends_the_game_and_the_other_is_told(make_session) -> None:
     players = play(session, [leaver, first_legal])
     over = players[1].of_type("over")[0]
     assert over["left"] and over["outcome"].endswith("has left.") and over["next"] == "/finish"
+    assert players[0].of_type("over")[0]["outcome"] == "You have left."
     (aborted,) = lines(session, ABORTED)
     assert aborted["ended"] == "left" and not (session.folder.path / "records.jsonl").exists()
 

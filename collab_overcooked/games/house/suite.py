@@ -195,7 +195,7 @@ class HouseSuite(Suite):
     has_success = True
     record_class = HouseRecord
     logger_class = GoalLogger
-    decisive: ClassVar = {"delivered .*": "{player} brought something to its place, last in step {step}."}
+    decisive: ClassVar = {"delivered .*": "{player} brought something to its place."}
     endings: ClassVar = {
         "success": "Everything was delivered: {wanted} things in {ticks} units of time.",
         "": "The time was over after {ticks}; delivered: {brought} of {wanted} things.",

@@ -117,7 +117,7 @@ let causes = []; // of what changes with the frame that is read
 function flash(changes) {
   sound(changes.some(({ kind }) => kind === "bad") ? "loss" : "gain");
   const lines = changes.map(({ gain, text, kind }) => {
-    const line = make("span", text.replace(/ \(.*/, "").replace(/-?\d+/, (gain > 0 ? "+" : "") + gain), {
+    const line = make("span", text.replace(/ \(.*/, "").replace(/:?( ?)-?\d+/, `$1${gain > 0 ? "+" : ""}${gain}`), {
       class: kind,
     });
     const known = causes
@@ -472,6 +472,7 @@ function showState() {
     show("turn", false);
     show("leave", false);
     show("chat", false);
+    show("talk", $("said").hasChildNodes());
     show("pad", false);
     show("practice", false);
   }
@@ -680,8 +681,10 @@ function showActions() {
       return item;
     }),
   );
-  $("more-actions").textContent = say("more_actions", { n: found.length - MOST_ACTIONS });
-  show("more-actions", found.length > MOST_ACTIONS);
+  $("more-actions").textContent = offered.length
+    ? say("more_actions", { n: found.length - MOST_ACTIONS })
+    : words.only_wait;
+  show("more-actions", found.length > MOST_ACTIONS || !offered.length);
 }
 const askedIn = (entry) => Object.keys(requests()).find((action) => requests()[action] === entry);
 function actionButton(entry, text) {

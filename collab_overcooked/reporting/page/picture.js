@@ -228,12 +228,13 @@ export class Picture {
     const [width, height] = this.size,
       t = this.tile,
       side = 0.11 * width,
-      size = 0.045 * width;
+      pixel = width / (this.map.clientWidth || width),
+      size = Math.max(0.045 * width, 8 * pixel); // also on phones, whose map is small
     const put = (name, x, y) => use(name, x + 0.5 - side / 2, y + 0.5 - side / 2, side);
     const named = ([x, y, w, , , name]) => {
       const words = this.phrase(name),
         pixels = Math.min(size, (10 * w) / widthOf(words, 10));
-      if (pixels < (7 * width) / (this.map.clientWidth || width)) return "";
+      if (pixels < 7 * pixel) return "";
       return text(words, x + w / 2, y + 1.1 * pixels, pixels);
     };
     if (!this.map.parentElement) this.orders.append(this.map);

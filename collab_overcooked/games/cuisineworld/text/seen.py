@@ -67,7 +67,7 @@ class KitchenView(OrderView):
             role, content = level.tools[kind].role, self.scene["tools"][name]["content"]
             recipes = [recipe for recipe in self._recipes.values() if recipe.tool == kind]
             if role == "storage":
-                serves = held is None
+                serves = held is None or held not in self._needed  # which is lost there: hands are free again
             elif role == "table":
                 serves = held in self._ordered
             elif held is None:

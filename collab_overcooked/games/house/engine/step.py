@@ -204,41 +204,6 @@ def end_waits(state, events):
 
 
 @kernel
-def play_ticks(tables, state, actions, events):
-    """A step is a tick, or all ticks until an agent can choose or the episode ends; return its reward.
-
-    Mutates: state, events.
-    """
-    count, started, paid = events.shape[0], state.world[World.T], 0
-    for i in range(count):
-        begin_action(tables, state, i, actions[i], events[i])
-        running = state.macro_state[i, Macro.ACTION]
-        events[i, EventColumn.ACTION] = running
-    going, changed, complete, seen = True, True, False, NOTHING
-    while going:
-        if changed:
-            complete = is_complete(state)
-        over = complete or state.world[World.T] >= state.world[World.LIMIT]
-        stop = over or tables.params[Param.EVENT_STEPS] == 0
-        for i in range(count):
-            if state.agents[i, Agent.LEFT] <= 0 and is_running(state.macro_state[i]):
-                continue_action(tables, state, i, events[i])
-            stop = stop or not is_running(state.macro_state[i])
-        going = not stop or state.world[World.T] == started
-        if going:
-            changed = tick(tables, state, next_tick(tables, state), events, seen)
-            if changed:
-                seen = state.world[World.T]
-                paid += score(state, events)
-    end_waits(state, events)
-    for i in range(count):
-        keep_seeing(state, i, seen, state.world[World.T])
-        events[i, EventColumn.TICKS] = state.world[World.T] - started
-    state.world[World.STEPS] += 1
-    return paid
-
-
-@kernel
 def is_over(tables, env):
     """An episode is over once its goal is fulfilled, or no time is left."""
     return env.world[World.OVER] != 0
@@ -252,15 +217,48 @@ def rest(env, out):
 
 
 @kernel
-def step_env(tables, env, actions, out):
-    """Things that come to the goal place pay all agents; the episode ends at the goal or a limit. Mutates: env, out."""
+def end_step(env, out, paid):
+    """Things that came to the goal place pay all agents; the episode ends at the goal or a limit. Mutates: env, out."""
     world = env.world
-    clear_events(out.events, FIRST_ID)
-    out.rewards[:] = play_ticks(tables, env, actions, out.events)
+    out.rewards[:] = paid
     terminated = is_complete(env)
     late = world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS]
     world[World.OVER] = 1 if terminated or late else 0
     return terminated, late and not terminated
+
+
+@kernel
+def step_env(tables, env, actions, out):
+    """A step is a tick, or all ticks until an agent can choose or the episode ends. Mutates: env, out."""
+    events, started, paid = out.events, env.world[World.T], 0
+    count = events.shape[0]
+    clear_events(events, FIRST_ID)
+    for i in range(count):
+        begin_action(tables, env, i, actions[i], events[i])
+        running = env.macro_state[i, Macro.ACTION]
+        events[i, EventColumn.ACTION] = running
+    going, changed, complete, seen = True, True, False, NOTHING
+    while going:
+        if changed:
+            complete = is_complete(env)
+        over = complete or env.world[World.T] >= env.world[World.LIMIT]
+        stop = over or tables.params[Param.EVENT_STEPS] == 0
+        for i in range(count):
+            if env.agents[i, Agent.LEFT] <= 0 and is_running(env.macro_state[i]):
+                continue_action(tables, env, i, events[i])
+            stop = stop or not is_running(env.macro_state[i])
+        going = not stop or env.world[World.T] == started
+        if going:
+            changed = tick(tables, env, next_tick(tables, env), events, seen)
+            if changed:
+                seen = env.world[World.T]
+                paid += score(env, events)
+    end_waits(env, events)
+    for i in range(count):
+        keep_seeing(env, i, seen, env.world[World.T])
+        events[i, EventColumn.TICKS] = env.world[World.T] - started
+    env.world[World.STEPS] += 1
+    return end_step(env, out, paid)
 
 
 @kernel

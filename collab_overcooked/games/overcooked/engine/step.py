@@ -56,25 +56,20 @@ def end_step(env, out, with_shaping):
 
 
 @kernel
-def step_env(tables, env, actions, out):
-    """Every player's action is its primitive action. Mutates: env, out."""
-    clear_events(out.events, FIRST_ID)
-    return carry_out(tables, env, actions, out)
-
-
-@kernel
 def step_directives(tables, env, actions, out):
     """Directives become primitive actions before any is carried out. Mutates: env, out."""
     clear_events(out.events, FIRST_ID)
     step_macro_actions(tables, env, actions, out)
-    return carry_out(tables, env, actions, out)
+    return step_env(tables, env, actions, out)
 
 
 @kernel
-def carry_out(tables, env, actions, out):
+def step_env(tables, env, actions, out):
     """In a step, players interact, then move, then pots and gates advance. Mutates: env, out."""
     players, cells, clock, events, params = env.players, env.cells, env.clock, out.events, tables.params
     k = clock[Clock.LAYOUT]
+    if params[Param.MACROS] == 0:
+        clear_events(events, FIRST_ID)
     clear_pay(out)
     choose_primitives(actions, tables.levels, events)
     interact_in_turn(tables, env, out)

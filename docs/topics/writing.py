@@ -153,11 +153,12 @@ def calls(statements: Iterable[ast.stmt]) -> list[str]:
 
 
 def steps_of(step: ModuleType, kernel: str = "step_env") -> list[tuple[str, str]]:
-    """Return the functions that a kernel of a module calls, in order, each with its sentence."""
+    """Return the game's functions that a kernel of a module calls, in order and once, each with its sentence."""
     function = getattr(step, kernel)
     tree = ast.parse(inspect.getsource(getattr(function, "py_func", function)))
     assert isinstance(tree.body[0], ast.FunctionDef)
-    return [(name, first_line(getattr(step, name))) for name in calls(tree.body[0].body) if hasattr(step, name)]
+    found = {name: getattr(step, name, None) for name in calls(tree.body[0].body)}
+    return [(name, first_line(one)) for name, one in found.items() if ".games." in getattr(one, "__module__", "")]
 
 
 def order_of_play(steps: Iterable[tuple[str, str]]) -> str:

@@ -206,7 +206,7 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, 
         helper.locator(OVER).wait_for()
         record = record_of(chef, tmp_path)
         assert problems == []
-    assert record.success and {m["agent"] for step in record.steps for m in step.messages} == {0, 1}
+    assert record.success and {m.agent for step in record.steps for m in step.messages} == {0, 1}
     recipe, secret = recipe_of(record)
     known, other = "\n".join(chef_log), "\n".join(helper_log)
     assert secret and secret <= split_name(known) and all(line in known for line in recipe)
@@ -251,7 +251,7 @@ def test_a_model_that_commands_the_others_reads_what_the_person_does(context, tm
         leave(page)
         page.locator(OVER).wait_for()
     record = json.loads((tmp_path / "aborted.jsonl").read_text("utf-8"))
-    assert [step.action_texts[0] for step in record.steps] == chosen
+    assert [step["action_texts"][0] for step in record["steps"]] == chosen
     asked = [question["messages"][-1]["content"] for question in server.asked]
     assert len(asked) == 4
     for entry, question in zip(chosen, asked, strict=True):

@@ -223,7 +223,7 @@ def test_other_machines_are_let_in_by_a_word_only(command, tmp_path) -> None:
     assert done.exit_code == 2 and "--yes" in done.output and "without encryption" in " ".join(done.output.split())
 
 
-def test_pages_write_words_as_text() -> None:
+def test_pages_write_words_as_text_and_import_what_is_served() -> None:
     from collab_overcooked.study import server as study_server
 
     texts = [server.page_file(name) for name in server.FILES if name.endswith(".js")]
@@ -231,6 +231,7 @@ def test_pages_write_words_as_text() -> None:
     texts += [folder.joinpath(name).read_text("utf-8") for name in study_server.FILES if name.endswith(".js")]
     for text in texts:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
+        assert set(re.findall(r'"/page/([\w.]+)"', text)) <= server.FILES.keys(), "a page imports what is not served"
 
 
 def test_sessions_are_limited(make_session) -> None:

@@ -4,6 +4,7 @@ import { Wording } from "/page/wording.js";
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 const wording = new Wording(await (await fetch("/page/labels.json")).json());
 let data = null;
+export let words = null; // of the page
 
 const stored = () => {
   try {
@@ -30,7 +31,8 @@ export async function load(language) {
   for (const each of document.querySelectorAll("[data-word]")) each.textContent = data.page[each.dataset.word];
   for (const each of document.querySelectorAll("[data-label]"))
     each.setAttribute("aria-label", data.page[each.dataset.label]);
-  return data.page;
+  words = data.page;
+  return words;
 }
 
 export const phrase = (text) => wording.phrase(text);

@@ -1,0 +1,235 @@
+// The cards around the picture: the start, the partners, what is known, practice, and the end of a round.
+
+import { markCells, redraw } from "/page/board.js";
+import { send } from "/page/connection.js";
+import { keysText, makePad, writing } from "/page/keys.js";
+import { fill, game, phrase, words } from "/page/language.js";
+import { $, make, nameOf, now, recall, remember, say, show, touched, turns } from "/page/page.js";
+
+export function welcome() {
+  const own = game(now.me.game),
+    name = own?.name ?? now.me.game;
+  $("title").textContent = now.me.goal ? `${name}: ${words.practice}` : name;
+  $("goal").textContent = now.me.goal ? (words.goals[now.me.goal] ?? "") : "";
+  show("practice", Boolean(now.me.goal) && now.me.role === "seat");
+  $("steps").replaceChildren();
+  now.lesson = { steps: [], done: [], at: [] };
+  $("skip").disabled = false;
+  document.title = name;
+  const others = now.me.names
+    .map((each, seat) => [each, seat])
+    .filter(([, seat]) => seat !== now.me.seat)
+    .map(([each, seat]) => `${each} (${words.kinds[now.me.team[seat]] ?? words.partner})`)
+    .join(", ");
+  const post = now.me.post ? ` (${phrase(now.me.post)})` : "";
+  $("who").textContent =
+    now.me.role === "seat"
+      ? `${say("you_are", { name: nameOf(now.me.seat) + post })}${others ? `, ${say("beside", { others })}` : ""}`
+      : words[now.me.role === "voice" ? "voice" : "watching"];
+  $("how").replaceChildren(...(own?.how ?? []).map((line) => make("p", line)));
+  $("manual").textContent = now.me.manual;
+  $("manual").setAttribute("aria-label", words.rules);
+  show("rules", Boolean(now.me.manual));
+  show("sight", now.me.show !== "picture" && now.me.role === "seat");
+  show("text-row", now.me.show === "both" || now.me.role !== "seat");
+  $("text-on").checked = now.me.show === "words" || recall("text", false);
+  show("in-words", $("text-on").checked);
+  if ($("text-on").checked) send({ type: "text", on: true });
+  $("sight-title").textContent = words[now.me.role === "seat" ? "sight" : "last_step"];
+  show("chat", !turns() && now.me.role !== "watcher" && now.me.talks);
+  show("say-row", now.me.talks);
+  show("talk", now.me.talks || now.me.role === "watcher");
+  show("leave", now.me.role !== "watcher");
+  $("text").setAttribute("aria-live", turns() ? "polite" : "off");
+  $("planning").open = now.me.menu !== "legal";
+  makePad();
+}
+
+// The card before the first step: the goal, with whom, for how long, and how to act.
+function showStart() {
+  const own = game(now.me.game),
+    long =
+      now.me.limit &&
+      (turns()
+        ? fill(own?.limit ?? words.steps_long, { n: now.me.limit })
+        : say("seconds_long", { n: Math.round(now.me.limit * now.me.tick) }));
+  $("start-goal").textContent = own?.goal ?? "";
+  $("start-aim").textContent = phrase(now.me.aim);
+  const facts = [
+    $("who").textContent,
+    long,
+    ...(own?.how ?? []),
+    now.me.role !== "seat"
+      ? ""
+      : now.me.keys.length
+        ? touched()
+          ? say("press_pad", { act: words.signs.act })
+          : keysText()
+        : say(now.me.menu === "none" ? "press_write" : "press_button"),
+  ];
+  $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
+  show("read-rules", Boolean(now.me.manual));
+}
+
+$("read-rules").onclick = () => {
+  $("rules").open = true;
+  $("rules").scrollIntoView({ block: "start" });
+};
+
+export function showEnding() {
+  const { happened = [], par = [], best = "", did = [] } = now.ending;
+  $("happened").replaceChildren(...happened.map((sentence) => make("li", phrase(sentence))));
+  const rows = [
+    ...(best ? [[words.your_best, best]] : []),
+    ...par.map(([policy, outcome]) => [say("par", { policy }), outcome]),
+  ];
+  $("par").replaceChildren(...rows.flatMap(([name, outcome]) => [make("dt", name), make("dd", phrase(outcome))]));
+  const row = (tag, cells) => {
+    const made = make("tr", "");
+    made.append(...cells.map((text) => make(tag, text)));
+    return made;
+  };
+  $("did").tHead.replaceChildren(row("th", [words.who, words.acted, words.waited, words.said]));
+  $("did").tBodies[0].replaceChildren(...did.map((counts, seat) => row("td", [nameOf(seat), ...counts])));
+  show("did", did.length > 0);
+}
+
+// What can be played next, who has asked for it, and who has still to answer.
+export function showRematch() {
+  const { offers, wishes, waiting, missing } = now.rematch,
+    names = (seats) => seats.map(nameOf).join(", ");
+  const asked = now.me.role !== "watcher" && wishes.some(([seat]) => seat === now.me.seat);
+  if (asked) $("busy").textContent = "";
+  $("rematch-asked").textContent = missing.length
+    ? say("not_here_any_more", { names: names(missing) })
+    : asked
+      ? say("waiting_for", { names: names(waiting) })
+      : wishes.map(([seat, how]) => say(`asks_${how}`, { name: nameOf(seat) })).join(" ");
+  show("rematch", offers.length > 0);
+  for (const button of document.querySelectorAll("[data-rematch]"))
+    button.hidden = !offers.includes(button.dataset.rematch);
+  showState();
+}
+
+export function showState() {
+  const absent = Object.keys(now.state.here)
+    .filter((agent) => !now.state.here[agent])
+    .map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
+  const mine = now.me && (now.me.role === "seat" ? `agent_${now.me.seat}` : now.me.role);
+  const asked = now.state.state === "ready" && now.me && now.me.role !== "watcher" && !now.state.ready[mine];
+  const started = now.state.state === "playing" || now.state.state === "paused";
+  const who = { names: absent.join(", ") };
+  $("status").textContent =
+    now.state.state === "closed"
+      ? $("rematch").hidden || $("over").hidden
+        ? words.closed
+        : words.may_go_on
+      : !now.me
+        ? words.loading
+        : absent.length && !absent.every((name) => !name)
+          ? say(started ? "cut_off" : "waiting_for", who)
+          : asked
+            ? $("over").hidden
+              ? words.get_ready
+              : say("get_next", { button: $("again").textContent })
+            : now.state.state === "ready"
+              ? words.waiting_ready
+              : ({ playing: words.playing, paused: words.paused, over: words.over }[now.state.state] ?? words.loading);
+  const between = !$("over").hidden;
+  show("start", asked && !between);
+  show("again", asked && between);
+  if (asked && !between) showStart();
+  show("pause", !turns() && now.me?.role === "seat" && started && Object.keys(now.state.here).length === 1);
+  $("pause").textContent = now.state.state === "paused" ? words.go_on : words.pause;
+  // read them before, not while it runs
+  if (now.state.state !== now.phase) $("rules").open = now.state.state === "waiting" && Boolean(now.me);
+  const changed = now.phase !== now.state.state;
+  now.phase = now.state.state;
+  document.body.classList.toggle("playing", now.phase === "playing");
+  if (now.phase === "playing") {
+    show("over", false);
+    show("big", false);
+    if (changed && now.me?.keys.length && !writing()) $("stage").focus({ preventScroll: true });
+  }
+  if (changed) redraw(); // cards above the board have come or gone
+  if (now.phase === "closed") {
+    now.final = true;
+    show("turn", false);
+    show("leave", false);
+    show("chat", false);
+    show("talk", $("said").hasChildNodes());
+    show("pad", false);
+    show("practice", false);
+  }
+  if (now.me && now.me.episodes > 1)
+    document.title = `${game(now.me.game)?.name ?? now.me.game}: ${say("episode", { n: now.state.number, all: now.me.episodes })}`;
+  if (now.question && now.phase === "playing") $("status").textContent = $("turn-title").textContent;
+  showAway();
+}
+
+export function showAway() {
+  // a partner whose connection is cut off
+  for (const card of $("panel").querySelectorAll("[data-seat]")) {
+    const away = now.state?.here[`agent_${card.dataset.seat}`] === false;
+    card.classList.toggle("away", away);
+    card.querySelector(".cut")?.remove();
+    if (away) {
+      const line = make("p", words.is_cut_off);
+      line.className = "did cut";
+      card.querySelector(".lines").append(line);
+    }
+    const done = dones.get(Number(card.dataset.seat));
+    if (done && !card.querySelector(".did:not(.cut)")) {
+      const line = make("p", done);
+      line.className = "did";
+      card.querySelector(".lines").append(line);
+    }
+  }
+}
+
+const dones = new Map();
+
+export function showDone(seat, label) {
+  dones.set(seat, `${words.last_done}: ${phrase(label)}`);
+  for (const line of $("panel").querySelectorAll(`[data-seat="${seat}"] .did:not(.cut)`)) line.remove();
+}
+
+export function showFacts() {
+  const facts = [];
+  const told = (text) => now.frame.text?.includes(text.split("\n")[0]); // many games say it in their text
+  if (now.frame.orders?.length && !now.frame.orders.every(told))
+    facts.push([words.orders, now.frame.orders.map(phrase).join(", ")]);
+  if (now.frame.recipe && !told(now.frame.recipe)) facts.push([words.recipe, phrase(now.frame.recipe)]);
+  if (now.question?.plan?.length) facts.push([words.plan_left, now.question.plan.map(phrase).join("; ")]);
+  (now.question?.announced ?? []).forEach((plan, seat) => {
+    if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(phrase).join("; ")]);
+  });
+  $("known-recipe").textContent = (now.frame.recipe ?? "").split("\n").map(phrase).join("\n");
+  $("known-supplies").textContent = now.me?.supplies.length
+    ? say("supplies", { things: now.me.supplies.map(phrase).join(", ") })
+    : "";
+  show("known", now.me?.show !== "picture" && Boolean(now.frame.recipe || now.me?.supplies.length));
+  $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));
+}
+
+$("text-on").onchange = () => {
+  const on = $("text-on").checked;
+  remember("text", on);
+  show("in-words", on);
+  send({ type: "text", on });
+};
+
+export function showSteps() {
+  const { steps, done } = now.lesson;
+  markCells();
+  const next = steps.find((step) => !done.includes(step));
+  $("steps").replaceChildren(
+    ...steps.map((step) => {
+      const item = make("li", words.lessons[step] ?? step);
+      if (done.includes(step)) item.className = "ok";
+      else if (step === next) item.className = "next";
+      return item;
+    }),
+  );
+  $("goal").textContent = next ? (words.lessons[next] ?? "") : words.practice_done;
+}

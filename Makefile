@@ -45,7 +45,7 @@ demo: $(STAMP)
 LOCK := --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 lock: $(STAMP)
 	$(PIP) uv
-	$(BIN)/uv pip compile pyproject.toml $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) $(LOCK) --upgrade --quiet --output-file constraints.txt
+	$(BIN)/uv pip compile pyproject.toml $(foreach extra,$(subst $(comma), ,$(EXTRAS),$(NIGHTLY_EXTRAS),providers),--extra $(extra)) $(LOCK) --upgrade --quiet --output-file constraints.txt
 
 # The pictures of the pages, docs/pictures: plays, trains and compares for some minutes; screenshots need a Chromium.
 pictures: $(STAMP)

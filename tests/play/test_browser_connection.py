@@ -79,6 +79,7 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
         page.reload()
         page.locator(ASKED_ANEW).wait_for()
         assert question_of(page) == before
+        page.fill("#plan", "")
         while asked(page) is not None:
             assert step_of(page) < 60
             page.click("#send")
@@ -93,7 +94,9 @@ def test_real_time_stands_still_while_there_is_no_network(context, tmp_path, wir
     with hosted(tmp_path, *SOUP, "--team", "agent_0=person", "agent_1=greedy") as links:
         wire, link = wired(links[0])
         page = opened(context, link)
-        start(page, step=5)
+        start(page)
+        page.keyboard.press("ArrowUp")  # rounds in which somebody does nothing are abandoned
+        wait_for_step(page, 5)
         began = time.monotonic()
         cut_for_some_time(wire, page)
         before = step_of(page)
@@ -115,7 +118,11 @@ def test_a_partner_plays_on_beside_one_who_is_cut_off(context, tmp_path, wired) 
     with hosted(tmp_path, *SOUP, "--team", "all=person") as links:
         wire, link = wired(links[0])
         one, other = opened(context, link), opened(context, links[1])
-        start(one, other, step=3)
+        start(one, other)
+        for page in (other, one):
+            page.bring_to_front()
+            page.keyboard.press("ArrowUp")
+        wait_for_step(one, step_of(one) + 2)
         seen = step_of(one)
         wire.cut(True)
         one.locator(LOST).wait_for()

@@ -41,7 +41,7 @@ export function welcome() {
   show("talk", now.me.talks || now.me.role === "watcher");
   show("leave", now.me.role !== "watcher");
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
-  $("planning").open = now.me.menu !== "legal";
+  if (now.me.menu !== "legal") $("planning").open = true; // what is planned stays when the connection is made again
   makePad();
 }
 

@@ -43,19 +43,19 @@ METHODS = ("sp", "sa", "op", "fcp")
 PLAYED, SEED = 100, 10_000  # games of each pair, and the seed of their batch, which no training has
 
 
-def commands(method: str, options: dict[str, Any], seeds: int, folder: Path) -> Iterator[list[str]]:
-    """Yield the commands of ``train`` that train the seeds of a method; ``fcp`` needs ``sp``."""
+def commands(method: str, options: dict[str, Any], seeds: int, steps: int, folder: Path) -> Iterator[list[str]]:
+    """Yield the commands of ``train`` that train the seeds of a method, shaped to the end; ``fcp`` needs ``sp``."""
     changes = options | ({"permuted_ingredients": [0, 1]} if method == "op" else {})
     common = ["--config", CONFIG, "--set", *(f"{name}={json.dumps(value)}" for name, value in changes.items())]
-    out = ["--out", str(folder / method)]
+    common += ["--out", str(folder / method), "--steps", str(steps), "--hyper", f"shaping_steps={steps}"]
     if method == "sp":
-        yield ["population", *common, "--method", "fcp", "--hyper", f"members={seeds}", *out]
+        yield ["population", *common, f"members={seeds}", "--method", "fcp"]
     elif method == "sa":
-        yield ["sa", *common, "--hyper", f"seeds={seeds}", *out]
+        yield ["sa", *common, f"seeds={seeds}"]
     else:
         more = ["--pool", str(folder / "sp" / POOL)] if method == "fcp" else []
         numbers = ["--seeds", *map(str, range(seeds)), "--workers", "1"]
-        yield ["ego" if method == "fcp" else "ppo", *common, *more, *numbers, *out]
+        yield ["ego" if method == "fcp" else "ppo", *common, *more, *numbers]
 
 
 def pairs(layout: str, options: dict[str, Any], method: str, folder: Path) -> Iterator[dict[str, Any]]:
@@ -91,7 +91,10 @@ def main() -> None:
     parser.add_argument("--layout", nargs="+", choices=LAYOUTS, default=USED)
     parser.add_argument("--method", nargs="+", choices=METHODS, default=METHODS)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--steps", help="of each training; default: those of the configuration")
+    steps = read_config(CONFIG).integer("steps")
+    parser.add_argument(
+        "--steps", type=int, default=steps, help="of each training; default: those of the configuration"
+    )
     parser.add_argument("--out", type=Path, default=Path("runs/v2"))
     chosen = parser.parse_args()
     path = chosen.out / "results.jsonl"
@@ -99,9 +102,8 @@ def main() -> None:
     lines = {(line["layout"], line["method"], *line["seeds"]): line for line in known}
     for layout, method in itertools.product(chosen.layout, chosen.method):
         options = read_config(CONFIG)["options"] | {"layout": layout} | LAYOUTS[layout]
-        for command in commands(method, options, chosen.seeds, chosen.out / layout):
-            steps = ["--steps", chosen.steps] if chosen.steps else []
-            subprocess.run([sys.executable, "-m", "collab_overcooked", "train", *command, *steps], check=True)
+        for command in commands(method, options, chosen.seeds, chosen.steps, chosen.out / layout):
+            subprocess.run([sys.executable, "-m", "collab_overcooked", "train", *command], check=True)
         for line in pairs(layout, options, method, chosen.out / layout):
             lines[layout, method, *line["seeds"]] = line
         write_atomic(path, "".join(json.dumps(line) + "\n" for line in lines.values()).encode())

@@ -55,6 +55,15 @@ def test_a_map_is_shown_where_the_board_does_not_fit(browser) -> None:
         assert boxes(feed_of(context, "Housework-v0", 1).page, ".map") == [[]], "all of the board is in view"
 
 
+def test_the_map_of_a_phone_parts_long_names_of_rooms(browser) -> None:
+    with browser.new_context(viewport={"width": 360, "height": 740}) as context:
+        page = feed_of(context, "Transport-v0", 1).page
+        assert "living" in page.locator(".map text").all_text_contents()
+        names = boxes(page, ".map text")[0]
+        (overview,) = boxes(page, ".map")[0]
+        assert all(overview[0] <= box[0] and box[2] <= overview[2] for box in names)
+
+
 def test_names_of_animals_are_shown_on_demand(browser) -> None:
     with browser.new_context(viewport={"width": 1280, "height": 800}) as context:
         page = feed_of(context, "CraftKitchen-v0", 1).page

@@ -107,6 +107,37 @@ def test_start_cards_of_phones_list_no_keys(browser, size: tuple[int, int], lang
         assert ready[3] <= size[1] and not overlap(ready, stage), "what begins the game needs no scrolling"
 
 
+def test_the_board_grows_when_the_start_card_goes(browser) -> None:
+    with phone(browser, 360, 740) as context:
+        feed = feed_of(context, "Overcooked")
+        feed.send(state("ready", True, True))
+        ((before,),) = boxes(feed.page, "#board")
+        feed.send(state("playing", True, True))
+        ((after,),) = boxes(feed.page, "#board")
+        assert before == after, "nothing moves when the first step is taken"
+        assert after[2] - after[0] > 300
+
+
+def test_the_next_episode_begins_without_scrolling(browser) -> None:
+    with phone(browser, 360, 740) as context:
+        feed = feed_of(context, "KitchenRush")
+        happened = [f"Alice completed order {k}." for k in range(30)]
+        over = {"type": "over", "outcome": "3 completed, 2 ruined", "practice": False, "more": True, "metrics": {}}
+        feed.send(over | {"replay": "", "next": "", "happened": happened}, state("ready", True, False))
+        (again,), (listed,) = boxes(feed.page, "#again", "#happened")
+        assert again[3] <= listed[1], "above what happened"
+
+
+def test_actions_of_phones_show_no_keys_and_waiting_is_explained(browser) -> None:
+    with phone(browser, 360, 740) as context:
+        feed = feed_of(context, "CollabOvercooked")
+        page = feed.page
+        feed.send(state("playing", True, True), question("act", 2, None) | {"inbox": []})
+        assert page.locator("#actions button").count() and not page.locator("#actions kbd").first.is_visible()
+        feed.send(question("act", 0, None) | {"inbox": []})
+        expect(page.locator("#more-actions")).to_contain_text("Carry food first.")
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_the_start_card_leaves_the_board_whole(browser, game: str) -> None:
     with browser.new_context(viewport={"width": 1280, "height": 800}) as context:

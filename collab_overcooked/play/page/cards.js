@@ -135,7 +135,8 @@ export function showState() {
             : now.state.state === "ready"
               ? words.waiting_ready
               : ({ playing: words.playing, paused: words.paused, over: words.over }[now.state.state] ?? words.loading);
-  const between = !$("over").hidden;
+  const between = !$("over").hidden,
+    before = $("start").hidden;
   show("start", asked && !between);
   show("again", asked && between);
   if (asked && !between) showStart();
@@ -151,7 +152,7 @@ export function showState() {
     show("big", false);
     if (changed && now.me?.keys.length && !writing()) $("stage").focus({ preventScroll: true });
   }
-  if (changed) redraw(); // cards above the board have come or gone
+  if (changed || before !== $("start").hidden) redraw(); // cards above the board have come or gone
   if (now.phase === "closed") {
     now.final = true;
     show("turn", false);

@@ -145,7 +145,7 @@ function showActions() {
   );
   $("more-actions").textContent = offered.length
     ? say("more_actions", { n: found.length - MOST_ACTIONS })
-    : words.only_wait;
+    : [words.only_wait, ...[...new Set(Object.values(now.question.blocked ?? {}))].slice(0, 2)].join(" ");
   show("more-actions", found.length > MOST_ACTIONS || !offered.length);
 }
 

@@ -225,19 +225,25 @@ export class Picture {
       this.map.remove();
       return;
     }
+    if (!this.map.parentElement) this.orders.append(this.map); // before its width is measured
     const [width, height] = this.size,
       t = this.tile,
       side = 0.11 * width,
       pixel = width / (this.map.clientWidth || width),
       size = Math.max(0.045 * width, 8 * pixel); // also on phones, whose map is small
     const put = (name, x, y) => use(name, x + 0.5 - side / 2, y + 0.5 - side / 2, side);
-    const named = ([x, y, w, , , name]) => {
+    const named = ([x, y, w, h, , name]) => {
       const words = this.phrase(name),
-        pixels = Math.min(size, (10 * w) / widthOf(words, 10));
+        first = words.indexOf(" ");
+      const sized = (lines) => [
+        Math.min(size, h / (lines.length + 0.2), ...lines.map((line) => (10 * w) / widthOf(line, 10))),
+        lines,
+      ];
+      const parted = first > 0 ? [sized([words.slice(0, first), words.slice(first + 1)])] : [];
+      const [pixels, lines] = [sized([words]), ...parted].sort((a, b) => b[0] - a[0])[0];
       if (pixels < 7 * pixel) return "";
-      return text(words, x + w / 2, y + 1.1 * pixels, pixels);
+      return lines.map((line, i) => text(line, x + w / 2, y + (0.95 + i) * pixels, pixels)).join("");
     };
-    if (!this.map.parentElement) this.orders.append(this.map);
     this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
     draw(
       this.map,

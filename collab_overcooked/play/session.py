@@ -322,11 +322,13 @@ class Session:
             self.records.append(record)
         more = not left and self._number < self.episodes
         outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
-        outcome = outcome or (registry.suite_of(record).outcome(record) if counts else "")
+        suite = registry.suite_of(record)
+        outcome = outcome or (suite.outcome(record) if counts else "")
         metrics = _numbers(record.metrics) if self.settings.metrics and counts else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
         names = renaming(self._game)
-        result = {"outcome": names(outcome or ""), "metrics": metrics, "replay": replay, **summary}
+        lost = counts and suite.has_success and not record.success
+        result = {"outcome": names(outcome or ""), "lost": lost, "metrics": metrics, "replay": replay, **summary}
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over_for(person))

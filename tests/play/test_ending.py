@@ -85,7 +85,14 @@ def test_programs_play_the_same_episode(make_session) -> None:
 def test_playing_again_comes_first(context, problems) -> None:
     feed = Feed(context)
     feed.open()
-    result = {"outcome": "lost after 3 turns", "metrics": {}, "replay": "replay/0", "next": "", "practice": False}
+    result = {
+        "outcome": "lost after 3 turns",
+        "lost": True,
+        "metrics": {},
+        "replay": "replay/0",
+        "next": "",
+        "practice": False,
+    }
     result |= {"happened": ["The killer caught Bob in room 2."], "best": "", "did": [[3, 0, 1], [1, 2, 0]]}
     rematch = {"type": "rematch", "offers": ["again"], "wishes": [], "waiting": [0], "missing": [], "link": ""}
     feed.send(welcome("seat", "turns", ""), state("closed", True, True))
@@ -95,4 +102,5 @@ def test_playing_again_comes_first(context, problems) -> None:
     expected = ["Lost after 3", "Play again", "caught Bob in room 2", "greedy in all seats", "Watch the replay"]
     places = [text.lower().index(part.lower()) for part in expected]
     assert places == sorted(places) and problems == []
+    assert feed.page.get_attribute("#outcome", "class") == "bad"
     assert feed.page.locator("#did tbody tr").all_inner_texts() == ["Alice\t3\t0\t1", "Bob\t1\t2\t0"]

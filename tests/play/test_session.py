@@ -42,7 +42,8 @@ def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
     assert all(step.seconds[0] is not None and step.seconds[1] is None for step in record.steps)
     suite = registry.suite_of(record)
     assert suite.score([record], registry.load_suite_options(suite.name).scoring()) and record.metrics
-    assert player.of_type("over")[0]["outcome"] == suite.outcome(record)
+    (over,) = player.of_type("over")
+    assert over["outcome"] == suite.outcome(record) and over["lost"] is not record.success
     assert [line["agent"] for line in lines(session, INPUTS)] == ["agent_0"] * facts.decisions
 
 

@@ -118,6 +118,7 @@ const HANDLERS = {
     closePick();
     show("turn", false);
     $("over-title").textContent = words[message.practice ? "practice" : "over"];
+    $("outcome").className = message.lost ? "bad" : "";
     $("outcome").textContent = phrase(message.outcome) || (message.practice ? words.practice_next : "");
     $("again").textContent = words[message.practice ? "onward" : "next"];
     if (message.more) $("rematch-asked").textContent = "";

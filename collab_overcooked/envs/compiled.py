@@ -248,6 +248,8 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
     def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
+        if self.course.why_refused is None:
+            raise NotImplementedError(f"{type(self).__name__}: give its Course why_refused, or override this method")
         return int(self.course.why_refused(self.compiled.tables, row_at(state, i), seat, action))
 
     def check(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:

@@ -124,10 +124,11 @@ event.register("numba:compile", _Notice())
 
 @functools.cache
 def _count_kernels(folder: Path) -> int:
-    nodes = (node for tree in _kernel_sources(folder).values() for node in ast.walk(tree))
+    nodes = [node for tree in _kernel_sources(folder).values() for node in ast.walk(tree)]
     decorated = (node for node in nodes if isinstance(node, ast.FunctionDef) and node.decorator_list)
-    loops = 3 if folder != PACKAGE else 0  # of a game's course
-    return loops + sum(any(getattr(by, "id", "") == "kernel" for by in node.decorator_list) for node in decorated)
+    courses = sum(isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Course" for node in nodes)
+    kernels = sum(any(getattr(by, "id", "") == "kernel" for by in node.decorator_list) for node in decorated)
+    return kernels + 4 * courses  # whose loops are kernels, too
 
 
 def compile_seconds() -> float:

@@ -1,12 +1,12 @@
 // The host's page: games of which rooms can be opened, a link and a QR code for each person, and where every session
 // stands.
 
-import { fill, game, keep, LANGUAGES, language, load, phrase, preferred } from "/page/language.js";
+import { fill, game, keep, LANGUAGES, language, load, phrase, preferred, words } from "/page/language.js";
 import { draw } from "/page/picture.js";
 
 const $ = (id) => document.getElementById(id);
 const address = location.pathname.replace(/\/$/, "");
-let words = await load(preferred());
+await load(preferred());
 function make(tag, text, ...children) {
   const element = document.createElement(tag);
   element.textContent = text;
@@ -213,7 +213,7 @@ $("language").append(
 $("language").value = language();
 $("language").onchange = async () => {
   keep($("language").value);
-  words = await load($("language").value);
+  await load($("language").value);
   before = "";
   showGames();
   await refresh();

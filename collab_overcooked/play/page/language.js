@@ -32,7 +32,6 @@ export async function load(language) {
   for (const each of document.querySelectorAll("[data-label]"))
     each.setAttribute("aria-label", data.page[each.dataset.label]);
   words = data.page;
-  return words;
 }
 
 export const phrase = (text) => wording.phrase(text);

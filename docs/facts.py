@@ -7,15 +7,14 @@ in one of the modules of ``topics``. The prose around it is written by hand.
     python docs/facts.py --check        # exit code 1 if a page is stale
     python docs/facts.py --parity DIR   # replay the recordings in DIR, keep the counts, then rewrite
     python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
-    python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld (some only: name them; from a run
-                                        # folder: planner=FOLDER), keep the counts, then rewrite
+    python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld, keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
-    python docs/facts.py --plans FOLDER # keep the numbers of benchmarks/plan_study.py: FOLDER [FOLDER OF TUNING]
+    python docs/facts.py --plans FOLDER # keep the numbers of benchmarks/plan_study.py in a folder
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
+    python docs/facts.py --overcooked-v2 # measure the baselines of OvercookedV2, in the same way
     python docs/facts.py --questions    # let policies answer the built-in questions by playing
-    python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
     python docs/facts.py --pictures     # draw the pictures of the pages anew (some only: name them)
 """
 
@@ -112,15 +111,14 @@ def made(name: str) -> str:
 TASKS: dict[str, Callable[[list[str]], None]] = {
     "--parity": lambda words: parity.measure_parity(Path(*words)),
     "--planner": lambda _: best_times.measure_planner(),
-    "--cuisineworld": lambda words: cuisineworld_results.measure(words or cuisineworld_results.BASELINES),
+    "--cuisineworld": lambda _: cuisineworld_results.measure(),
     "--rush": lambda _: rush.measure(),
     "--house": lambda _: house.measure(),
     "--plans": lambda words: plans.keep_results(words),
     "--craft": lambda _: craft.measure(),
-    "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--overcooked": lambda _: overcooked.measure(),
     "--overcooked-v2": lambda _: overcooked_v2.measure(),
     "--questions": lambda _: questions.measure(),
-    "--proxies": lambda _: overcooked.measure_proxies(),
     "--pictures": pictures.draw,
 }
 """What takes time or loads much, and so is done only when asked for."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.craft.engine import rules, step
 from collab_overcooked.games.craft.engine.constants import INTERVALS, PACES, Reason
 from collab_overcooked.games.craft.engine.solvability import upper_bounds
@@ -24,6 +20,7 @@ from .writing import (
     first_line,
     option_table,
     order_of_play,
+    played,
     read_json,
     reason_list,
     rules_of,
@@ -158,24 +155,23 @@ def measure() -> None:
     for team, sizes in {**TEAMS, "ppo:craft_kitchen_field": (2,)}.items():
         for level in LEVELS if not team.startswith("ppo") else LEVELS[:1]:
             for agents in sizes:
-                plan = plan_evaluation("craft", [f"all={team}"], agents=(agents,), levels=(level,))
-                with tempfile.TemporaryDirectory() as folder:
-                    records = evaluate(plan, folder, workers=1)
+                records = played("craft", team, agents=(agents,), levels=(level,))
                 (result,) = score_records(records)
                 own = [score_record(record) for record in records]
                 served = max(sum(each["completed"] for each in own), 1)
-                score = result.cos(level, agents)
+                scores = result.tables[agents]
+                score = scores.cos(level)
                 results.append(
                     {
                         "level": level,
                         "team": team,
                         "agents": agents,
-                        "cells": [str(result.cell(level, agents, pace)) for pace in PACES],
+                        "cells": [str(scores.cell(level, pace)) for pace in PACES],
                         "cos": round(score.value, 4) if score else 0.0,
                         "stocked": round(sum(each["stocked"] for each in own) / served, 4),
                     }
                 )
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "results": results})
+    write_json(RESULT_FILE, {"results": results})
 
 
 FACTS: tuple[Callable[[], str], ...] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import collab_overcooked
@@ -12,9 +12,10 @@ from collab_overcooked.games.cuisineworld.suite.scoring import published
 from collab_overcooked.metrics.orders import OrderCell, cos, mean_known
 
 from .cuisineworld import ENV_ID, EXTRA_LEVELS, SIZES
-from .writing import code, evaluate, read_json, table, write_json
+from .writing import code, measured, read_json, table, write_json
 
 BASELINES = ("random", "greedy", "planner")
+LEVELS = ("all", *EXTRA_LEVELS)
 RESULT_FILE = "cuisineworld.json"
 COLUMNS = ("completed", "expired", "failing_steps", "open")
 
@@ -116,28 +117,15 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def measure(teams: Iterable[str]) -> None:
-    """Play baselines on all levels through the public command, and keep what became of the orders.
-
-    Args:
-        teams: Policies for all seats; ``policy=FOLDER`` takes the counts of a run of the same command instead.
-    """
-    kept = _measured()
-    options = ["--agents", ",".join(map(str, SIZES)), "--levels", ",".join(["all", *EXTRA_LEVELS])]
-    for team in teams:
-        kept[team.partition("=")[0]] = _counts(evaluate("cuisineworld", team, options))
-    known = [*BASELINES, *(team for team in kept if team not in BASELINES)]
-    ordered = {team: kept[team] for team in known if team in kept}
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "columns": COLUMNS, "teams": ordered})
-
-
-def _counts(result: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[int]]]]:
-    """Return agents -> level -> alpha -> counts of an evaluation."""
-    counts: dict[str, dict[str, dict[str, list[int]]]] = {}
-    for row in result["data"]:
-        paces = counts.setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
-        paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
-    return counts
+def measure() -> None:
+    """Play baselines on all levels, and keep what became of the orders: agents -> level -> alpha -> counts."""
+    teams: dict[str, dict[str, dict[str, dict[str, list[int]]]]] = {}
+    for team in BASELINES:
+        for row in measured("cuisineworld", team, agents=SIZES, levels=LEVELS):
+            paces = teams.setdefault(team, {}).setdefault(str(row["agents"]), {}).setdefault(row["level"], {})
+            paces[f"{row['alpha']:g}"] = [row[name] for name in COLUMNS]
+        print("CuisineWorld", team, flush=True)
+    write_json(RESULT_FILE, {"columns": COLUMNS, "teams": teams})
 
 
 FACTS: tuple[Callable[[], str], ...] = (cuisineworld_idle, cuisineworld_results)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.house.engine import macro_actions, rules, step
 from collab_overcooked.games.house.engine.compile import ROOM_TYPES
 from collab_overcooked.games.house.engine.config import LOADS, TASKS
@@ -28,6 +24,7 @@ from .writing import (
     code,
     option_table,
     order_of_play,
+    played,
     read_json,
     reason_list,
     rules_of,
@@ -243,7 +240,7 @@ def measure() -> None:
                 }
             print(suite, team, suites[suite][team]["score"]["value"], flush=True)
     found = {"suites": suites, "small": _measure_small(), "homes": _measure_homes()}
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, **found})
+    write_json(RESULT_FILE, found)
 
 
 def _measure_small() -> dict[str, Any]:
@@ -308,9 +305,7 @@ def _housework_statistics(task: str) -> tuple[float, ...]:
 
 def _play(suite: str, team: str, agents: int, options: Any = None, **own: Any) -> list[dict[str, Any]]:
     own = {"episodes": EPISODES[suite], **own}
-    plan = plan_evaluation(suite, [f"all={team}"], options=options, agents=agents, **own)
-    with tempfile.TemporaryDirectory() as folder:
-        records = evaluate(plan, folder, workers=1)
+    records = played(suite, team, options=options, agents=agents, **own)
     return [score_record(record) | {"success": float(record.success)} for record in records]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from typing import Any
 
-import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.games.overcooked.engine import directives, macro_actions, rules, step
@@ -23,7 +22,7 @@ from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_
 from .writing import (
     code,
     drawn,
-    evaluate,
+    measured,
     option_table,
     order_of_play,
     read_json,
@@ -169,23 +168,15 @@ def overcooked_alone() -> str:
     return table(("layout", "steps that a gate stays open", "score of one `planner` alone"), rows, right=(1, 2))
 
 
-def measure(teams: Iterable[str]) -> None:
-    """Play baselines on all layouts through the public command, and keep the scores.
-
-    Args:
-        teams: Policies for all seats; ``policy=FOLDER`` takes the scores of a run of the same command instead.
-    """
-    kept = _measured()
-    for team in teams:
-        name = team.partition("=")[0]
-        kept["teams"][name] = _scores(team, TEAMS[name], "all")
-    kept["alone"] = _scores("planner", TEAMS["planner"], ",".join(ALONE), "--set", "agents=1")
-    kept["teams"] = {team: kept["teams"][team] for team in TEAMS if team in kept["teams"]}
-    write_json(RESULT_FILE, {**kept, "version": collab_overcooked.__version__})
+def measure() -> None:
+    """Play baselines on all layouts, one planner alone, and stand-ins for people, and keep the scores."""
+    teams = {team: _scores(team, layouts="all", episodes=episodes) for team, episodes in TEAMS.items()}
+    alone = _scores("planner", layouts=ALONE, options={"agents": 1})
+    write_json(RESULT_FILE, {"teams": teams, "alone": alone, "proxies": _measure_proxies()})
 
 
-def measure_proxies() -> None:
-    """Play the built-in stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
+def _measure_proxies() -> dict[str, dict[str, list[float]]]:
+    """Play the built-in stand-ins for people beside the clone among them, in each seat, and return the mean scores."""
     scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in STAND_INS}
     for layout in proxy_layouts(STAND_INS[0]):
         people = read_policy(policy_path(f"bc_{layout}"))
@@ -193,7 +184,7 @@ def measure_proxies() -> None:
             one = read_policy(policy_path(f"{kind}_{layout}"))
             teams = [one, people], [people, one]
             scores[kind][layout] = [score(game(layout, obs="features"), team, seed=1000)["return"] for team in teams]
-    write_json(RESULT_FILE, {**_measured(), "proxies": scores})
+    return scores
 
 
 def overcooked_proxies() -> str:
@@ -208,9 +199,8 @@ def overcooked_proxies() -> str:
     return table(heads, rows, right=(1, 2, 3))
 
 
-def _scores(team: str, episodes: int, layouts: str, *options: str) -> dict[str, float]:
-    result = evaluate("overcooked", team, ["--layouts", layouts, "--episodes", str(episodes), *options])
-    return {line["layout"]: line["score"] for line in result["layouts"]}
+def _scores(team: str, **options: Any) -> dict[str, float]:
+    return {row["layout"]: row["score"]["value"] for row in measured("overcooked", team, **options)}
 
 
 FACTS: tuple[Callable[[], str], ...] = (

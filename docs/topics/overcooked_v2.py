@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.games.overcooked.v2.engine import rules, step
 from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, Event
@@ -13,7 +12,7 @@ from collab_overcooked.games.overcooked.v2.suite import ALL_SEEN, PAPER, publish
 from .writing import (
     code,
     drawn,
-    evaluate,
+    measured,
     option_table,
     order_of_play,
     read_json,
@@ -86,9 +85,9 @@ def measure() -> None:
     """Play baselines with the paper's options and with all in view, and keep the mean scores."""
     scores = {}
     for team, episodes in TEAMS.items():
-        result = evaluate("overcooked-v2", team, ["--views", "paper,all", "--episodes", str(episodes)])
-        scores[team] = {line["setting"]: line["score"]["value"] for line in result["data"]}
-    write_json(RESULT_FILE, {"teams": scores, "version": collab_overcooked.__version__})
+        rows = measured("overcooked-v2", team, views=("paper", "all"), episodes=episodes)
+        scores[team] = {row["setting"]: row["score"]["value"] for row in rows}
+    write_json(RESULT_FILE, {"teams": scores})
 
 
 def overcooked_v2_results() -> str:

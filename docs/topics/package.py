@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 
 from cyclopts import App, Argument
 
@@ -75,105 +73,31 @@ def checks() -> str:
     return listing((code(name), "", first_line(check)) for name, check in testing.CHECKS.items())
 
 
-SHARED = 2  # commands that print an option in the same words, for it to be printed once
-FAMILIES = {"check": "KIND", "evaluate": "SUITE", "generate": "GAME", "play": "SUITE"}
-"""Commands whose subcommands do the same for different things, and what the second word stands for."""
-MODELS = ("base-url", "local", "local-threads", "store", "replay", "budget-total", "max-unusable", "price", "rate")
-MODEL_OPTIONS = tuple(f"`--{name}`" for name in (*MODELS, "timeout", "key-variable"))
-"""Options that come together, wherever language models play."""
-MORE = (
-    "baselines",
-    "check",
-    "describe",
-    "export",
-    "generate",
-    "list",
-    "new-game",
-    "partners",
-    "questions",
-    "results",
-    "study",
-)
-MORE += ("warm",)
-"""Commands of the second page: files, partners, questions, studies."""
-EVERYWHERE = ("`--traceback`", "`--import`")  # what every command takes
-
-
-@cache
-def families() -> dict[str, dict[str, App]]:
-    """Return the commands by family: those of one family do the same for different suites, games or kinds of files."""
-    result: dict[str, dict[str, App]] = {}
-    for name, command in walk():
-        first, _, second = name.removeprefix("collab-overcooked ").partition(" ")
-        family = f"{first} {FAMILIES[first]}" if first in FAMILIES else f"{first} {second}".strip()
-        result.setdefault(family, {})[second] = command
-    return result
-
-
-@cache
-def option_rows() -> tuple[dict[str, list[list[Row]]], dict[str, list[Row]], dict[str, Row]]:
-    """Return the options of each family by member, those that all its members have, and those that commands share."""
-    rows = {family: [parameter_rows(command) for command in members.values()] for family, members in families().items()}
-    always = {family: [row for row in own[0] if all(row in other for other in own)] for family, own in rows.items()}
-    shared: dict[str, Row] = {}
-    for row, count in Counter(row for own in always.values() for row in own).most_common():
-        if count >= SHARED:
-            shared.setdefault(row[0], row)  # of two options with one name, the one that more commands have
-    return rows, always, shared
+MODELS = "max-unusable"  # an option of all commands in which language models play, and of no others
+PLAY = "play"  # its subcommands are games
 
 
 def commands() -> str:
-    """List the options that commands share, and the commands that play, train, evaluate and show results."""
-    shared = sorted(option_rows()[2].items())
-    parts = ["### Shared options", items(row for name, row in shared if name not in MODEL_OPTIONS)]
-    parts += ["### Model options", items(row for name, row in shared if name in MODEL_OPTIONS)]
-    return "\n\n".join((*parts, *(command_part(name, "") for name in families() if name.split()[0] not in MORE)))
+    """List what the commands do."""
+    rows: dict[str, str] = {}
+    for name, command in walk():
+        text = plain(re.split(r"\n\n|(?<=\.) (?=Exit code)", inspect.cleandoc(command.help))[0])
+        if name.startswith(f"{PLAY} "):
+            name, text = (
+                f"{PLAY} SUITE",
+                "Serves a game's page for people and programs; `play rooms` one for all games.",
+            )
+        rows.setdefault(name, text.replace("\n", " "))
+    return table(("command", "what it does"), ((code(name), text) for name, text in rows.items()))
 
 
-def more_commands() -> str:
-    """List the other commands."""
-    return "\n\n".join(command_part(name, "commands.md") for name in families() if name.split()[0] in MORE)
-
-
-def command_part(family: str, page: str) -> str:
-    """Return what a command does and its options, with links to the page of the shared ones."""
-    members = families()[family]
-    rows, always, shared = option_rows()
-    parts = [f"### collab-overcooked {family}"]
-    if len(members) == 1:
-        parts.append(inspect.cleandoc(next(iter(members.values())).help))
-    else:
-        parts += family_parts(family, members, rows[family], always[family])
-    listed = items(row for row in always[family] if row != shared.get(row[0]))
-    named = [row[0].split(", ")[0] for row in always[family] if row == shared.get(row[0])]
-    if set(MODEL_OPTIONS) <= {*named}:
-        named = [name for name in named if name not in MODEL_OPTIONS] + [f"[model options]({page}#model-options)"]
-    if named := [name for name in named if name not in EVERYWHERE]:
-        listed += f"\n- [Shared]({page}#shared-options): {', '.join(named)}"
-    return "\n\n".join((*parts, listed.strip())).strip()
-
-
-def items(rows: Iterable[Row], kinds: Mapping[Row, list[str]] | None = None) -> str:
-    """Return options as list items: name, default and the kinds of things that have it, help."""
-    noted = ((row, ", ".join((kinds or {}).get(row, ()))) for row in rows)
-    return listing((row[0], "; ".join(filter(None, (row[1], names))), plain(row[2])) for row, names in noted)
-
-
-def family_parts(family: str, members: dict[str, App], rows: list[list[Row]], always: list[Row]) -> list[str]:
-    """Return what the members of a family do, and the options that only some of them have."""
-    if family.startswith("play"):
-        return ["`play rooms` serves a start page for all games. Options of suites are those of `evaluate`; all have:"]
-    kind = family.split()[1]
-    sentences = [re.split(r"(?<=\.)\s+", inspect.cleandoc(command.help)) for command in members.values()]
-    common = [sentence for sentence in sentences[0] if all(sentence in other for other in sentences)]
-    own = [" ".join(sentence for sentence in each if sentence not in common) for each in sentences]
-    some: dict[Row, list[str]] = {}
-    for name, listed in zip(members, rows, strict=True):
-        for row in listed:
-            if row not in always:
-                some.setdefault(row, []).append(code(name))
-    described = table((kind, "what it does"), zip(map(code, members), own, strict=True))
-    return [part for part in (" ".join(common), described, items(sorted(some), some)) if part]
+def model_options() -> str:
+    """List the options that all commands have in which language models play."""
+    every = [parameter_rows(command) for _, command in walk()]
+    having = [rows for rows in every if any(row[0] == f"`--{MODELS}`" for row in rows)]
+    others = [row for rows in every if rows not in having for row in rows]
+    shared = [row for row in having[0] if row not in others and all(row in rows for rows in having)]
+    return listing((name, default, plain(text)) for name, default, text in sorted(shared))
 
 
 def walk() -> Iterator[tuple[str, App]]:
@@ -185,10 +109,10 @@ def walk() -> Iterator[tuple[str, App]]:
         prepare([name, "--help"])
         subcommands = sorted(word for word in root[name] if not word.startswith("-"))
         if not subcommands:
-            yield f"collab-overcooked {name}", root[name]
+            yield name, root[name]
         for word in subcommands:
             prepare([name, word])
-            yield f"collab-overcooked {name} {word}", root[name][word]
+            yield f"{name} {word}", root[name][word]
 
 
 def parameter_rows(command: App) -> list[Row]:
@@ -245,4 +169,4 @@ def reset_options() -> str:
     return table(("game", "options of `reset`"), rows)
 
 
-FACTS = (import_layers, result_identity, reset_options, games, shell_options, policies, checks, commands, more_commands)
+FACTS = (import_layers, result_identity, reset_options, games, shell_options, policies, checks, commands, model_options)

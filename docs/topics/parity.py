@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
-import collab_overcooked
-
-from .writing import code, read_json, table, write_json
+from .writing import read_json, table, write_json
 
 
 def parity() -> str:
@@ -15,21 +14,21 @@ def parity() -> str:
     if kept is None:
         return "Not run yet: `python docs/facts.py --parity DIR` replays the recordings in DIR and writes this table."
     files = kept["files"]
-    rows = [
-        (code(f["file"]), f["format"], f["episodes"], f["steps"], f"{f['compared'] / f['steps']:.1%}") for f in files
-    ]
-    mismatches = sum(f["mismatches"] for f in files)
-    known = [
-        (kind, treatment, code(Path(f["file"]).name), count)
-        for treatment, key in (("stopped", "stops"), ("passed", "passed"))
-        for f in files
-        for kind, count in f[key].items()
-    ]
+    totals: dict[str, Counter[str]] = {}
+    known: dict[tuple[str, str], int] = {}
+    for file in files:
+        counts = {name: file[name] for name in ("episodes", "steps", "compared", "mismatches")}
+        totals.setdefault(file["format"], Counter()).update(counts)
+        for treatment, key in (("stopped", "stops"), ("passed", "passed")):
+            for kind, count in file[key].items():
+                known[kind, treatment] = known.get((kind, treatment), 0) + count
+    rows = [(kind, n["episodes"], n["steps"], f"{n['compared'] / n['steps']:.1%}") for kind, n in totals.items()]
+    mismatches = sum(each["mismatches"] for each in totals.values())
     return "\n\n".join(
         [
             f"Unexplained differences in the last run: {mismatches}.",
-            table(("file", "recordings of", "episodes", "steps", "compared"), rows, right=(2, 3, 4)),
-            table(("deviation", "replay", "file", "times"), known, right=(3,)),
+            table(("recordings of", "episodes", "steps", "compared"), rows, right=(1, 2, 3)),
+            table(("deviation", "replay", "times"), [(*key, count) for key, count in known.items()], right=(2,)),
         ]
     )
 
@@ -55,7 +54,7 @@ def measure_parity(directory: Path) -> None:
                 "passed": dict(report.passed.most_common()),
             }
         )
-    write_json("parity.json", {"version": collab_overcooked.__version__, "files": files})
+    write_json("parity.json", {"files": files})
 
 
 FACTS = (parity,)

@@ -13,6 +13,7 @@ import collab_overcooked
 from collab_overcooked.games.house.suite import published
 from collab_overcooked.policies.search.deliberation import PlanSettings
 from collab_overcooked.reporting.plan_trees import all_updates, tree_text
+from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -22,7 +23,8 @@ sys.path.insert(0, str(DOCS.parent / "benchmarks"))
 from plan_study import FIRST, join_studies, study_table, title_of
 
 COMMAND = "`python benchmarks/plan_study.py FOLDER --seed N`"
-RESULT_FILE, TUNING_FILE, ABLATION_FILE = "plans.json", "plans_tuning.json", "plan_ablations.json"
+RESULT_FILE, ABLATION_FILE = "plans.json", "plan_ablations.json"
+LEFT_OUT = ("looks", "searches", "depth")  # columns of a study that the page does not show
 PUBLISHED: Sequence[tuple[str, str, str]] = (
     ("C-WAH, symbolic, steps, GPT-4", "MHP + MHP 75, CoELA 57, RoCo 57, CaPo 51, CoTS 49", "table 2"),
     ("C-WAH, symbolic, steps by way to search", "CoT 57, ToT (DFS) 52, CoTS 49", "supplement, table 5"),
@@ -57,8 +59,13 @@ def _study(file: str) -> str:
     measured = read_json(file)
     if measured is None:
         return f"Not measured yet: {COMMAND}, then `python docs/facts.py --plans FOLDER`."
-    games = measured["games"].values()
-    return "\n\n".join(f"**{title_of(own)}**\n\n{study_table(own).markdown().strip()}" for own in games)
+    return "\n\n".join(f"**{title_of(study)}**\n\n{_shown(study_table(study))}" for study in measured["games"].values())
+
+
+def _shown(wide: ResultTable) -> str:
+    kept = [i for i, column in enumerate(wide.columns) if column.name not in LEFT_OUT]
+    rows = tuple(tuple(row[i] for i in kept) for row in wide.rows)
+    return ResultTable(tuple(wide.columns[i] for i in kept), rows).markdown().strip()
 
 
 def plan_published() -> str:
@@ -95,17 +102,11 @@ def _example() -> Any:
 
 
 def keep_results(words: Sequence[str]) -> None:
-    """Keep the numbers of a study; those of other games stay.
-
-    Args:
-        words: Folder of the study, and folder of the study on the scenes of tuning, if there is one.
-    """
-    kept = [(words[0], "results.json", RESULT_FILE), (words[0], "ablations.json", ABLATION_FILE)]
-    kept += [(folder, "results.json", TUNING_FILE) for folder in words[1:2]]
-    for folder, source, file in kept:
-        if (Path(folder) / source).exists():
-            new = json.loads((Path(folder) / source).read_text(encoding="utf-8"))
-            write_json(file, join_studies(read_json(file), new))
+    """Keep the numbers of the study in a folder; those of other games stay."""
+    for source, file in (("results.json", RESULT_FILE), ("ablations.json", ABLATION_FILE)):
+        path = Path(*words) / source
+        if path.exists():
+            write_json(file, join_studies(read_json(file), json.loads(path.read_text(encoding="utf-8"))))
 
 
 FACTS: tuple[Callable[[], str], ...] = (plan_settings, plan_results, plan_ablations, plan_published, plan_tree)

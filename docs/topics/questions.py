@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 
-import collab_overcooked
-from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.questions.balance import BASELINES, baselines
 from collab_overcooked.questions.items import GENERATED, KINDS, PARTS, read_questions
 from collab_overcooked.questions.scoring import cards
 
-from .writing import code, read_json, table, write_json
+from .writing import code, played, read_json, table, write_json
 
 RESULT_FILE = "questions.json"
 POLICIES = ("random", "greedy", "planner")
@@ -61,9 +57,7 @@ def measure() -> None:
     results = []
     for game in GAMES:
         for policy in POLICIES:
-            plan = plan_evaluation("questions", [policy], games=game, answers="play")
-            with tempfile.TemporaryDirectory() as folder:
-                (card,) = cards(evaluate(plan, folder, workers=1))
+            (card,) = cards(played("questions", policy, games=game, answers="play"))
             assert card.data is not None
             cells = {}
             for column, cell in zip(card.data.columns, card.data.rows[0], strict=True):
@@ -71,7 +65,7 @@ def measure() -> None:
                 cells[column.name] = f"{value} ({interval})" if interval else value
             results.append({"game": game, "policy": policy} | {name: cells[name] for name in COLUMNS})
     name = read_questions().name
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "set": name, "results": results})
+    write_json(RESULT_FILE, {"set": name, "results": results})
 
 
 FACTS: tuple[Callable[[], str], ...] = (question_set, question_baselines, question_accuracies)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import load_lexicon
-from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush.engine import rules, step
 from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
@@ -29,6 +25,7 @@ from .writing import (
     code,
     option_table,
     order_of_play,
+    played,
     read_json,
     reason_list,
     rules_of,
@@ -204,11 +201,10 @@ def measure() -> None:
     """Play the baselines on the built-in scenarios through the suite, and keep their metrics."""
     teams = {}
     for team, runs in BASELINES.items():
-        plan = plan_evaluation("rush", [f"all={team}"], scenario=scenarios(), domain=["kitchen"], runs=runs)
-        with tempfile.TemporaryDirectory() as folder:
-            (result,) = score_records(evaluate(plan, folder, workers=1))
+        options: dict[str, Any] = {"scenario": scenarios(), "domain": ["kitchen"], "runs": runs}
+        (result,) = score_records(played("rush", team, **options))
         teams[team] = {setting.scenario: _kept(score_rounds(runs)) for setting, runs in result.runs.items()}
-    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "teams": teams})
+    write_json(RESULT_FILE, {"teams": teams})
 
 
 def _kept(score: ScenarioScore) -> dict[str, Any]:

@@ -7,10 +7,8 @@ import html
 import inspect
 import json
 import re
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from enum import IntEnum
 from itertools import groupby
@@ -19,6 +17,9 @@ from types import ModuleType
 from typing import Any
 
 from gymnasium.spaces import Box
+
+import collab_overcooked
+from collab_overcooked.reporting.results import score_records
 
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS / "results"
@@ -234,32 +235,23 @@ def read_json(name: str) -> Any:
 
 
 def write_json(name: str, value: Mapping[str, Any]) -> None:
-    """Keep a measurement; rows of numbers or words stand on one line."""
-    lines = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]", json.dumps(value, indent=1))
+    """Keep a measurement with the version that made it; rows of numbers or words stand on one line."""
+    text = json.dumps({"version": collab_overcooked.__version__} | dict(value), indent=1)
+    lines = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]", text)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / name).write_text(lines + "\n", encoding="utf-8")
 
 
-def evaluate(suite: str, team: str, options: Sequence[str]) -> Any:
-    """Play a policy in all seats through the public command, with seed 0, and return its entry of the table.
+def played(suite: str, team: str, **options: Any) -> list[Any]:
+    """Play a policy in all seats with seed 0, and return the records."""
+    return list(collab_overcooked.evaluate(suite, team=f"all={team}", **options))
 
-    Args:
-        suite: For example ``"overcooked"``.
-        team: The policy; ``policy=FOLDER`` takes a run of the same command instead.
-        options: Further words of the command.
 
-    Raises:
-        ValueError: If the folder is a run of another team.
-    """
-    team, _, folder = team.partition("=")
-    with tempfile.TemporaryDirectory() as new:
-        if not folder:
-            words = ["--team", f"all={team}", *options, "--out", new, "--seed", "0", "--no-report"]
-            subprocess.run([sys.executable, "-m", "collab_overcooked", "evaluate", suite, *words], check=True)
-        (result,) = json.loads((Path(folder or new) / "table.json").read_text(encoding="utf-8"))
-    if {seat.partition("=")[2] for seat in result["team"].split()} != {team}:
-        raise ValueError(f"{folder or new}: team is {result['team']}, not all={team}")
-    return result
+def measured(suite: str, team: str, **options: Any) -> list[dict[str, Any]]:
+    """Play a policy in all seats with seed 0, and return the rows of the suite's data."""
+    card, *_ = score_records(played(suite, team, **options))
+    rows: list[dict[str, Any]] = card.to_dict()["data"]
+    return rows
 
 
 def example(name: str) -> str:

@@ -261,7 +261,7 @@ MAP = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class MapGenerator:
-    """Map of a given difficulty, with a proof of its expected turns."""
+    """A map of a given difficulty, with a proof of its expected turns."""
 
     goal: ClassVar[Goal]
     seed: int = option(0, "Random seed.")
@@ -284,7 +284,7 @@ class MapGenerator:
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureGenerator(MapGenerator):
-    """Map of CollabCapture of a given difficulty, with a proof of its expected turns."""
+    """A map of CollabCapture of a given difficulty, with a proof of its expected turns."""
 
     goal = Goal.CAPTURE
     doors: int = option(2, "Doors, each with a button.")
@@ -292,7 +292,7 @@ class CaptureGenerator(MapGenerator):
 
 @dataclass(frozen=True, kw_only=True)
 class EscapeGenerator(MapGenerator):
-    """Map of CollabEscape of a given difficulty, with a proof of its expected turns."""
+    """A map of CollabEscape of a given difficulty, with a proof of its expected turns."""
 
     goal = Goal.ESCAPE
     turns: int = option(7, "Expected turns of best play, rounded.")

@@ -65,7 +65,7 @@ LEVEL = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class LevelGenerator:
-    """Level of a given number of tools and depth of recipes, with a par score."""
+    """A level of a given number of tools and depth of recipes, with a par score."""
 
     seed: int = option(0, "Random seed.")
     tools: int = option(LevelWish.tools, "Tools that cook, besides a storage and a serving table.")

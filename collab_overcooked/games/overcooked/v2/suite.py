@@ -62,7 +62,7 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> DocumentFin
 
 
 LAYOUT = DocumentKind(
-    "v2-layout", FOLDER, KEYS, check_layouts, "Plays it with everything in view.", LayoutOptions, fits=fits
+    "v2-layout", FOLDER, KEYS, check_layouts, "Plays a layout with everything in view.", LayoutOptions, fits=fits
 )
 
 

@@ -70,7 +70,7 @@ SCENARIO = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioGenerator:
-    """Scenario of a given optimum, or new episodes of a scenario, with a proof of its claims."""
+    """A scenario of a given optimum, or new episodes of a scenario, with a proof of its claims."""
 
     seed: int = option(0, "Random seed.")
     tightness: float | None = option(None, "From 0, plenty of everything, to 1, nothing to spare. Default: 1.")

@@ -24,6 +24,7 @@ from collab_overcooked.reporting.results import score_records
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS / "results"
 EXAMPLES = DOCS / "examples"
+NO_RULES = ("Clear", "Count", "Decide", "Execute", "Mark", "Return", "Store", "Turn")
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]], right: Iterable[int] = ()) -> str:
@@ -121,7 +122,10 @@ def template(words: str) -> str:
 
 
 def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
-    """List every rule of a module that is no step of the order of play, as a sentence with its function."""
+    """List every rule of a module that is no step of the order of play, as a sentence with its function.
+
+    Functions that compute what rules speak of are left out: their sentences begin with one of ``NO_RULES``.
+    """
     listed = {name for name, _ in steps}
     source = Path(str(rules.__file__)).read_text(encoding="utf-8")
     heads = {
@@ -134,11 +138,14 @@ def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
     for node in ast.parse(source).body:
         if not isinstance(node, ast.FunctionDef) or node.name in listed:
             continue
+        sentence = first_line(getattr(rules, node.name))
+        if sentence.partition(" ")[0] in NO_RULES:
+            continue
         head = max((number for number in heads if number < node.lineno), default=0)
         if head != shown:
             lines += [""] * bool(lines) + [f"**{heads[head].capitalize()}**", ""]
             shown = head
-        lines.append(f"- {first_line(getattr(rules, node.name))} {code(node.name)}")
+        lines.append(f"- {sentence} {code(node.name)}")
     return "\n".join(lines)
 
 

@@ -38,6 +38,11 @@ FACTS_OF_GAMES = {
 PAGES = {"OvercookedV2-v0": "overcooked_v2"}  # of games whose folder has the page of another
 
 
+def page_of(env_id: str) -> str:
+    """Return the name of a game's page, without its suffix."""
+    return PAGES.get(env_id, registry.find(env_id).game.split(".")[2])
+
+
 def games() -> str:
     """List seats, spaces, rewards, lengths and papers of the games."""
     rows = []
@@ -47,7 +52,7 @@ def games() -> str:
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
-        link = f"[{code(record.id)}]({PAGES.get(record.id, record.game.split('.')[2])}.md)"
+        link = f"[{code(record.id)}]({page_of(record.id)}.md)"
         seats, reward, paper = FACTS_OF_GAMES[record.id]
         observation = f"{seen.dtype} {seen.shape}"
         rows.append(

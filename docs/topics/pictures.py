@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import re
 import shutil
 import subprocess
@@ -18,17 +21,20 @@ import numpy as np
 from PIL import Image
 
 import collab_overcooked
-from collab_overcooked import registry
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE
 from collab_overcooked.reporting.video import write_video
 from collab_overcooked.runner.replay import replay
-from topics import cuisineworld, partners
-from topics.writing import DOCS, EXAMPLES
+from topics import cuisineworld, package, partners
+from topics.writing import DOCS, EXAMPLES, RESULTS
 
 FOLDER = DOCS / "pictures"
+DIGESTS = FOLDER / "drawn_from.json"
+PACKAGE = Path(collab_overcooked.__file__).parent
 RUNS = DOCS.parent / "runs" / "pictures"  # what was trained and played for them; the same command goes on
 WIDTH = 240  # pixels
 MAX_BYTES = 150_000  # of a GIF
+PHONES = {"collab-overcooked": 6, "housework": 6, "craft": 5, "rush": 2}  # suite -> step that is shown
+GAP = 16  # pixels between phones
 
 
 @dataclass(frozen=True)
@@ -146,24 +152,69 @@ def served(*arguments: str) -> Iterator[list[str]]:
             process.terminate()
 
 
+def step_of(page: Any) -> int:
+    """Return the step that a page of a game shows, -1 before the first."""
+    return int(page.evaluate("Number(document.body.dataset.step ?? -1)"))
+
+
+def reach(page: Any, step: int, play: Callable[[Any], None] = lambda page: None) -> None:
+    """Begin a game and play it until it is at a step."""
+    page.click("#ready")
+    while step_of(page) < step:
+        before = step_of(page)
+        play(page)
+        page.wait_for_function(f"() => Number(document.body.dataset.step ?? -1) > {before} || {before} < 0")
+
+
+def advised(page: Any) -> None:
+    """Choose the first action of the menu, which is what the scripted policy would do, or wait."""
+    page.locator("#turn button:visible:enabled").first.click()
+
+
+def play_command(suite: str, *options: str, partner: str = "greedy") -> tuple[str, ...]:
+    """Return the words of a command that seats a person beside a policy."""
+    team = ("agent_0=person", f"agent_1={partner}")
+    return ("play", suite, *options, "--team", *team, "--no-open", "--out", str(RUNS / f"play_{suite}"))
+
+
 def draw_play() -> None:
     """Play Overcooked in real time for a while."""
-    team = ["agent_0=person", "agent_1=ppo:cramped_room"]
-    command = (
-        "play",
-        "overcooked",
-        "--layouts",
-        "cramped_room",
-        "--team",
-        *team,
-        "--no-open",
-        "--out",
-        str(RUNS / "play"),
-    )
+    command = play_command("overcooked", "--layouts", "cramped_room", partner="ppo:cramped_room")
     with served(*command) as links, opened(links[0], 1280, 720) as page:
-        page.click("#ready")
-        page.wait_for_function("() => Number(document.body.dataset.step ?? -1) >= 60")
+        reach(page, 60)
         page.screenshot(path=FOLDER / "play.png")
+
+
+def draw_turns() -> None:
+    """Play CuisineWorld in turns for some steps."""
+    command = play_command("cuisineworld", "--levels", "level_1", "--agents", "2")
+    with served(*command) as links, opened(links[0], 1280, 800) as page:
+        reach(page, 6, advised)
+        page.screenshot(path=FOLDER / "play_turns.png")
+
+
+def draw_rooms() -> None:
+    """Open the start page."""
+    with served("play", "rooms", "--no-open", "--out", str(RUNS / "rooms")) as links:
+        with opened(links[0], 1280, 900) as page:
+            page.wait_for_function("() => document.querySelectorAll('#games button').length >= 18")
+            page.screenshot(path=FOLDER / "play_rooms.png")
+
+
+def draw_phones() -> None:
+    """Play four games on phones and show them side by side."""
+    sides = []
+    for suite, step in PHONES.items():
+        with served(*play_command(suite)) as links, opened(links[0], 360, 640) as page:
+            reach(page, step, advised)
+            page.evaluate("scrollTo(0, 0)")
+            page.wait_for_function("() => !document.getAnimations().length")
+            sides.append(Image.open(io.BytesIO(page.screenshot())))
+    width = sum(side.width + GAP for side in sides) - GAP
+    picture = Image.new("RGB", (width, sides[0].height), "gray")
+    for k, side in enumerate(sides):
+        picture.paste(side, (k * (side.width + GAP), 0))
+    picture.save(FOLDER / "play_phones.png")
 
 
 def draw_study() -> None:
@@ -174,26 +225,92 @@ def draw_study() -> None:
         page.screenshot(path=FOLDER / "study_consent.png")
         page.locator("form button").first.click()
         page.locator("a[href$='/play']").click()
-        page.click("#ready")
-        page.wait_for_function("() => Number(document.body.dataset.step ?? -1) >= 0")
+        reach(page, 0)
         page.screenshot(path=FOLDER / "study_game.png")
 
 
-PICTURES: dict[str, Callable[[], None]] = {
-    **{film.env_id: partial(draw_film, film) for film in FILMS},
-    "cuisineworld": cuisineworld.draw_pictures,
-    "curve": draw_curve,
-    "leaderboard": draw_leaderboard,
-    "partners": draw_partners,
-    "play": draw_play,
-    "study": draw_study,
+# ------------------------------------------------------------------------------------------- freshness
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, or several that are drawn together.
+
+    Attributes:
+        draw: Writes it.
+        made_of: What it is made of, as bytes; a picture is stale if this is not what it was drawn from.
+    """
+
+    draw: Callable[[], None]
+    made_of: Callable[[], Iterator[bytes]]
+
+
+def sources(*patterns: str) -> Callable[[], Iterator[bytes]]:
+    """Return the files that draw a picture, by patterns below the package; one without a file is an error."""
+
+    def read() -> Iterator[bytes]:
+        for pattern in patterns:
+            paths = sorted(path for path in PACKAGE.glob(pattern) if path.is_file() and path.suffix != ".pyc")
+            assert paths, pattern
+            yield from (path.read_bytes() for path in paths)
+
+    return read
+
+
+def pixels(film: Film) -> Iterator[bytes]:
+    """Return the frames of a film."""
+    return (frame.tobytes() for frame in frames(film))
+
+
+def scores_of_pools() -> Iterator[bytes]:
+    """Return the lines of which the pictures of pools are made, and what draws them."""
+    yield from ((RESULTS / f"partners_{pool}.jsonl").read_bytes() for pool in partners.POOLS)
+    yield from sources("evaluation/partner_table.py", "reporting/plots.py")()
+
+
+GAME_PAGE = ("play/page/*", "reporting/page/picture.*", "reporting/pictures.py")  # what draws the page of every game
+
+
+def page_of(*games: str) -> Callable[[], Iterator[bytes]]:
+    """Return the files that draw the pages of games."""
+    return sources(*GAME_PAGE, *(f"games/{game}/text/picture.py" for game in games))
+
+
+PICTURES: dict[str, Picture] = {
+    **{
+        film.env_id: Picture(partial(draw_film, film), partial(map, np.ndarray.tobytes, frames(film))) for film in FILMS
+    },
+    "cuisineworld": Picture(cuisineworld.draw_pictures, sources("games/cuisineworld/text/picture.py")),
+    "curve": Picture(draw_curve, sources("baselines/configs/cramped_room.yaml", "reporting/plots.py")),
+    "leaderboard": Picture(draw_leaderboard, sources("reporting/page/*.html", "reporting/page/report.css")),
+    "partners": Picture(draw_partners, scores_of_pools),
+    "play": Picture(draw_play, page_of("overcooked")),
+    "turns": Picture(draw_turns, page_of("cuisineworld")),
+    "rooms": Picture(draw_rooms, sources("play/page/host.*", "play/page/play.css", "play/films/*")),
+    "phones": Picture(draw_phones, page_of("collab_overcooked", "house", "craft", "rush")),
+    "study": Picture(draw_study, sources(*GAME_PAGE, "study/page/*", "games/rooms/text/picture.py")),
 }
 
 
+def digest(name: str) -> str:
+    """Return a digest of what a picture is made of now."""
+    total = hashlib.sha256()
+    for part in PICTURES[name].made_of():
+        total.update(part)
+    return total.hexdigest()[:16]
+
+
+def drawn_from() -> dict[str, str]:
+    """Return the digest of what each picture was made of when it was drawn."""
+    kept: dict[str, str] = json.loads(DIGESTS.read_text("utf-8"))
+    return kept
+
+
 def draw(names: list[str]) -> None:
-    """Draw some pictures, or all."""
+    """Draw some pictures, or all, and note what they were made of."""
     for name in names or PICTURES:
-        PICTURES[name]()
+        PICTURES[name].draw()
+        DIGESTS.write_text(json.dumps(drawn_from() | {name: digest(name)}, indent=1, sort_keys=True) + "\n")
 
 
 def films_of_readme() -> str:
@@ -210,7 +327,7 @@ def films(root: str, pages: str) -> str:
     """Show the games as a table of three columns, for a page that finds the repository and the pages there."""
     cells = []
     for film in FILMS:
-        page = f"{pages}games/{registry.find(film.env_id).game.split('.')[2]}.md"
+        page = f"{pages}games/{package.page_of(film.env_id)}.md"
         picture = f"![{film.env_id}: {film.caption}]({root}collab_overcooked/play/films/{film.path.name})"
         cells.append(f"[{picture}]({page})<br>`{film.env_id}`, played by `{film.policy}`")
     rows = [f"| {' | '.join(cells[i : i + 3])} |" for i in range(0, len(cells), 3)]

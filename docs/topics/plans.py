@@ -59,7 +59,8 @@ def _study(file: str) -> str:
     measured = read_json(file)
     if measured is None:
         return f"Not measured yet: {COMMAND}, then `python docs/facts.py --plans FOLDER`."
-    return "\n\n".join(f"**{title_of(study)}**\n\n{_shown(study_table(study))}" for study in measured["games"].values())
+    parts = (f"**{title_of(study)}**\n\n{_shown(study_table(study))}" for study in measured["games"].values())
+    return "\n\n".join((f"Measured with version {measured['version']}.", *parts))
 
 
 def _shown(wide: ResultTable) -> str:

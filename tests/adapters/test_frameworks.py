@@ -80,6 +80,11 @@ def play(name: str, *arguments: str) -> dict:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+def test_the_kept_numbers_are_those_of_the_same_episodes_now(greedy_records):
+    kept = json.loads((ROOT / "docs" / "results" / "adapters.json").read_text())
+    assert kept["evaluate"] == summary(greedy_records), "measure them again: make test-adapters"
+
+
 @pytest.mark.adapters
 def test_inspect(tmp_path, greedy_records):
     played = play("inspect", str(tmp_path / "records"), str(tmp_path / "log"))

@@ -22,6 +22,10 @@ GAME_NAMES = re.compile(
 )
 
 
+NO_RULES = ("Clear ", "Count ", "Decide ", "Execute ", "Mark ", "Return ", "Store ", "Turn ")
+"""First words of kernels that compute what rules speak of, which pages leave out."""
+
+
 def sentence_of(node: ast.FunctionDef) -> str:
     """First line of a docstring, without what the function mutates."""
     return (ast.get_docstring(node) or "").partition("\n")[0].partition(" Mutates:")[0].replace("``", "`")
@@ -55,7 +59,7 @@ def _problems_of_rule(node: ast.FunctionDef, calls: set[str], tests: str, page: 
     if not re.search(rf"^test_(\w+_)?{re.escape(node.name.strip('_'))}(_\w+)?$", tests, re.MULTILINE):
         yield f"no test named test_{node.name}"
     row = rf"^(- |\d+\. ){re.escape(sentence_of(node))} `{node.name}`$"
-    if not re.search(row, page, re.MULTILINE):
+    if not sentence_of(node).startswith(NO_RULES) and not re.search(row, page, re.MULTILINE):
         yield "its sentence is not on the page of its game: run docs/facts.py"
 
 

@@ -20,11 +20,11 @@ from gymnasium.spaces import Box
 
 import collab_overcooked
 from collab_overcooked.reporting.results import score_records
+from lint.fences import NO_RULES
 
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS / "results"
 EXAMPLES = DOCS / "examples"
-NO_RULES = ("Clear", "Count", "Decide", "Execute", "Mark", "Return", "Store", "Turn")
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]], right: Iterable[int] = ()) -> str:
@@ -124,7 +124,7 @@ def template(words: str) -> str:
 def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
     """List every rule of a module that is no step of the order of play, as a sentence with its function.
 
-    Functions that compute what rules speak of are left out: their sentences begin with one of ``NO_RULES``.
+    Functions that compute what rules speak of (``NO_RULES``) are left out.
     """
     listed = {name for name, _ in steps}
     source = Path(str(rules.__file__)).read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def rules_of(rules: ModuleType, steps: Iterable[tuple[str, str]] = ()) -> str:
         if not isinstance(node, ast.FunctionDef) or node.name in listed:
             continue
         sentence = first_line(getattr(rules, node.name))
-        if sentence.partition(" ")[0] in NO_RULES:
+        if sentence.startswith(NO_RULES):
             continue
         head = max((number for number in heads if number < node.lineno), default=0)
         if head != shown:

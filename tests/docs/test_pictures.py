@@ -42,5 +42,5 @@ def test_a_changed_source_makes_a_picture_stale(pictures: Any, monkeypatch: pyte
 
 def test_all_shown_pictures_exist_and_all_that_exist_are_shown() -> None:
     text = "".join(path.read_text("utf-8") for path in [DOCS.parent / "README.md", *DOCS.rglob("*.md")])
-    shown = set(re.findall(r"pictures/([\w.]+\.(?:png|svg|gif))", text))
-    assert shown == {path.name for path in (DOCS / "pictures").iterdir() if path.suffix != ".json"}
+    named = set(re.findall(r"pictures/([\w.]+\.(?:png|svg|gif))", text))
+    assert named == {path.name for path in (DOCS / "pictures").iterdir() if path.suffix != ".json"}

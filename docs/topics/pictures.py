@@ -135,7 +135,7 @@ def opened(address: str, width: int, height: int) -> Iterator[Any]:
 def draw_leaderboard() -> None:
     """Compare the policies that need no key in Overcooked and show the leaderboard of the report."""
     run("compare", "--games", "overcooked", "--episodes", "20", "--no-crossplay", "--out", str(RUNS / "overcooked"))
-    with opened((RUNS / "overcooked" / "report.html").as_uri(), 1100, 900) as page:
+    with opened((RUNS / "overcooked" / "report.html").as_uri(), 1200, 900) as page:
         page.locator("h2#overcooked ~ .scroll").first.screenshot(path=FOLDER / "leaderboard.png")
 
 

@@ -169,12 +169,13 @@ def peer_table(data: dict[str, Any]) -> str:
         "|---|---:|---|---:|---|---:|---:|",
     ]
     for row in data["ratios"]:
-        package, peer = row["ours"], row["theirs"]
+        package, peer, (low, high) = row["ours"], row["theirs"], row["spread"]
         how = f"batch of {package['batch']:,}" if package["how"] == "batch" else package["how"]
         other = f"batch of {peer['batch']:,}" if peer["how"] == "compiled loop" else peer["how"]
         lines.append(
             f"| `{row['layout']}` | {package['cores']} | {how} | {package['rate']:,.0f} "
-            f"| {PEER_NAMES[row['peer']]}, {other} | {peer['rate']:,.0f} | {row['ratio']:,.1f}x |"
+            f"| {PEER_NAMES[row['peer']]}, {other} | {peer['rate']:,.0f} "
+            f"| {row['ratio']:,.1f}x ({low:,.1f}–{high:,.1f}) |"
         )
     return "\n".join(lines)
 
@@ -184,8 +185,9 @@ def peers_part(data: dict[str, Any]) -> list[str]:
     return [
         "## Other implementations of Overcooked",
         "",
-        f"Measured in one run (`make bench-peers`, {data['machine']['date']}), each program with its best batch size:",
-        "random actions, lossless observations of both players, resets included. Ours writes action masks too; CoGrid",
+        f"Medians of the rounds of one run (`make bench-peers`, {data['machine']['date']}), in brackets the lowest and",
+        "the highest ratio of a round, each program with its best batch size: random actions, lossless observations of",
+        "both players, resets included. Ours writes action masks too; CoGrid",
         "writes features of its own, and its batches do not reset. `grounded_coord_simple` is of OvercookedV2.",
         "",
         peer_table(data),
@@ -197,19 +199,21 @@ def peers_part(data: dict[str, Any]) -> list[str]:
 
 def sentence(data: dict[str, Any]) -> str:
     """Return the README's sentence on the ratios to peers on one core."""
-    ratios: dict[str, list[float]] = {}
-    for row in data["ratios"]:
-        if row["ours"]["cores"] == 1 and row["ours"]["how"] == "batch":
-            ratios.setdefault(row["peer"], []).append(row["ratio"])
-    spans = {
-        name: f"{min(values):,.0f}" + (f" to {max(values):,.0f}" if round(max(values)) > round(min(values)) else "")
-        for name, values in ratios.items()
-    }
-    jaxmarl, cogrid = (spans[name] for name in ("jaxmarl_cpu", "cogrid_cpu"))
+    rows = [row for row in data["ratios"] if row["ours"]["cores"] == 1 and row["ours"]["how"] == "batch"]
+    texts = []
+    for name in ("jaxmarl_cpu", "cogrid_cpu"):
+        own = [row for row in rows if row["peer"] == name]
+        ratios = [row["ratio"] for row in own]
+        low, high = min(row["spread"][0] for row in own), max(row["spread"][1] for row in own)
+        texts.append(f"{_span(min(ratios), max(ratios))} times ({low:,.1f} to {high:,.1f} in single rounds)")
     return (
-        f"On one core, batches of Overcooked and OvercookedV2 take {jaxmarl} times as many steps a second as JaxMARL's"
-        f"\nand {cogrid} times as many as CoGrid's ([benchmarks](docs/benchmarks.md))."
+        f"On one core, batches of Overcooked and OvercookedV2 take {texts[0]}\nas many steps a second as JaxMARL's and "
+        f"{texts[1]} as many as CoGrid's\n([benchmarks](docs/benchmarks.md))."
     )
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:,.0f}" + (f" to {high:,.0f}" if round(high) > round(low) else "")
 
 
 def threads_part(data: dict[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 """Time our Overcooked and OvercookedV2 against their peers in one run, on equal cores, and write `results/peers.json`.
 
 python benchmarks/peers/run.py                   # what `make bench-peers` does
-python benchmarks/peers/run.py --seconds 1       # shorter, rougher
+python benchmarks/peers/run.py --rounds 1        # shorter, without a spread
 
 Each peer gets a virtual environment of its own, made once below `.cache/peers` from the package index. The programs run
 one after the other, round by round, so that a machine that slows down does so for all; the median over rounds counts.
@@ -81,9 +81,9 @@ def run(program: str, cores: int, seconds: float) -> dict[str, Any]:
 
 
 def median(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the versions and each rate's median; programs print their rates in the same order every time."""
+    """Return the versions and each rate's median and rounds; programs print their rates in the same order."""
     rates = [
-        {**same[0], "rate": statistics.median(rate["rate"] for rate in same)}
+        {**same[0], "rate": statistics.median(rate["rate"] for rate in same), "rounds": [rate["rate"] for rate in same]}
         for same in zip(*(entry["rates"] for entry in rounds), strict=True)
     ]
     return {"versions": rounds[0]["versions"], "rates": rates}
@@ -100,7 +100,10 @@ def best(results: dict[str, Any], program: str, layout: str, cores: int, alone: 
 
 
 def compare(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return how many times faster our best is than each peer's, on equal cores: batches, then one environment."""
+    """Return how many times faster our best is than each peer's, on equal cores: batches, then one environment.
+
+    A ratio is that of the medians; its spread is the lowest and the highest ratio of one round.
+    """
     ratios = []
     for layout in LAYOUTS["ours"]:
         for cores, alone in [*((cores, False) for cores in CORES), (1, True)]:
@@ -108,8 +111,10 @@ def compare(results: dict[str, Any]) -> list[dict[str, Any]]:
             for program in PEERS:
                 peer = best(results, program, layout, cores, alone)
                 if actual and peer:
-                    ratio = actual["rate"] / peer["rate"]
-                    ratios.append({"layout": layout, "ours": actual, "peer": program, "theirs": peer, "ratio": ratio})
+                    rounds = [a / b for a, b in zip(actual["rounds"], peer["rounds"], strict=True)]
+                    row = {"layout": layout, "ours": actual, "peer": program, "theirs": peer}
+                    row |= {"ratio": actual["rate"] / peer["rate"], "spread": [min(rounds), max(rounds)]}
+                    ratios.append(row)
     return ratios
 
 
@@ -127,8 +132,8 @@ def machine() -> dict[str, Any]:
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     CACHE.mkdir(parents=True, exist_ok=True)
     measured: dict[str, list[dict[str, Any]]] = {program: [] for program in ("ours", *PEERS)}

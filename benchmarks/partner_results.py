@@ -49,7 +49,7 @@ CONFIGS = {
     "kitchen_rush": "kitchen_rush_easy",
 }  # where it is not the pool's name
 PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
-METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone", "clone")
+METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone", "fcp_clone_alone", "clone")
 MEMORY = "memory=gru:64"
 REMEMBERED = 20  # steps at most through which gradients of a memory go back
 CLONED = "noisy:0.2,greedy"  # whose games an ego may start from
@@ -124,10 +124,10 @@ class Study:
         hyper = ["weights=own", f"members={members}", f"chosen={chosen}", f"grid={grid}"]
         return self.train("population", out, self.steps * 2 // 3, hyper, ["--method", "hsp", "--seed", seed])
 
-    def ego(self, out: str, *populations: str, memory: bool = False, start: str = "") -> list[str]:
+    def ego(self, out: str, *populations: str, memory: bool = False, start: str = "", itself: bool = True) -> list[str]:
         """Return the command that trains egos beside populations, or beside copies of themselves if there are none.
 
-        Egos with memory play three in ten episodes with a copy of themselves; they may start from a clone.
+        Egos with memory play three in ten episodes with ``itself``, a copy of themselves; they may start from a clone.
         """
         more = [] if not populations else ["--pool", *(self.out / name / POOL for name in populations)]
         seeds = ["--seeds", *range(self.seeds), "--workers", 1]
@@ -136,7 +136,7 @@ class Study:
             config = read_config(self.config)
             common = math.gcd(config.integer("rollout"), config.integer("batch_size"))
             steps = next(number for number in range(REMEMBERED, 0, -1) if common % number == 0)
-            hyper = [MEMORY, f"sequence={steps}", "copy_rate=1", "copy_share=0.3"]
+            hyper = [MEMORY, f"sequence={steps}", *(("copy_rate=1", "copy_share=0.3") if itself else ())]
             hyper += [f"start={self.out / start}/policy.npz"] if start else []
         return self.train("ego" if populations else "e3t", out, None, hyper, [*more, *seeds])
 
@@ -178,6 +178,8 @@ class Study:
         yield "fcp_gru", [self.ego("fcp_gru", "population", memory=True)]
         yield "clone", [] if alone else self.clone()
         yield "fcp_clone", [] if alone else [self.ego("fcp_clone", "population", memory=True, start="clone")]
+        stranger = self.ego("fcp_clone_alone", "population", memory=True, start="clone", itself=False)
+        yield "fcp_clone_alone", [] if alone else [stranger]
         yield "responses", [self.respond()]
         yield "best", [self.play("best", self.programs)]
         yield "score", [self.play("score", [*self.egos(), *self.programs])]

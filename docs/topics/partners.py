@@ -21,7 +21,7 @@ NAMES = {
     "hsp": "HSP's pool",
     "fcp_gru": "FCP and itself, GRU",
     "fcp_clone": "FCP and itself, GRU, from a clone",
-    "fcp_clone_alone": "the same, never beside itself",
+    "fcp_clone_alone": "FCP, GRU, from a clone",
     "clone": "the clone alone",
 }
 SHOWN = ("method", "seeds", "games", "mean", "by partner", "lowest family", "return", "self-play", "other seeds")

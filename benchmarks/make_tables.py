@@ -202,9 +202,9 @@ def sentence(data: dict[str, Any]) -> str:
     rows = [row for row in data["ratios"] if row["ours"]["cores"] == 1 and row["ours"]["how"] == "batch"]
     texts = []
     for name in ("jaxmarl_cpu", "cogrid_cpu"):
-        own = [row for row in rows if row["peer"] == name]
-        ratios = [row["ratio"] for row in own]
-        low, high = min(row["spread"][0] for row in own), max(row["spread"][1] for row in own)
+        compared = [row for row in rows if row["peer"] == name]
+        ratios = [row["ratio"] for row in compared]
+        low, high = min(row["spread"][0] for row in compared), max(row["spread"][1] for row in compared)
         texts.append(f"{_span(min(ratios), max(ratios))} times ({low:,.1f} to {high:,.1f} in single rounds)")
     return (
         f"On one core, batches of Overcooked and OvercookedV2 take {texts[0]}\nas many steps a second as JaxMARL's and "

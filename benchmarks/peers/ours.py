@@ -1,7 +1,7 @@
 """Time our Overcooked and OvercookedV2, in the environment that runs `run.py`; prints one JSON line.
 
-A batch in as many threads as there are cores for it, with lossless observations and masks of both players, and the
-PettingZoo ParallelEnv. Actions are drawn beforehand and not timed, resets are.
+A batch in one thread, with lossless observations and masks of both players, and the PettingZoo ParallelEnv. Actions are
+drawn beforehand and not timed, resets are.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def named(layout: str) -> tuple[str, dict[str, Any]]:
     return "OvercookedV2-v0" if layout in V2 else "Overcooked-v0", {"layout": layout, **V2.get(layout, {})}
 
 
-def measure_batch(layout: str, batch: int, threads: int, seconds: float) -> float:
+def measure_batch(layout: str, batch: int, seconds: float) -> float:
     """Return the rate of a batch."""
     env_id, options = named(layout)
-    env = collab_overcooked.make_vec(env_id, num_envs=batch, num_threads=threads, **options)
+    env = collab_overcooked.make_vec(env_id, num_envs=batch, num_threads=1, **options)
     actions = np.random.default_rng(0).integers(0, 6, (STEPS, batch, 2), np.int32)
     return median_rate(env, list(actions), batch, seconds)
 
@@ -60,20 +60,19 @@ def measure_parallel_env(layout: str, seconds: float) -> float:
     return median_rate(env, [dict(zip(env.possible_agents, joint, strict=True)) for joint in drawn], 1, seconds)
 
 
-def main(layouts: list[str], batches: list[int], cores: int, seconds: float) -> None:
+def main(layouts: list[str], batches: list[int], seconds: float) -> None:
     """Print all rates."""
     rates = []
     for layout in layouts:
         rates += [
-            {"layout": layout, "batch": batch, "how": "batch", "rate": measure_batch(layout, batch, cores, seconds)}
+            {"layout": layout, "batch": batch, "how": "batch", "rate": measure_batch(layout, batch, seconds)}
             for batch in batches
         ]
-        if cores == 1:
-            parallel_env = measure_parallel_env(layout, seconds)
-            rates.append({"layout": layout, "batch": 1, "how": "ParallelEnv", "rate": parallel_env})
+        parallel_env = measure_parallel_env(layout, seconds)
+        rates.append({"layout": layout, "batch": 1, "how": "ParallelEnv", "rate": parallel_env})
     print(json.dumps({"versions": {name: version(name) for name in ("collab-overcooked", "numba")}, "rates": rates}))
 
 
 if __name__ == "__main__":
     options = json.loads(sys.argv[1])
-    main(options["layouts"], options["batches"], options["cores"], options["seconds"])
+    main(options["layouts"], options["batches"], options["seconds"])

@@ -1,4 +1,4 @@
-"""Time our Overcooked and OvercookedV2 against their peers in one run, on equal cores, and write `results/peers.json`.
+"""Time our Overcooked and OvercookedV2 against their peers in one run, on one core, and write `results/peers.json`.
 
 python benchmarks/peers/run.py                   # what `make bench-peers` does
 python benchmarks/peers/run.py --rounds 1        # shorter, without a spread
@@ -35,7 +35,6 @@ PEERS = {  # program -> requirement
 CLASSIC, V2 = ["cramped_room", "counter_circuit"], ["grounded_coord_simple"]
 LAYOUTS = {"ours": CLASSIC + V2, "overcooked_ai": CLASSIC, "jaxmarl_cpu": CLASSIC + V2, "cogrid_cpu": CLASSIC}
 BATCHES = {"ours": [1024, 4096], "jaxmarl_cpu": [1024, 4096], "cogrid_cpu": [1024]}
-CORES = sorted({1, os.cpu_count() or 1})  # that the batches of all programs may use
 ALONE = ("ParallelEnv", "one environment", "step and encode")  # measurements of a single environment
 CACHES = {  # what the compilers of ours and of JAX keep between the rounds
     "NUMBA_CACHE_DIR": str(CACHE / "numba"),
@@ -59,13 +58,11 @@ def interpreter(program: str) -> Path:
     return python
 
 
-def run(program: str, cores: int, seconds: float) -> dict[str, Any]:
-    """Run a program on some cores and return the JSON of its last line, each rate with the cores."""
+def run(program: str, seconds: float) -> dict[str, Any]:
+    """Run a program on one core and return the JSON of its last line."""
     options: dict[str, Any] = {"layouts": LAYOUTS[program], "seconds": seconds}
     if program in BATCHES:
         options["batches"] = BATCHES[program]
-    if program == "ours":
-        options["cores"] = cores
     command = [interpreter(program), HERE / f"{program}.py", json.dumps(options)]
     environment = os.environ | CACHES | {"JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
@@ -74,10 +71,10 @@ def run(program: str, cores: int, seconds: float) -> dict[str, Any]:
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, range(cores)),  # Linux; libraries count these cores only
+        preexec_fn=lambda: os.sched_setaffinity(0, [0]),  # Linux; libraries count this core only
     )
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return {**result, "rates": [{"cores": cores, **rate} for rate in result["rates"]]}
+    return result
 
 
 def median(rounds: list[dict[str, Any]]) -> dict[str, Any]:
@@ -89,27 +86,23 @@ def median(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     return {"versions": rounds[0]["versions"], "rates": rates}
 
 
-def best(results: dict[str, Any], program: str, layout: str, cores: int, alone: bool) -> dict[str, Any] | None:
+def best(results: dict[str, Any], program: str, layout: str, alone: bool) -> dict[str, Any] | None:
     """Return a program's fastest measurement of batches, or of an environment alone; None if it has none."""
-    found = [
-        rate
-        for rate in results[program]["rates"]
-        if (rate["layout"], rate["cores"], rate["how"] in ALONE) == (layout, cores, alone)
-    ]
+    found = [rate for rate in results[program]["rates"] if (rate["layout"], rate["how"] in ALONE) == (layout, alone)]
     return max(found, key=lambda rate: float(rate["rate"]), default=None)
 
 
 def compare(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return how many times faster our best is than each peer's, on equal cores: batches, then one environment.
+    """Return how many times faster our best is than each peer's: batches, then one environment.
 
     A ratio is that of the medians; its spread is the lowest and the highest ratio of one round.
     """
     ratios = []
     for layout in LAYOUTS["ours"]:
-        for cores, alone in [*((cores, False) for cores in CORES), (1, True)]:
-            actual = best(results, "ours", layout, cores, alone)
+        for alone in (False, True):
+            actual = best(results, "ours", layout, alone)
             for program in PEERS:
-                peer = best(results, program, layout, cores, alone)
+                peer = best(results, program, layout, alone)
                 if actual and peer:
                     rounds = [a / b for a, b in zip(actual["rounds"], peer["rounds"], strict=True)]
                     row = {"layout": layout, "ours": actual, "peer": program, "theirs": peer}
@@ -139,12 +132,8 @@ def main() -> None:
     measured: dict[str, list[dict[str, Any]]] = {program: [] for program in ("ours", *PEERS)}
     for number in range(options.rounds):
         for program, rounds in measured.items():
-            rates = []
-            for cores in CORES if program in BATCHES else [1]:
-                print(f"round {number + 1} of {options.rounds}: {program} on {cores} of the cores", flush=True)
-                result = run(program, cores, options.seconds)
-                rates += result["rates"]
-            rounds.append({**result, "rates": rates})
+            print(f"round {number + 1} of {options.rounds}: {program}", flush=True)
+            rounds.append(run(program, options.seconds))
     results = {program: median(rounds) for program, rounds in measured.items()}
     text = json.dumps({"machine": machine(), "ratios": compare(results), "programs": results}, indent=1)
     RESULTS.write_text(text + "\n")

@@ -16,7 +16,7 @@ import yaml
 from covers import first
 
 ROOT = Path(__file__).resolve().parents[2]
-TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2], "cores": 1}
+TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2]}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     ".ci/release.py": ["--here", "--only", "core", "stats", "llm", "--out", "FOLDER"],

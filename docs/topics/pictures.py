@@ -21,6 +21,7 @@ import numpy as np
 from PIL import Image
 
 import collab_overcooked
+from collab_overcooked import registry
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE
 from collab_overcooked.reporting.video import write_video
 from collab_overcooked.runner.replay import replay
@@ -172,7 +173,7 @@ def advised(page: Any) -> None:
 
 
 def play_command(suite: str, *options: str, partner: str = "greedy") -> tuple[str, ...]:
-    """Return the words of a command that seats a person beside a policy."""
+    """Return a command that seats a person beside a policy."""
     team = ("agent_0=person", f"agent_1={partner}")
     return ("play", suite, *options, "--team", *team, "--no-open", "--out", str(RUNS / f"play_{suite}"))
 
@@ -257,9 +258,11 @@ def sources(*patterns: str) -> Callable[[], Iterator[bytes]]:
     return read
 
 
-def pixels(film: Film) -> Iterator[bytes]:
-    """Return the frames of a film."""
-    return (frame.tobytes() for frame in frames(film))
+def made_of_film(film: Film) -> Iterator[bytes]:
+    """Return what a film shows, and the files that draw it."""
+    yield repr(film).encode()
+    folder = registry.find(film.env_id).game.split(".")[2]
+    yield from sources("render/*", f"games/{folder}/**/text/*.py")()
 
 
 def scores_of_pools() -> Iterator[bytes]:
@@ -277,9 +280,7 @@ def page_of(*games: str) -> Callable[[], Iterator[bytes]]:
 
 
 PICTURES: dict[str, Picture] = {
-    **{
-        film.env_id: Picture(partial(draw_film, film), partial(map, np.ndarray.tobytes, frames(film))) for film in FILMS
-    },
+    **{film.env_id: Picture(partial(draw_film, film), partial(made_of_film, film)) for film in FILMS},
     "cuisineworld": Picture(cuisineworld.draw_pictures, sources("games/cuisineworld/text/picture.py")),
     "curve": Picture(draw_curve, sources("baselines/configs/cramped_room.yaml", "reporting/plots.py")),
     "leaderboard": Picture(draw_leaderboard, sources("reporting/page/*.html", "reporting/page/report.css")),

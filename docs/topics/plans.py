@@ -59,11 +59,11 @@ def _study(file: str) -> str:
     measured = read_json(file)
     if measured is None:
         return f"Not measured yet: {COMMAND}, then `python docs/facts.py --plans FOLDER`."
-    parts = (f"**{title_of(study)}**\n\n{_shown(study_table(study))}" for study in measured["games"].values())
+    parts = (f"**{title_of(study)}**\n\n{_markdown(study_table(study))}" for study in measured["games"].values())
     return "\n\n".join((f"Measured with version {measured['version']}.", *parts))
 
 
-def _shown(wide: ResultTable) -> str:
+def _markdown(wide: ResultTable) -> str:
     kept = [i for i, column in enumerate(wide.columns) if column.name not in LEFT_OUT]
     rows = tuple(tuple(row[i] for i in kept) for row in wide.rows)
     return ResultTable(tuple(wide.columns[i] for i in kept), rows).markdown().strip()
@@ -102,10 +102,10 @@ def _example() -> Any:
     return max((u for u in all_updates(record) if u.searched), key=lambda u: (len(u.nodes), -u.timestep))
 
 
-def keep_results(words: Sequence[str]) -> None:
+def keep_results(folder: Sequence[str]) -> None:
     """Keep the numbers of the study in a folder; those of other games stay."""
     for source, file in (("results.json", RESULT_FILE), ("ablations.json", ABLATION_FILE)):
-        path = Path(*words) / source
+        path = Path(*folder) / source
         if path.exists():
             write_json(file, join_studies(read_json(file), json.loads(path.read_text(encoding="utf-8"))))
 

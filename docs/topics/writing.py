@@ -242,7 +242,7 @@ def read_json(name: str) -> Any:
 
 
 def write_json(name: str, value: Mapping[str, Any]) -> None:
-    """Keep a measurement with the version that made it; rows of numbers or words stand on one line."""
+    """Keep a measurement with the version that made it; rows of numbers or text stand on one line."""
     text = json.dumps({"version": collab_overcooked.__version__} | dict(value), indent=1)
     lines = re.sub(r"\[\s+([^][{}]*?)\s+\]", lambda row: f"[{' '.join(row[1].split())}]", text)
     RESULTS.mkdir(exist_ok=True)

@@ -35,13 +35,6 @@ OTHERWISE = ("--plans", "--pictures", "--parity")  # benchmarks/plan_study.py, t
 OLDER = ("plans.json", "plan_ablations.json")  # hours; their page names the version
 
 
-@pytest.fixture(scope="module")
-def facts() -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(DOCS))
-        yield importlib.import_module("facts")
-
-
 def shape(value: Any, like: Any) -> None:
     """Check that a measurement has the names and types of a kept one, of which it may be a part."""
     if isinstance(value, dict):

@@ -87,28 +87,50 @@ CHECKED := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(PYTEST) $(PARALLEL)
 # The commit run: what every change needs. Each target has all that its tests need, so a skipped test is a failure.
 test: lint
 	$(RULES) --no-skips
-	$(COMPILED) --no-skips
+	$(COMPILED) --seconds commit --no-skips
 
 ELSEWHERE := trainers or adapters or browser
+SLOW := $(COMPILED) --seconds slow --apart -m "(slow or attacks) and not (nightly or $(ELSEWHERE))" --deselect tests/test_conformance.py
 
 # The slow nets beside it, which CI runs too: option sets with bounds checked, attacks with one seed, longer games.
 test-slow: $(STAMP)
-	$(CHECKED) --no-skips tests/test_conformance.py -m "slow or not slow"
-	$(COMPILED) --no-skips -m "(slow or attacks) and not (nightly or $(ELSEWHERE))" --deselect tests/test_conformance.py
+	$(CHECKED) --no-skips --seconds bounds tests/test_conformance.py -m slow
+	$(SLOW) --no-skips
 
-# Everything else: products, whole pools, Ray, tests in the random order of the day, bounds, attacks with seeds of the day.
+# Everything else, every part whatever became of the others: products, whole pools, Ray, tests in the random order of the
+# day, bounds, attacks with seeds of the day, the lowest versions of dependencies, kernels by plain numba.
+NIGHTLY := marked shuffled bounds attacks browser lowest plain
+.PHONY: $(addprefix nightly-,$(NIGHTLY))
 test-nightly: $(NIGHTLY_STAMP)
+	$(MAKE) --no-print-directory --keep-going $(addprefix nightly-,$(NIGHTLY)) test-adapters test-trainers
+nightly-marked: $(NIGHTLY_STAMP)
 	$(COMPILED) --no-skips -m "nightly and not (attacks or $(ELSEWHERE))"
+nightly-shuffled: $(NIGHTLY_STAMP)
 	$(COMPILED) --no-skips --shuffle $$(date +%Y%m%d)
+nightly-bounds: $(NIGHTLY_STAMP)
 	$(CHECKED) --no-skips $(ENVIRONMENTS)
+	$(CHECKED) --no-skips tests/test_conformance.py -m "slow or nightly or not nightly"
+nightly-attacks: $(STAMP)
 	$(MAKE) --no-print-directory test-attacks ATTACK_FIRST_SEED=$$(date +%Y%m%d00)
-	$(MAKE) --no-print-directory test-browser test-adapters test-trainers
+nightly-browser: $(STAMP)
+	$(PYTEST) tests --no-skips -m browser
+nightly-plain: $(STAMP)
+	COLLAB_OVERCOOKED_PLAIN_NUMBA=1 NUMBA_CACHE_DIR=.cache/plain $(BIN)/python .ci/smoke.py 20 --games
+# The lowest versions that pyproject.toml allows.
+nightly-lowest: $(STAMP)
+	$(PIP) uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .cache/lowest
+	$(BIN)/uv pip install --quiet --python .cache/lowest/bin/python --resolution lowest-direct ".[play,llm,stats]"
+	NUMBA_CACHE_DIR=.cache/lowest/kernels .cache/lowest/bin/python .ci/smoke.py 20 --games
 
 test-all: test test-slow test-nightly
 
-# Recorded seconds of each file and game, which order the tests of every run.
+# Recorded seconds, which order the tests of every run, and the table of CONTRIBUTING.md.
 test-seconds: $(STAMP)
-	$(COMPILED) --record-seconds
+	$(COMPILED) --seconds commit --record-seconds
+	$(CHECKED) --seconds bounds --record-seconds tests/test_conformance.py -m slow
+	$(SLOW) --record-seconds
+	$(BIN)/python docs/facts.py
 
 # Hostile input, under bounds checks; the seeds are printed.
 ATTACK_SEEDS ?= 20

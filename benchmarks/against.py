@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -39,6 +40,10 @@ def main() -> None:
     options = parser.parse_args()
     base = CACHE / "tree"
     CACHE.mkdir(parents=True, exist_ok=True)
+    if base.exists():  # a measurement that was killed has left it
+        subprocess.run(["git", "worktree", "remove", "--force", base], cwd=ROOT, check=False)
+        shutil.rmtree(base, ignore_errors=True)
+    subprocess.run(["git", "worktree", "prune"], cwd=ROOT, check=True)
     subprocess.run(["git", "worktree", "add", "--force", "--detach", base, options.commit], cwd=ROOT, check=True)
     try:
         trees = {"before": base, "after": ROOT}

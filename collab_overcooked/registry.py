@@ -292,8 +292,24 @@ def make_central_control(
     return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
 
 
-def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
-    """Make a VectorEnv of ``num_envs`` environments; entry point of ``gymnasium.make_vec``."""
+def make_gymnasium_vec(
+    num_envs: int = 1, env_id: str = "CollabOvercooked-v0", max_episode_steps: int | None = None, **kwargs: Any
+) -> Any:
+    """Make a VectorEnv of ``num_envs`` environments; entry point of ``gymnasium.make_vec``.
+
+    Args:
+        num_envs: Number of environments.
+        env_id: One of ``registered``.
+        max_episode_steps: Gymnasium's name of ``max_cycles``.
+        **kwargs: See ``make_vec``.
+
+    Raises:
+        ValueError: If ``max_episode_steps`` and ``max_cycles`` are both given; see ``make_vec``.
+    """
+    if max_episode_steps is not None:
+        if "max_cycles" in kwargs:
+            raise ValueError("max_episode_steps and max_cycles are two names of one limit; give one of them")
+        kwargs["max_cycles"] = max_episode_steps
     return make_vec(env_id, num_envs, "gymnasium", **kwargs)
 
 

@@ -80,8 +80,8 @@ WRITTEN_ELSEWHERE = {"benchmarks"}  # benchmarks/make_tables.py writes these
 
 
 def pages() -> list[Path]:
-    """Return the first page of the repository and all pages of the site."""
-    return [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+    """Return the pages of the repository and all pages of the site."""
+    return [DOCS.parent / "README.md", DOCS.parent / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
 def fresh(page: str) -> str:

@@ -144,8 +144,11 @@ def evaluated_text(project: Project) -> Iterator[Finding]:
                 yield Finding(source.path, node.lineno, f"{node.func.id} runs text as code")
 
 
-FILE_MODULES = [f"{PACKAGE}/{name}.py" for name in ("io/files", "io/journal", "io/file_lock", "kernels/jit")]
-"""Modules that may open files; ``kernels.jit`` lies below ``io`` and reads what it wrote itself."""
+FILE_MODULES = [
+    f"{PACKAGE}/{name}.py"
+    for name in ("io/files", "io/journal", "io/file_lock", "kernels/cache_folders", "kernels/caching")
+]
+"""Modules that may open files; those of ``kernels`` lie below ``io`` and read what they wrote themselves."""
 DRAFTS = {f"{PACKAGE}.io.files.{name}" for name in ("draft", "draft_folder", "write_atomic")}
 FILE_CALLS = {"read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "mkstemp", "truncate", "fsync", "flock"}
 OPENERS = {"os", "io", "gzip", "bz2", "lzma", "codecs", "builtins"}

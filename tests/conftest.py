@@ -40,7 +40,9 @@ pytest_plugins = ["browser_fixtures", "policy_fixtures", "run_fixtures"]  # impo
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-seeds", type=int, default=1, help="seeds of every random attack (make test-attacks)")
     parser.addoption("--attack-first-seed", type=int, default=0, help="first seed of every random attack")
-    parser.addoption("--record-seconds", action="store_true", help="write tests/seconds.json (make test-seconds)")
+    parser.addoption("--seconds", help="name of this run in tests/seconds.json, which orders its tests")
+    parser.addoption("--record-seconds", action="store_true", help="write them there (make test-seconds)")
+    parser.addoption("--apart", action="store_true", help="give each test to the next free worker (make test-slow)")
     parser.addoption("--shuffle", type=int, help="seed of a random order of all tests (make test-nightly)")
     parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test)")
 
@@ -86,15 +88,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("attack_seed", range(first, first + count))
 
 
-# Seconds that each part took when `make test-seconds` recorded them; they only decide the order.
+# Seconds that each part of a run took when `make test-seconds` recorded them; they only decide the order.
 SECONDS = ROOT / "tests" / "seconds.json"
-
-
 GAME_FOLDERS = {record.id: f"tests/games/{record.game.split('.')[2]}" for record in registry.GAMES}
 
 
-def part_of(nodeid: str) -> str:
-    """Return what is given to one worker as a whole: all tests of a game, which share kernels, or else one file."""
+def part_of(nodeid: str, config: pytest.Config) -> str:
+    """Return what is given to one worker as a whole: all tests of a game, which share kernels, or else one file.
+
+    With ``--apart`` it is one test: kernels are compiled already, and a file of several long tests would end last.
+    """
+    if config.getoption("--apart"):
+        return nodeid
     path, _, name = nodeid.partition("::")
     env_id = re.search(r"[-\[](\w+-v0)", name)
     if env_id and env_id[1] in GAME_FOLDERS:
@@ -104,25 +109,26 @@ def part_of(nodeid: str) -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Sort parts, the longest first: games, which compile the kernels for all other tests, then files."""
-    seconds = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
+    recorded = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
+    seconds = recorded.get(config.getoption("--seconds"), {})
 
     def rank(item: pytest.Item) -> tuple[bool, float, str]:
-        part = part_of(item.nodeid)
-        return not part.startswith("tests/games/"), -seconds.get(part, 1.0), part
+        part = part_of(item.nodeid, config)
+        return not part.startswith("tests/games/"), -seconds.get(part, 0.5), part
 
-    items.sort(key=rank)
+    items.sort(key=(lambda item: rank(item)[1:]) if config.getoption("--apart") else rank)
     if config.getoption("--shuffle") is not None:
         random.Random(config.getoption("--shuffle")).shuffle(items)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give all tests of a game to one worker: two would compile the same kernels at the same time."""
+    """Give all tests of a part to one worker: two would compile the kernels of a game at the same time."""
     from xdist.scheduler import LoadFileScheduling
 
     class LoadPartScheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return part_of(nodeid)
+            return part_of(nodeid, config)
 
     if config.getoption("dist") != "loadfile":
         return None
@@ -138,9 +144,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
-                seconds[part_of(report.nodeid)] += report.duration
-    rounded = {part: round(value, 1) for part, value in seconds.most_common() if value >= 1.0}
-    SECONDS.write_text(json.dumps(rounded, indent=1) + "\n", "utf-8")
+                seconds[part_of(report.nodeid, config)] += report.duration
+    runs = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
+    runs[config.getoption("--seconds")] = {part: round(value, 1) for part, value in seconds.most_common() if value >= 1}
+    SECONDS.write_text(json.dumps(runs, indent=1) + "\n", "utf-8")
 
 
 @pytest.fixture(scope="session")

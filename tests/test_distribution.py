@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -41,21 +42,52 @@ SHIPPED = (
 pytestmark = pytest.mark.slow
 
 
+PLANTED = (
+    "keys.env",
+    "my_study.yaml",
+    "deploy/keys.env",
+    "deploy/study.yaml",
+    "deploy/study/people.csv",
+    "docs/keys.env",
+)
+SECRET = "9" * 40
+
+
 @pytest.fixture(scope="module")
-def built(tmp_path_factory) -> Path:
-    """Folder with wheel and sdist, built by the backend from a copy without anything that git ignores."""
+def checkout(tmp_path_factory) -> Path:
+    """A clone with the files of this tree, in which somebody runs a study with keys of language models."""
+    folder = tmp_path_factory.mktemp("clone") / "tree"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in listed.stdout.decode().strip("\0").split("\0"):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    for name in (*PLANTED, "collab_overcooked/keys.env"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"OPENAI_API_KEY={SECRET}\n", "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, checkout: Path) -> Path:
+    """Folder with wheel and sdist of the checkout."""
     folder = tmp_path_factory.mktemp("dist")
     backend = folder / "backend"
     run("-m", "pip", "install", "--quiet", "--target", str(backend), "hatchling>=1.27")
     for kind in ("wheel", "sdist"):
         code = f"import hatchling.build as backend; backend.build_{kind}({str(folder)!r})"
-        run("-c", code, PYTHONPATH=str(backend))
+        run("-c", code, cwd=checkout, PYTHONPATH=str(backend))
     return folder
 
 
-def run(*arguments: str, python: Path | str = sys.executable, **variables: str) -> str:
+def run(*arguments: str, python: Path | str = sys.executable, cwd: Path = ROOT, **variables: str) -> str:
     done = subprocess.run(
-        [str(python), *arguments], cwd=ROOT, capture_output=True, text=True, env={**os.environ, **variables}
+        [str(python), *arguments], cwd=cwd, capture_output=True, text=True, env={**os.environ, **variables}
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -86,6 +118,18 @@ def test_the_sdist_carries_what_its_tests_need(built):
         "parity/run.py",
     )
     assert names.issuperset(kept)
+
+
+def test_nothing_that_a_user_keeps_in_a_checkout_is_packed_or_committed(built, checkout):
+    with tarfile.open(next(built.glob("*.tar.gz"))) as sdist, zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
+        names = {name.partition("/")[2] for name in sdist.getnames()} | set(wheel.namelist())
+        files = [member for member in sdist.getmembers() if member.isfile() and member.size < 10_000]
+        texts = {member.name: sdist.extractfile(member).read() for member in files}
+    assert not names & {*PLANTED, "collab_overcooked/keys.env"}
+    assert not [name for name, text in texts.items() if SECRET.encode() in text]
+    private = [name for name in PLANTED if name.startswith("deploy/") or name.endswith(".env")]
+    ignored = subprocess.run(["git", "check-ignore", *private], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ignored.stdout.split() == private
 
 
 @pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])

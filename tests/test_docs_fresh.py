@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import importlib
 import importlib.util
 import inspect
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -31,6 +33,7 @@ from parity import cuisineworld as cuisine_parity
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+WITH_FACTS = [ROOT / "CONTRIBUTING.md", *PAGES]
 FENCE = re.compile(
     r"(?P<notes>(?:<!-- [^\n]* -->\n)*)```(?P<language>\w+)[^\n]*\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE
 )
@@ -74,7 +77,7 @@ def blocks(path: Path) -> Iterator[Block]:
 SEARCHED = ("how_to/plan_search.md", "docs/originals.md")  # whose trees and figures are searched anew
 CHECKED = [
     pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path).endswith(SEARCHED) else ())
-    for path in PAGES
+    for path in WITH_FACTS
 ]
 
 
@@ -85,7 +88,7 @@ def test_generated_facts_are_fresh(path: Path, facts: Any) -> None:
 
 
 def test_every_fact_is_on_a_page(facts: Any) -> None:
-    named = set(re.findall(r"<!-- generated: (\w+) -->", "".join(page.read_text("utf-8") for page in PAGES)))
+    named = set(re.findall(r"<!-- generated: (\w+) -->", "".join(page.read_text("utf-8") for page in WITH_FACTS)))
     assert set(facts.FACTS) <= named
 
 
@@ -325,6 +328,17 @@ def test_pages_load_nothing_from_elsewhere() -> None:
     assert "http" not in text
 
 
+def dead_links(site: Path) -> list[str]:
+    """Return the links of a built site to files that are not in it."""
+    dead = []
+    for page in sorted(site.rglob("*.html")):
+        for target in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text("utf-8")):
+            is_local = not re.match(r"[a-z]+:|//", target) and page.name != "404.html"
+            if is_local and not (page.parent / unquote(html.unescape(target))).exists():
+                dead.append(f"{page.relative_to(site)}: {target}")
+    return dead
+
+
 @pytest.mark.slow
 def test_site_builds(tmp_path: Path) -> None:
     """``mkdocs build --strict`` turns every warning into a failure: links, anchors, names of the API page."""
@@ -335,5 +349,7 @@ def test_site_builds(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     elsewhere = re.findall(r'<(?:script|link)[^>]+(?:src|href)="(https?://[^"]+)"', page)
     assert elsewhere == []
+    assert dead_links(tmp_path / "site") == []
+    assert (tmp_path / "site" / "search" / "search_index.js").exists(), "what a page opened from disk searches in"
     scripts = (tmp_path / "site" / "how_to" / "trainers.html").read_text(encoding="utf-8")
     assert scripts.count('.py"') >= len(list((DOCS / "trainers").glob("*.py")))

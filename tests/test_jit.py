@@ -17,8 +17,9 @@ from covers import first
 from numba.core import types
 
 from collab_overcooked import registry
-from collab_overcooked.kernels import jit as _jit
-from collab_overcooked.kernels.bound import ArraysAddress
+from collab_overcooked.kernels import cache_folders, caching
+from collab_overcooked.kernels.addresses import ArraysAddress
+from collab_overcooked.kernels.jit import kernel
 
 RULE = """
 from collab_overcooked.kernels.jit import kernel
@@ -82,9 +83,9 @@ def test_comments_and_docstrings_recompile_nothing(tmp_path):
 
 
 def test_a_rule_of_one_game_recompiles_that_game_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(_jit, "PACKAGE", tmp_path)
-    monkeypatch.setattr(_jit, "GAMES", tmp_path / "games")
-    monkeypatch.setattr(_jit, "COMPILER", ())
+    monkeypatch.setattr(cache_folders, "PACKAGE", tmp_path)
+    monkeypatch.setattr(cache_folders, "GAMES", tmp_path / "games")
+    monkeypatch.setattr(cache_folders, "COMPILER", ())
     files = {
         "__init__.py": "",
         "kernels/grid.py": "",
@@ -99,23 +100,23 @@ def test_a_rule_of_one_game_recompiles_that_game_alone(tmp_path, monkeypatch):
     homes = [tmp_path, tmp_path / "games/a", tmp_path / "games/b"]
 
     def changed(name: str, text: str) -> list[bool]:
-        before = [_jit.source_key.__wrapped__(home) for home in homes]
+        before = [cache_folders.source_key.__wrapped__(home) for home in homes]
         with (tmp_path / name).open("a") as file:
             file.write(text)
-        _jit.source_key.cache_clear()
-        return [old != _jit.source_key.__wrapped__(home) for old, home in zip(before, homes, strict=True)]
+        cache_folders.source_key.cache_clear()
+        return [old != cache_folders.source_key.__wrapped__(home) for old, home in zip(before, homes, strict=True)]
 
     assert changed("games/a/rules.py", "\n# why") == [False, False, False]
     assert changed("games/a/rules.py", "\nY = 2") == [False, True, False]
     assert changed("games/a/constants.py", "\nY = 2") == [False, True, False]
     assert changed("games/a/text.py", "\nY = 2") == [False, False, False]  # no kernel reads it
     assert changed("kernels/grid.py", "\nY = 2") == [True, True, True]
-    _jit.source_key.cache_clear()
+    cache_folders.source_key.cache_clear()
 
 
 def test_processes_that_start_together_share_a_new_folder(tmp_path, monkeypatch, recwarn):
     """Each round, threads that stand for processes ask for a folder that does not exist, all at once."""
-    monkeypatch.setattr(_jit._config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache_folders._config, "CACHE_DIR", str(tmp_path))
     asks, rounds = 8, 20
     barrier = threading.Barrier(asks)
 
@@ -123,7 +124,7 @@ def test_processes_that_start_together_share_a_new_folder(tmp_path, monkeypatch,
         folders = []
         for k in range(rounds):
             barrier.wait()
-            folders.append(_jit._cache_folder.__wrapped__(f"{k:016x}"))
+            folders.append(cache_folders.cache_folder.__wrapped__(f"{k:016x}"))
         return folders
 
     with ThreadPoolExecutor(asks) as pool:
@@ -133,7 +134,7 @@ def test_processes_that_start_together_share_a_new_folder(tmp_path, monkeypatch,
 
 
 def test_a_folder_that_another_process_makes_first_is_used(tmp_path, monkeypatch, recwarn):
-    monkeypatch.setattr(_jit._config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cache_folders._config, "CACHE_DIR", str(tmp_path))
     is_dir = Path.is_dir
 
     def looked_too_early(path: Path) -> bool:
@@ -142,7 +143,7 @@ def test_a_folder_that_another_process_makes_first_is_used(tmp_path, monkeypatch
         return was
 
     monkeypatch.setattr(Path, "is_dir", looked_too_early)
-    assert _jit._cache_folder.__wrapped__("0" * 16) == tmp_path / ("kernels-" + "0" * 16)
+    assert cache_folders.cache_folder.__wrapped__("0" * 16) == tmp_path / ("kernels-" + "0" * 16)
     assert not recwarn.list
 
 
@@ -203,7 +204,7 @@ def test_columns_of_two_games_with_one_name_are_two_versions():
         def magic_tuple(self):
             return ()
 
-    cache = _jit.KernelCache(test_columns_of_two_games_with_one_name_are_two_versions)
+    cache = caching.KernelCache(test_columns_of_two_games_with_one_name_are_two_versions)
     files = [cache._file((types.IntEnumMember(entry, types.int64),), Codegen()) for entry in (Clock, OtherClock)]
     assert files[0] != files[1]
 
@@ -214,39 +215,39 @@ def test_fields_in_another_order_are_another_version():
     numbers = types.int64[:]
     kinds = [types.NamedTuple((numbers, numbers), cls) for cls in (Before, After)]
     assert str(kinds[0]) == str(kinds[1])  # what numba says of them
-    assert len({_jit._describe_class(kind) for kind in kinds}) == 2
-    assert len({_jit._describe_class(ArraysAddress(kind)) for kind in kinds}) == 2
+    assert len({caching._describe_class(kind) for kind in kinds}) == 2
+    assert len({caching._describe_class(ArraysAddress(kind)) for kind in kinds}) == 2
 
 
 def test_a_kernel_is_compiled_once_for_all_integers_of_its_callers():
     class Column(IntEnum):
         LAST = 2
 
-    @_jit.kernel
+    @kernel
     def element(numbers, k):
         return numbers[k]
 
-    @_jit.kernel
+    @kernel
     def total(numbers, small):
         named = element(numbers, 0) + element(numbers, Column.LAST)
         return named + element(numbers, small[0]) + element(numbers, len(small))
 
-    for kernel in (element.inner, total):
-        kernel._cache.disable()  # what is loaded from it needs no version of what it calls
+    for compiled in (element.inner, total):
+        compiled._cache.disable()  # what is loaded from it needs no version of what it calls
     assert total(np.arange(4), np.array([3], np.int8)) == 0 + 2 + 3 + 1
     assert len(element.inner.signatures) == 1
 
 
 PLAYED = """
 import gc, sys, collab_overcooked as co
-from collab_overcooked.kernels import jit
+from collab_overcooked.kernels import caching
 
 for env_id in sys.argv[1:]:
     env = co.make(env_id)
     env.reset(seed=0)
     for _ in range(3):
         env.step({agent: env.action_space(agent).sample() for agent in env.agents})
-kernels = [len(item.inner.signatures) for item in gc.get_objects() if isinstance(item, jit.Kernel)]
+kernels = [len(item.inner.signatures) for item in gc.get_objects() if isinstance(item, caching.Kernel)]
 compiled = [count for count in kernels if count]
 print(len(compiled), sum(compiled), max(compiled))
 """

@@ -8,7 +8,7 @@ import pytest
 from cli_runner import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.kernels import jit, rng
+from collab_overcooked.kernels import caching, rng
 
 
 class Terminal(io.StringIO):
@@ -35,7 +35,7 @@ class Event:
 def test_a_terminal_is_told_how_far_compiling_is(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    notice = jit._Notice()
+    notice = caching._Notice()
     for _ in range(2):
         notice.on_start(Event(rng.draw_below))
     assert "2 of at most" in terminal.getvalue().rpartition("\r")[2]
@@ -48,7 +48,7 @@ def test_a_terminal_is_told_how_far_compiling_is(monkeypatch: pytest.MonkeyPatch
 def test_lines_of_others_stay_when_their_kernels_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    notice = jit._Notice()
+    notice = caching._Notice()
     notice.on_start(Event(object()))
     notice.on_end(Event(object()))
     assert terminal.getvalue() == ""
@@ -57,5 +57,5 @@ def test_lines_of_others_stay_when_their_kernels_compile(monkeypatch: pytest.Mon
 def test_pipes_are_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = io.StringIO()
     monkeypatch.setattr("sys.stderr", pipe)
-    jit._Notice().on_start(Event(rng.draw_below))
+    caching._Notice().on_start(Event(rng.draw_below))
     assert pipe.getvalue() == ""

@@ -233,8 +233,12 @@ def show_dry_run(plans: Iterable[tuple[MatchPlan, Path]], llm_options: LlmOption
     """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
+    from collab_overcooked.policies.llm.client import check_positive
+    from collab_overcooked.policies.llm.unusable import Fuse
     from collab_overcooked.runner.records import RECORDS, read_records
 
+    check_positive(rate=llm_options.rate, timeout=llm_options.timeout, local_threads=llm_options.local_threads)
+    Fuse(llm_options.max_unusable or 0)
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)

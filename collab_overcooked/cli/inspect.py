@@ -55,6 +55,10 @@ def list_names(
         raise ValueError(near_matches("listing", what, known))
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}  # suites by their rows, which several may share
     options = read_settings(settings)
+    if options and what not in of_suites:
+        raise ValueError(f"--set is for names that a game has, such as {', '.join(of_suites)}, not for {what}")
+    for name in of_suites.get(what, {}):
+        check_settings(name, options)
     for name, listing in of_suites.get(what, {}).items():
         rows = tuple((one, listing.summary(one, options)) for one in listing.names(options))
         groups.setdefault(rows, []).append(name)
@@ -63,6 +67,20 @@ def list_names(
             OUT.print(f"{', '.join(suites)}:")
         width = max(len(name) for name, _ in rows)
         OUT.print("\n".join(f"{name:<{width}}  {summary}".rstrip() for name, summary in rows))
+
+
+def check_settings(suite: str, options: Mapping[str, Any]) -> None:
+    """Check options of the environment of a suite, also where what is shown does not depend on them.
+
+    Raises:
+        ValueError: For an unknown option or a value that is not allowed.
+    """
+    env_id = registry.load_suite(suite).env_id
+    if options and not env_id:
+        raise ValueError(f"--set: the suite {suite} has several games; name one of its tasks, or --suite of one game")
+    if options:
+        values = {name: value for name, value in options.items() if name != registry.LEXICON}
+        registry.game_class(env_id).config_class.read((), values)
 
 
 def list_policies() -> list[tuple[str, str]]:
@@ -114,22 +132,24 @@ def describe(
     settings: Settings = None,
 ) -> None:
     """Describe an environment, suite, task (recipe, limits, references), kitchen (picture, seats), level, ..."""
-    if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
-        OUT.print(describe_env(name))
-        return
     suites, options = [registry.load_suite(name) for name in registry.suites()], read_settings(settings)
+    if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
+        OUT.print(describe_env(name, options))
+        return
     if Path(name).suffix in (".yaml", ".yml", ".layout"):
         OUT.print(describe_file(name, options))
         return
     for suite in suites:
         text = suite.describe(name, options)
         if text is not None:
+            check_settings(suite.name, options)
             OUT.print(text)
             return
     if name in registry.suites():
         suite = registry.load_suite(name)
+        check_settings(name, options)
         OUT.print(f"{name}: {registry.suites()[name].summary}")
-        OUT.print(f"\n{describe_env(suite.env_id)}" if suite.env_id else "A suite of several games.")
+        OUT.print(f"\n{describe_env(suite.env_id, options)}" if suite.env_id else "A suite of several games.")
         return
     kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listed)
     known = [
@@ -154,16 +174,16 @@ def describe_file(path: str, options: Mapping[str, Any]) -> str:
     return kind.check([path], kind.options()).text
 
 
-def describe_env(env_id: str) -> str:
-    """Return summary, spaces and options of an environment as text."""
+def describe_env(env_id: str, chosen: Mapping[str, Any]) -> str:
+    """Return summary, spaces and options of an environment as text; spaces are those with the chosen options."""
     import inspect
     from dataclasses import fields
 
-    record, game = registry.find(env_id), registry.load_game(env_id)
+    record, game = registry.find(env_id), registry.load_game(env_id, **chosen)
     maker = registry.game_class(env_id)
     lines = [
         f"{record.id}: {record.summary}",
-        f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode by default: {game.max_cycles}",
+        f"agents: {game.n_agents}; actions: {game.single_action_space}; longest episode: {game.max_cycles}",
         f"observation: {game.single_observation_space}",
         "",
         inspect.getdoc(maker) or "",

@@ -77,6 +77,8 @@ class ParallelEnv(PettingZooParallelEnv):
         self._critic_state = CriticState(game)
         self.state_space = self._critic_state.space
         self._seeded = False
+        self._seed: int | None = None
+        self._np_random: np.random.Generator | None = None
         self._reasons: list[str] = []
         self.layout_names = game.layout_names
         self._shaping = 0.0
@@ -132,7 +134,7 @@ class ParallelEnv(PettingZooParallelEnv):
         Raises:
             ValueError: For an invalid seed or options; the environment does not change.
         """
-        before = self._state.rng.copy()
+        before, drawn = self._state.rng.copy(), None
         if seed is not None or not self._seeded:
             if seed is None:
                 drawn = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
@@ -146,8 +148,17 @@ class ParallelEnv(PettingZooParallelEnv):
             self._state.rng[:] = before
             raise
         self._seeded = True
+        if drawn is not None:
+            self._seed, self._np_random = drawn, None
         self.agents = self.possible_agents[:]
         return self.look()
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """Generator for wrappers of others, seeded by ``reset``; the rules draw from the state's own generator."""
+        if self._np_random is None:  # copies of environments are frequent, and wrappers that draw are not
+            self._np_random = np.random.default_rng(self._seed)
+        return self._np_random
 
     def step(self, actions: Mapping[str, Any]) -> StepResult:
         """Advance by one action of every agent.

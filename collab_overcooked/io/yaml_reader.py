@@ -18,6 +18,7 @@ MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 40
 MAX_VALUES = 50_000  # values behind an alias count at every use
 EXPONENT = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+")
+OCTAL = re.compile(r"[-+]?0[0-7_]+")
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 
@@ -138,8 +139,14 @@ class _Constructor:
         kind = PLAIN_TAGS.get(node.tag)
         if kind is None:
             raise self._error(node, f"not valid YAML for this package: type {node.tag!r}; write a text or a number")
-        if kind in ("str", "timestamp"):
-            return node.value
+        if kind in ("str", "timestamp") or (kind in ("int", "float") and ":" in node.value):
+            return node.value  # YAML 1.1 reads 1:30 as 90
+        if kind == "int" and OCTAL.fullmatch(node.value):
+            raise self._error(
+                node,
+                f"{node.value} with a zero in front is an octal number to some readers and a decimal one to others; "
+                f"leave the zero out, or write '{node.value}' for a text",
+            )
         try:
             value = self.loader.construct_object(node)
             # An integer may be written as 1e6 or 1.6e5, for example a number of steps.

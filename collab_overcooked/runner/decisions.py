@@ -19,6 +19,7 @@ from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.optional(schema.integer()), schema.optional(schema.number(0))
+MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
 MAX_PAST = 1_000  # earlier messages in a seat's ``Seen``
 Refusal = tuple[str, str]
 """Reason code and message."""
@@ -44,7 +45,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, low in (("max_messages", 1), ("max_corrections", 0)):
-            parse_integer(name, getattr(self, name), low)
+            parse_integer(name, getattr(self, name), low, most=MAX_LIMIT)
 
 
 @dataclass(frozen=True)

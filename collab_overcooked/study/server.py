@@ -36,6 +36,7 @@ MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # consent decisions from one network: b
 COOKIE_SECONDS = 30 * 86_400
 MAX_NETWORKS = 10_000  # networks remembered in memory; they are never stored
 MAX_PARAMETER = 100  # characters of a panel's id
+PLACEHOLDER = re.compile(r"\{\{.*\}\}|\$\{.*\}|%\w+%")  # that a panel has not filled in, as {{%PROLIFIC_PID%}}
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
 FieldValues = dict[str, list[str]]
@@ -134,7 +135,8 @@ class StudyPages:
 
     def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
-        return {name: one_line(parameters[name])[:MAX_PARAMETER] for name in names if parameters.get(name)}
+        values = {name: one_line(parameters.get(name, ""))[:MAX_PARAMETER] for name in names}
+        return {name: value for name, value in values.items() if value.strip() and not PLACEHOLDER.fullmatch(value.strip())}
 
     def _known(self, request: Request, kept: Mapping[str, str]) -> Participant | None:
         name = self.study.panel_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -174,4 +175,33 @@ def reset_options() -> str:
     return table(("game", "options of `reset`"), rows)
 
 
-FACTS = (import_layers, result_identity, reset_options, games, shell_options, policies, checks, commands, model_options)
+RUNS = {
+    "commit": "`make test`, compiled",
+    "bounds": "`make test-slow`, bounds checked",
+    "slow": "`make test-slow`, the rest",
+}
+
+
+def test_seconds() -> str:
+    """Sum the recorded seconds of the tests of each run, and name its longest parts."""
+    recorded = json.loads((ROOT / "tests" / "seconds.json").read_text("utf-8"))
+    rows = []
+    for name, title in RUNS.items():
+        parts = recorded[name]
+        longest = sorted(parts, key=parts.get, reverse=True)[:3]
+        rows.append((title, round(sum(parts.values())), "; ".join(f"`{part}` {parts[part]:.0f}" for part in longest)))
+    return table(("Run", "seconds of all workers", "longest parts"), rows, [1])
+
+
+FACTS = (
+    import_layers,
+    result_identity,
+    reset_options,
+    games,
+    shell_options,
+    policies,
+    checks,
+    commands,
+    model_options,
+    test_seconds,
+)

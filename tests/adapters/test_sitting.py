@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from records import as_json
@@ -182,3 +184,18 @@ def test_bad_arguments_are_named():
         sitting.start()
         with pytest.raises(TypeError, match="must be a string, not int"):
             sitting.step(1)
+
+
+def test_the_class_for_trl_on_the_page_takes_whole_rows_of_a_dataset():
+    """GRPOTrainer calls ``reset`` with every column of a row, the prompt among them."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "how_to" / "adapters.md").read_text("utf-8")
+    scope = {"Sitting": Sitting}
+    exec(re.search(r"```text\n(class KitchenSeat:.*?)```", page, re.DOTALL)[1], scope)
+    seat = scope["KitchenSeat"]()
+    team = f"agent_0={CHOOSE} agent_1=greedy"
+    row = {"prompt": [{"role": "user", "content": "Play."}], "suite": "collab-escape", "team": team, "seed": 3}
+    assert "Actions:" in seat.reset(**row)
+    answer = seat.act("1")
+    while answer != "The episode is over.":
+        answer = seat.act("1")
+    assert seat.get_reward() == outcome_of(seat.sitting.record)

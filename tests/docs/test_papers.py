@@ -68,6 +68,25 @@ def tiny(command: str) -> list[str]:
     return arguments + (SHORT if arguments[1] not in LONG else [])
 
 
+def words(command: str) -> set[str]:
+    """Return what a command tries: itself, its suite and the names of its options."""
+    arguments = shlex.split(command)
+    name = " ".join(arguments[:2]) if arguments[0] == "evaluate" else arguments[0]
+    return {name, *(word for word in arguments if word.startswith("--"))}
+
+
+def cover() -> list[str]:
+    """Return few commands that try every command, suite and option of the page, and those whose runs they read."""
+    missing, chosen = set().union(*map(words, COMMANDS)), set()
+    while missing:
+        best = max(COMMANDS, key=lambda command: len(words(command) & missing))
+        chosen.add(best)
+        missing -= words(best)
+    read = {word for command in chosen if not command.startswith("evaluate") for word in shlex.split(command)}
+    runs = {command: shlex.split(command)[-1] for command in COMMANDS if command.startswith("evaluate")}
+    return [command for command in COMMANDS if command in chosen or runs.get(command) in read]
+
+
 def test_every_paper_has_its_tables() -> None:
     assert len(COMMANDS) > 30
     assert {command.split()[1] for command in COMMANDS if command.startswith("evaluate")} == set(TINY)
@@ -95,18 +114,25 @@ def test_studies_of_the_page_can_be_started() -> None:
     assert studies and all("rehearse" in command or "--preview" in command for command in studies)
 
 
-@pytest.mark.slow
-def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param(cover(), id="cover", marks=pytest.mark.slow),
+        pytest.param(COMMANDS, id="all", marks=pytest.mark.nightly),
+    ],
+)
+def test_the_commands_of_the_page_run(commands: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
     answer = '{"action": 1, "answer": "A", "plan": "wait(1)", "say": "[NOTHING]", "analysis": ""}'
     with serving(lambda asked: Says(answer)) as server:
-        for command in COMMANDS:
+        for command in commands:
             if command.startswith("study"):  # tests/study lets bots answer them
                 continue
             more = ["--base-url", server.url, "--max-unusable", "0"] if "llm:" in command else []
-            done = CliRunner().invoke(app, [*tiny(command), *more])
+            brief = ["--no-report"] if command.startswith("evaluate") and len(commands) < len(COMMANDS) else []
+            done = CliRunner().invoke(app, [*tiny(command), *more, *brief])
             codes = (0, 3) if more else (0,)  # 3: no answer of the scripted model was of use in this game
             assert done.exit_code in codes, f"{command}\n{done.output[-3000:]}"
             arguments = shlex.split(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -175,6 +176,36 @@ def test_supersuit_accepts_the_environment(env):
     observations, _ = batch.reset(seed=0)
     assert observations.shape == (4, *env.observation_space("agent_0").shape)
     batch.step(np.ones(4, int))
+
+
+def test_supersuit_skips_random_numbers_of_frames_that_the_seed_repeats(env):
+    supersuit = pytest.importorskip("supersuit", reason="needs supersuit, of the dev extra")
+    skipping = supersuit.frame_skip_v0(env, (1, 4))
+
+    def clocks():
+        skipping.reset(seed=5)
+        for _ in range(5):
+            skipping.step(idle(env))
+            yield int(env.arrays[0].clock[0, 0])
+
+    once = list(clocks())
+    assert once == list(clocks()) and len(set(np.diff(once))) > 1
+
+
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
+def test_gymnasium_limits_the_steps_of_vectors_by_its_own_name(mode):
+    vector = gymnasium.make_vec(
+        "collab_overcooked/Overcooked-v0", num_envs=2, vectorization_mode=mode, max_episode_steps=7
+    )
+    vector.reset(seed=0)
+    ended = [vector.step(np.zeros_like(vector.action_space.sample()))[3].all() for _ in range(7)]
+    assert ended == [False] * 6 + [True]
+    vector.close()
+
+
+def test_one_limit_is_not_given_by_two_names():
+    with pytest.raises(ValueError, match="max_episode_steps and max_cycles"):
+        gymnasium.make_vec("collab_overcooked/Overcooked-v0", num_envs=2, max_episode_steps=7, max_cycles=5)
 
 
 def test_a_supersuit_vector_is_seeded_after_wrapping():

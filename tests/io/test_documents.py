@@ -269,3 +269,15 @@ def test_numbers_may_have_exponents_without_point_and_sign(text, value):
 @pytest.mark.parametrize("text", ["1e", "e5", "1e5a", "1e5-3", "'1e3'"])
 def test_texts_that_only_look_like_exponents_stay_texts(text):
     assert read_value(text) == text.strip("'")
+
+
+@pytest.mark.parametrize("text", ["1:30", "1:30:00.5", "-2:00"])
+def test_times_of_day_stay_texts(text):
+    assert read_yaml(f"a: {text}", "f")[0] == {"a": text}
+
+
+@pytest.mark.parametrize("text", ["017", "-017", "00"])
+def test_a_number_with_a_zero_in_front_is_refused_as_readers_differ(text):
+    with pytest.raises(LayoutError, match=rf"f, line 2: {text} with a zero in front .*leave the zero out"):
+        read_yaml(f"b: 0\na: {text}", "f")
+    assert read_yaml(f"a: '{text}'\nb: [0, 0.5, 10]", "f")[0] == {"a": text, "b": [0, 0.5, 10]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -101,8 +102,16 @@ def test_every_script_is_run_by_a_test_or_a_target():
         assert name in TARGETS if kind == "make" else (ROOT / command).is_file(), command
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS)
+LASTING = {  # whose trainings take long whatever their budget; other tests train by the same commands
+    "benchmarks/network_results.py",
+    "benchmarks/partner_results.py",
+    "benchmarks/v2_results.py",
+}
+
+
+@pytest.mark.parametrize(
+    "script", [pytest.param(s, marks=pytest.mark.nightly if s in LASTING else pytest.mark.slow) for s in SCRIPTS]
+)
 def test_script(script: str, tmp_path: Path):
     results = {"OUT": str(tmp_path / "out.json"), "FOLDER": str(tmp_path)}
     texts = [results.get(word, word) for word in SCRIPTS[script]]
@@ -142,6 +151,33 @@ def test_make_target_is_complete(target: str):
     for path in re.findall(rf"(?<![\w./-])((?:{folders})/[\w./-]+)", printed):
         if "*" not in path and not path.endswith("-"):
             assert (ROOT / path).exists(), f"{target}: {path}"
+
+
+def collected(arguments: str) -> set[str]:
+    command = f"{shlex.quote(sys.executable)} -m pytest {arguments} --collect-only -q"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=os.environ, capture_output=True, text=True)
+    assert done.returncode in (0, 5), done.stdout[-2000:] + done.stderr[-2000:]  # 5: nothing is selected
+    return {line for line in done.stdout.splitlines() if re.match(r"tests/\S+\.py::", line)}
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("make") is None, reason="GNU make is not installed")
+def test_every_test_is_run_by_a_target():
+    printed = run("make", "--dry-run", "--always-make", "test", "test-slow", "test-nightly")
+    calls = [line.partition("-m pytest ")[2] for line in printed.splitlines() if "-m pytest " in line]
+    calls = [re.sub(r"--attack-\S+ \S+", "", call) for call in calls]  # how many seeds is no matter here
+    everything = collected("tests -m ''")
+    ran = set().union(*map(collected, calls))
+    assert len(everything) > 8000 and everything - ran == set()
+
+
+def test_the_nightly_run_goes_on_after_a_part_that_fails():
+    """Its parts are targets of their own, which one make runs with ``--keep-going``; workflows end by themselves."""
+    printed = run("make", "--dry-run", "test-nightly")
+    assert "--keep-going" in printed and "nightly-browser" in printed
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        jobs = yaml.safe_load(path.read_text())["jobs"]
+        assert all("timeout-minutes" in job for job in jobs.values()), path.name
 
 
 def test_a_commit_and_the_workflow_run_what_make_lint_runs():

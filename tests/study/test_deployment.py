@@ -41,14 +41,22 @@ def health_check() -> list[str]:
     return list(json.loads(re.search(r"^HEALTHCHECK .*? CMD (\[.*\])$", text, re.MULTILINE)[1]))
 
 
+def outside(word: str, mounted: dict[str, Path]) -> str:
+    """Return a word of the container's command as it reads on this machine."""
+    for inside, folder in mounted.items():
+        if word.startswith(inside):
+            return str(folder / word.removeprefix(inside))
+    return {"8000": "0", "${SITE}": SITE}.get(word, word)
+
+
 @contextlib.contextmanager
 def started(compose: Any, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """Run the study's command of the compose file on a free port; yields the port and the process."""
-    places = {"/data": str(folder), "/study.yaml": str(STUDY), "${SITE}": SITE}  # a checkout may lie below a /data
-    texts = compose["services"]["study"]["command"]
-    texts = ["0" if word == "8000" else word for word in texts]
-    for inside, outside in places.items():
-        texts = [word.replace(inside, outside) for word in texts]
+    study = folder / "mounted"  # as compose mounts it: a folder with study.yaml and the files that the study names
+    if not study.exists():
+        study.mkdir()
+        shutil.copy(STUDY, study / "study.yaml")
+    texts = [outside(word, {"/data/": folder, "/study/": study}) for word in compose["services"]["study"]["command"]]
     code = "from collab_overcooked.cli import app; app()"
     entry = subprocess.Popen(
         [sys.executable, "-c", code, *texts], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -113,12 +121,23 @@ def test_files_fit_together(compose: Any) -> None:
     mounted = {
         volume.rpartition(":")[2] if volume.endswith("/data") else volume.split(":")[-2] for volume in study["volumes"]
     }
-    assert {"/data", "/study.yaml"} <= mounted and "data" in compose["volumes"]
+    assert {"/data", "/study"} <= mounted and "data" in compose["volumes"]
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
     assert re.search(r"^VOLUME /data$", text, re.MULTILINE) and "NUMBA_CACHE_DIR=/data" in text
     assert message[message.index("--out") + 1].startswith("/data/") and re.search(r"^USER study$", text, re.MULTILINE)
     built = study["build"]
     assert (DEPLOY / built["context"] / built["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
+
+
+def test_the_image_is_built_from_named_files_only(compose: Any) -> None:
+    """The build context begins empty, so that no study, key or result beside the package gets into a layer."""
+    lines = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    taken = {pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")}
+    assert patterns[0] == "*" and taken == {"collab_overcooked", "pyproject.toml", "README.md", "LICENSE"}
+    assert "**/*.env" in patterns[len(taken) :]
+    (keys,) = compose["services"]["study"]["env_file"]
+    assert keys["path"].startswith("${STUDY}/"), "keys lie beside the study, outside the checkout"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="containers are stopped by a signal that Windows lacks")

@@ -257,7 +257,7 @@ def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complain
             ("conditions", "helped", "limits"),
             {"max_messages": -1},
             "max_messages: -1",
-            "an integer of at least 1, not -1",
+            "an integer from 1 to 1000, not -1",
         ),
         (("conditions", "helped", "limits"), {"max_message": 1}, "max_message: 1", "did you mean max_messages?"),
         (("conditions", "helped", "team"), ["agent_0=person"], "team:", "no policy for agent_1"),
@@ -641,6 +641,8 @@ def test_ids_of_panels_are_cut(client: Any, tmp_path: Path) -> None:
 def test_strangers_and_foreign_pages_are_refused(client: Any, tmp_path: Path) -> None:
     assert client.get("/study/nobody").status_code == client.get("/study/nobody/news").status_code == 404
     assert client.get("/study").status_code == 403, "without the panel's id"
+    for unfilled in ("{{%PID%}}", "${e://Field/PID}", "%SURVEY_CODE%", " "):
+        assert client.get("/study", params={"PID": unfilled}).status_code == 403, "the panel has not filled it in"
     origin = {"origin": "https://elsewhere.example"}
     assert client.post("/study/consent", data={"PID": "x", "agree": "yes"}, headers=origin).status_code == 403
     assert client.get("/study?PID=x", headers={"host": "evil.example"}).status_code == 403

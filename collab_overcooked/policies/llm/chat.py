@@ -13,6 +13,7 @@ from collab_overcooked.policies.llm.dialects import (
     MalformedAnswer,
     StreamedAnswer,
     check_not_streamed,
+    is_cut_by_server,
     json_of,
     object_at,
     sanitize,
@@ -22,7 +23,7 @@ from collab_overcooked.policies.llm.dialects import (
 from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.tools import calls_text
 from collab_overcooked.policies.llm.transport import Transport
-from collab_overcooked.policies.llm.unusable import UNASKED_CALLS
+from collab_overcooked.policies.llm.unusable import CUT_BY_SERVER, UNASKED_CALLS
 
 MAX_BODY = 10_000_000  # bytes of a reply; a hundredth of it if compressed
 
@@ -124,12 +125,18 @@ def parse_completion(answer: object, request: Request, seconds: float) -> Reply:
         prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
         completion_tokens=token_count(usage, "completion_tokens", len(text)) + apart,
         seconds=seconds,
-        detail=sanitize(str(refusal))[:500] or (UNASKED_CALLS if not text and asked else ""),
+        detail=sanitize(str(refusal))[:500] or _detail(request, str(finish), usage, not text and bool(asked)),
         reasoning=sanitize(next(thoughts, ""))[-MAX_ANSWER:],
         cached_tokens=token_count(object_at(usage, "prompt_tokens_details"), "cached_tokens", 0)
         or token_count(usage, "prompt_cache_hit_tokens", 0),
         reasoning_tokens=token_count(object_at(usage, "completion_tokens_details"), "reasoning_tokens", 0) or apart,
     )
+
+
+def _detail(request: Request, finish: str, usage: dict[str, Any], is_unasked_call: bool) -> str:
+    if is_unasked_call:
+        return UNASKED_CALLS
+    return CUT_BY_SERVER if is_cut_by_server(request, finish, usage.get("completion_tokens")) else ""
 
 
 def _choice_of(answer: dict[str, Any]) -> dict[str, Any]:

@@ -262,9 +262,7 @@ def connect(
         budget_total: Total budget for the run, in the same syntax as ``budget``.
         keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
     """
-    for name, number in {"rate": rate, "timeout": timeout, "local-threads": local_threads}.items():
-        if number is not None and not 0 < number < float("inf"):
-            raise ValueError(f"{name} must be a number above 0, not {number!r}")
+    check_positive(rate=rate, timeout=timeout, local_threads=local_threads)
     sources = {"base-url": base_url, "local": local, "replay": replay}
     sources |= {} if replay is None else {"store": store}
     if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
@@ -287,6 +285,17 @@ def connect(
     if keep is not None and (source is None or Path(source).resolve() != Path(keep).resolve()):
         client.keep = Store(keep)
     return client
+
+
+def check_positive(**numbers: float | None) -> None:
+    """Check that numbers are finite and above 0, or None.
+
+    Raises:
+        ValueError: If one is not; the message has its name on the command line.
+    """
+    for name, number in numbers.items():
+        if number is not None and not 0 < number < float("inf"):
+            raise ValueError(f"{name.replace('_', '-')} must be a number above 0, not {number!r}")
 
 
 def _where(client: Client, default: EndpointConfig) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +39,8 @@ class Dialect:
     limit: str = "max_tokens"  # Name of the parameter for the maximum reply length
     temperature: bool = True  # Whether a temperature is supported
     seed: bool = True  # Whether a seed is supported
-    # Whether the system role is supported; otherwise its content is prepended to the first user message
+    # Whether the system role is supported; otherwise its content is prepended to the first user message, and the roles
+    # of user and assistant alternate
     system: bool = True
     required: bool = True  # Whether calls of tools can be required
 
@@ -51,7 +53,7 @@ class Dialect:
             return replace(self, temperature=False)
         if "seed" in complaint_text and self.seed:
             return replace(self, seed=False)
-        if is_about_system_role(complaint_text) and self.system:
+        if is_about_roles(complaint_text) and self.system:
             return replace(self, system=False)
         if "tool_choice" in complaint_text and self.required:
             return replace(self, required=False)
@@ -67,8 +69,13 @@ class Dialect:
         first, *others = request.turns
         if self.system or first.role != "system":
             return request.turns
-        content = f"{first.content}\n\n{others[0].content}" if others else first.content
-        return ChatMessage("user", content), *others[1:]
+        merged = [ChatMessage("user", first.content)]
+        for turn in others:
+            if turn.role == merged[-1].role:
+                merged[-1] = ChatMessage(turn.role, f"{merged[-1].content}\n\n{turn.content}")
+            else:
+                merged.append(turn)
+        return merged
 
     def messages(self, request: Request, kind: str = "", url: Callable[[str], Any] = str) -> list[dict[str, Any]]:
         """Return the chat as JSON values, with pictures in the first message of the user.
@@ -137,12 +144,47 @@ def is_streamed(error: BaseException | None) -> bool:
     return error is not None
 
 
-def is_about_system_role(complaint: str) -> bool:
-    """Return whether an error message is about the system role; its wording depends on the chat template."""
+def is_about_roles(complaint: str) -> bool:
+    """Return whether an error message is about the roles of a chat; its wording depends on the chat template."""
     complaint_text = complaint.lower()
+    if re.search(r"roles? must alternate|must start with (?:a )?user|unexpected (?:message )?role", complaint_text):
+        return True
     return "system" in complaint_text and (
         "role" in complaint_text or "instruction" in complaint_text.partition("system")[2]
     )
+
+
+def complaint_of(body: object) -> str:
+    """Return the reason in the body of a refused request, whose shape depends on the server.
+
+    Args:
+        body: The body or a part of it: ``{"error": {"message": ...}}`` (OpenAI), ``{"error": text}`` (TGI),
+            ``{"detail": [{"loc": ..., "msg": ...}]}`` (FastAPI), or a text.
+    """
+    if isinstance(body, list):
+        return "; ".join(filter(None, map(complaint_of, body)))
+    if not isinstance(body, dict):
+        return "" if body is None else str(body)
+    place = body.get("loc")
+    where = ".".join(map(str, place)) + ": " if isinstance(place, list) else ""
+    for name in ("message", "msg", "error", "detail", "errors", "title"):
+        if reason := complaint_of(body.get(name)):
+            return where + reason
+    return json.dumps(body, ensure_ascii=False) if body else ""
+
+
+def is_cut_by_server(request: Request, finish: str, tokens: object) -> bool:
+    """Return whether an answer ends with the context or a limit of the server, before the limit of the request.
+
+    Args:
+        request: The request.
+        finish: Why the answer ends.
+        tokens: Tokens of the answer that the server has counted.
+    """
+    if finish != "length":
+        return False
+    counted = isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0
+    return not request.max_tokens or (counted and tokens < 0.9 * request.max_tokens)  # type: ignore[operator]
 
 
 def token_count(usage: Mapping[str, Any], name: str, characters: int) -> int:

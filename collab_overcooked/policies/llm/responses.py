@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from collab_overcooked.policies.llm.chat import ChatTransport
 from collab_overcooked.policies.llm.dialects import (
@@ -10,6 +10,7 @@ from collab_overcooked.policies.llm.dialects import (
     Dialect,
     MalformedAnswer,
     check_not_streamed,
+    is_cut_by_server,
     json_of,
     object_at,
     sanitize,
@@ -18,6 +19,7 @@ from collab_overcooked.policies.llm.dialects import (
 )
 from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.tools import calls_text
+from collab_overcooked.policies.llm.unusable import CUT_BY_SERVER
 
 
 class ResponsesTransport(ChatTransport):
@@ -73,13 +75,15 @@ def parse_response(answer: object, request: Request, seconds: float) -> Reply:
     usage = object_at(values, "usage")
     apart = thoughts_apart(usage, "input_tokens", "output_tokens")
     thoughts = [part.get("text", "") for item in by_type.get("reasoning", ()) for part in _objects(item, "summary")]
+    finish: Literal["length", "stop"] = "length" if cut == "max_output_tokens" else "stop"
+    ended = CUT_BY_SERVER if is_cut_by_server(request, finish, usage.get("output_tokens")) else ""
     return Reply(
         text="" if refused else text,
-        finish="refused" if refused else "length" if cut == "max_output_tokens" else "stop",
+        finish="refused" if refused else finish,
         prompt_tokens=token_count(usage, "input_tokens", sum(len(turn.content) for turn in request.turns)),
         completion_tokens=token_count(usage, "output_tokens", len(text)) + apart,
         seconds=seconds,
-        detail=sanitize(refusal)[:500],
+        detail=sanitize(refusal)[:500] or ended,
         reasoning=sanitize("\n".join(map(str, thoughts)))[-MAX_ANSWER:],
         cached_tokens=token_count(object_at(usage, "input_tokens_details"), "cached_tokens", 0),
         reasoning_tokens=token_count(object_at(usage, "output_tokens_details"), "reasoning_tokens", 0) or apart,

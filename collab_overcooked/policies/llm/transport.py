@@ -26,7 +26,8 @@ from collab_overcooked.policies.llm.dialects import (
     TOO_STRICT,
     Dialect,
     MalformedAnswer,
-    is_about_system_role,
+    complaint_of,
+    is_about_roles,
     is_page,
     is_streamed,
     sanitize,
@@ -193,9 +194,9 @@ class Transport(ABC):
                 self._answered.add(request.model)
                 return reply
             except self._openai.APIStatusError as error:
-                trouble = self._describe_error(error)
-                if error.status_code in TOO_STRICT or (dialect.system and is_about_system_role(trouble)):
-                    if self._simplified(request, dialect, trouble):
+                trouble, complaint = self._describe_error(error), f"{error} {_reason_in(error)}"
+                if error.status_code in TOO_STRICT or (dialect.system and is_about_roles(complaint)):
+                    if self._simplified(request, dialect, complaint):
                         attempt -= 1  # the number of dialects is bounded
                         continue
                     return self._turned_down(request, trouble, attempt)
@@ -302,11 +303,21 @@ class Transport(ABC):
         while cause is not None and cause.__cause__ is not None:
             cause = cause.__cause__  # holds the operating system's message: refused, unknown host
         because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
+        reason = _reason_in(error)
+        because += f": {reason}" if reason and reason not in f"{error}{because}" else ""
         because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # the text received instead of JSON
         text = sanitize(" ".join(f"{error}{because}".split()))[:300] or type(error).__name__
         if not status and _REFUSED.search(text):
             text += f"; does the server run at {self.address}?"
         return f"status {status}: {text}" if status else text
+
+
+def _reason_in(error: Any) -> str:
+    """Return the reason in the body of a refused request; empty for other errors."""
+    body = getattr(error, "body", None)
+    if body is None:
+        body = getattr(getattr(error, "response", None), "text", None)
+    return complaint_of(body)
 
 
 def _retry_after(error: Any) -> float:

@@ -19,6 +19,10 @@ TOO_LONG = re.compile(  # error messages about the length of a request, which sa
     re.IGNORECASE,
 )
 UNASKED_CALLS = "calls of tools"  # detail of a reply
+CUT_BY_SERVER = (
+    "the end of the server's context or its own limit of tokens; the request allows more"  # detail of a reply
+)
+LIMIT = "the limit of tokens (tokens=N in llm:MODEL?tokens=N, thoughts count)"
 _CALLS = re.compile(
     r"tool_calls?\b|\"arguments\"\s?:|<function[=\s]|<\|python_tag\|>|<invoke\b|to=functions\.", re.IGNORECASE
 )
@@ -33,6 +37,7 @@ def reason_of(reply: Reply, tools: bool) -> tuple[str, str]:
         tools: Whether calls of tools were requested.
     """
     sample = redact(one_line(reply.text.strip() or reply.detail or reply.reasoning.strip()))[:MAX_SAMPLE]
+    end = CUT_BY_SERVER if reply.detail == CUT_BY_SERVER else LIMIT
     thinks = reply.text.strip() or reply.reasoning.strip() or reply.reasoning_tokens
     if reply.finish == "rejected":
         reason = (
@@ -43,10 +48,10 @@ def reason_of(reply: Reply, tools: bool) -> tuple[str, str]:
     elif not tools and (reply.detail == UNASKED_CALLS or _CALLS.search(visible(reply.text))):
         reason = "calls of tools where text is asked for (channel=tools asks for calls)"
     elif thinks and not visible(reply.text):
-        cut = ", cut off at the limit of tokens (tokens=N)" if reply.finish == "length" else ""
+        cut = f", cut off at {end}" if reply.finish == "length" else ""
         reason = f"reasoning only, without an answer{cut}"
     elif reply.finish == "length":
-        reason = "cut off at the limit of tokens (tokens=N in llm:MODEL?tokens=N, thoughts count)"
+        reason = f"cut off at {end}"
     else:
         reason = "cannot be read" if reply.text.strip() else "empty"
     return reason, sample

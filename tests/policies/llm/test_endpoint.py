@@ -18,6 +18,7 @@ from collab_overcooked.policies.llm.client import connect
 from collab_overcooked.policies.llm.dialects import Dialect
 from collab_overcooked.policies.llm.exchange import ChatMessage, EndpointError, Request
 from collab_overcooked.policies.llm.transport import RateLimit, RetryPolicy, check_address
+from collab_overcooked.policies.llm.unusable import reason_of
 
 QUESTION = Request("m", (ChatMessage("system", "rules"), ChatMessage("user", "now?")), max_tokens=20)
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
@@ -338,6 +339,62 @@ def test_endpoints_without_schemas_get_less(ask):
     )
     reply, server = ask(picky(("response_format", "response_format json_schema json_object")), request)
     assert reply.text == "fine" and "response_format" not in server.asked[-1]
+
+
+BODIES = {  # a reason as other servers say it
+    "openai": lambda reason: {"error": {"message": reason, "type": "invalid_request_error"}},
+    "fastapi": lambda reason: {"detail": [{"type": "x", "loc": ["body", "it"], "msg": reason, "input": "y" * 900}]},
+    "fastapi text": lambda reason: {"detail": reason},
+    "tgi": lambda reason: {"error": reason, "error_type": "validation"},
+    "flat": lambda reason: {"object": "error", "message": reason, "code": 400},
+    "list": lambda reason: {"errors": [{"title": "bad"}, {"title": reason}]},
+    "unknown": lambda reason: {"why": {"because": reason}},
+    "text": lambda reason: reason,
+}
+
+
+@pytest.mark.parametrize("shape", BODIES)
+@pytest.mark.parametrize("status", [400, 422])
+def test_the_reason_of_a_refusal_is_shown_and_used_in_any_shape(ask, shape, status):
+    def refusing(reason, refuses):
+        body = BODIES[shape](reason)
+        text = body if isinstance(body, str) else json.dumps(body)
+        return lambda asked: Says(status=status, body=text) if refuses(asked) else "fine"
+
+    def has_schema(asked):
+        return asked.get("response_format", {}).get("type") == "json_schema"
+
+    request = Request("m", QUESTION.turns, schema=FORM)
+    reply, server = ask(refusing("response_format json_schema is not supported", has_schema), request)
+    assert (reply.text, len(server.asked)) == ("fine", 2)
+    reply, server = ask(refusing("maximum context length is 256 tokens", lambda asked: True))
+    assert reply.finish == "rejected" and reason_of(reply, False)[0] == "the context limit"
+    error, server = ask(refusing("the model is not loaded", lambda asked: True))
+    assert f"status {status}" in str(error) and "the model is not loaded" in str(error)
+
+
+@pytest.mark.parametrize(
+    "phrase", ["Conversation roles must alternate user/assistant/user/...", "Unexpected message role."]
+)
+def test_chats_whose_roles_must_alternate_are_told_so(phrase):
+    def strict(asked):
+        roles = [turn["role"] for turn in asked["messages"]]
+        alternate = roles == [("user", "assistant")[k % 2] for k in range(len(roles))]
+        return "yes" if alternate else Says(phrase, 400)
+
+    turns = [("system", "Rules."), ("user", "One."), ("user", "Two."), ("assistant", "x"), ("user", "Three.")]
+    with serving(strict) as server:
+        endpoint = ChatTransport(server.url)
+        assert endpoint.complete(Request("m", tuple(ChatMessage(*turn) for turn in turns))).text == "yes"
+        endpoint.close()
+    assert [turn["content"] for turn in server.asked[-1]["messages"]] == ["Rules.\n\nOne.\n\nTwo.", "x", "Three."]
+
+
+@pytest.mark.parametrize(("most", "tokens", "by_server"), [(100, 40, True), (100, 100, False), (0, 40, True)])
+def test_an_answer_that_the_server_cuts_off_does_not_blame_the_limit_of_the_request(ask, most, tokens, by_server):
+    reply, _ = ask([Says("I wo", finish="length", usage=(900, tokens))], Request("m", QUESTION.turns, max_tokens=most))
+    reason = reason_of(reply, False)[0]
+    assert ("end of the server's context" in reason, "tokens=N" in reason) == (by_server, not by_server)
 
 
 def test_endpoints_with_other_parameters_are_understood(ask):

@@ -35,7 +35,7 @@ from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
-from collab_overcooked.runner.registrations import Needs, refuse_known_here_only
+from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
@@ -200,7 +200,7 @@ def run_pbt(
     Raises:
         ValueError: For settings of another population in the folder, and for a game that only this process knows.
     """
-    refuse_known_here_only(Needs(frozenset({settings.env})), IN_A_MODULE)
+    refuse_known_here_only(JobNeeds(frozenset({settings.env})), IN_A_MODULE)
     state = json.loads(json.dumps(start(pbt, settings)))
     path = folder / STATE
     if path.exists():

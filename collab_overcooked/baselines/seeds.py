@@ -11,7 +11,7 @@ from collab_overcooked.baselines.curves import RETURN, aggregate, read_points, t
 from collab_overcooked.baselines.train_logger import LOG, read_log
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.reporting.result_table import ResultTable
-from collab_overcooked.runner.registrations import Needs, refuse_known_here_only
+from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.workers import open_pool, read_workers
 
 Say = Callable[[str], None]
@@ -51,7 +51,7 @@ def train_seeds(
         for task in tasks:
             say(train_seed(*task))
     else:
-        refuse_known_here_only(Needs(frozenset() if env_id is None else frozenset({env_id})))
+        refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
         pool, _ = open_pool(chosen, min(chosen.count, len(tasks)))
         try:
             waiting: list[Future[str]] = [pool.submit(train_seed, *task) for task in tasks]

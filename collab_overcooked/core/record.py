@@ -302,9 +302,9 @@ class Record(Struct, kw_only=True, omit_defaults=True, dict=True):
 
     def replace(self, **changes: Any) -> Self:
         """Return the record with other values of some fields."""
-        whole = unpack(self)
-        changed = msgspec.structs.replace(whole, **changes)
-        changed.__dict__.update(whole.__dict__)
+        record = unpack(self)
+        changed = msgspec.structs.replace(record, **changes)
+        changed.__dict__.update(record.__dict__)
         return changed
 
     if not TYPE_CHECKING:  # which would let any name pass
@@ -383,9 +383,9 @@ def unpack(record: RecordT) -> RecordT:
     """Return a record with all its fields in memory."""
     if PACKED not in record.__dict__:
         return record
-    whole = decode(zlib.decompress(record.__dict__[PACKED]), type(record))
-    whole.__dict__.update({name: value for name, value in record.__dict__.items() if name != PACKED})
-    return whole
+    unpacked = decode(zlib.decompress(record.__dict__[PACKED]), type(record))
+    unpacked.__dict__.update({name: value for name, value in record.__dict__.items() if name != PACKED})
+    return unpacked
 
 
 @lru_cache(maxsize=4)

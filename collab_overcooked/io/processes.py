@@ -43,9 +43,9 @@ def _is_found(name: str, module: ModuleType) -> bool:
     parent = name.rpartition(".")[0]
     path = getattr(sys.modules.get(parent), "__path__", None) if parent else None
     for finder in sys.meta_path:
-        found = finder.find_spec(name, path)
-        if found is not None:
-            return found.origin == spec.origin
+        again = finder.find_spec(name, path)
+        if again is not None:
+            return again.origin == spec.origin
     return False
 
 
@@ -54,7 +54,7 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, (type, FunctionType, BuiltinFunctionType)):
-            module = getattr(value, "__module__", None)
+            module = value.__module__
             if module is not None and not is_importable(module):
                 raise NotImportable(f"{module}.{value.__qualname__}")
         return NotImplemented

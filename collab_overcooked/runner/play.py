@@ -20,7 +20,7 @@ from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
 from collab_overcooked.runner.match import Match, MatchPlan, clear_env_cache
 from collab_overcooked.runner.records import key_of
-from collab_overcooked.runner.registrations import Needs
+from collab_overcooked.runner.registrations import JobNeeds
 from collab_overcooked.runner.run import Run, resumable
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -99,11 +99,11 @@ class Bundle:
     keep: Literal["records", "timed records", "returns"] = "records"
 
     @property
-    def needs(self) -> Needs:
+    def needs(self) -> JobNeeds:
         """Games, policies and classes of the matches."""
         specs = {spec for match in self.matches for spec in (*match.team, *match.teachers())}
         kinds = {type(match) for match in self.matches}
-        return Needs(frozenset(match.env_id for match in self.matches), frozenset(specs), frozenset(kinds))
+        return JobNeeds(frozenset(match.env_id for match in self.matches), frozenset(specs), frozenset(kinds))
 
     def run(self, make: MakePolicy | None = None) -> list[tuple[Any, Any]]:
         """Play, and return the tag with each record, or with the returns of all matches.

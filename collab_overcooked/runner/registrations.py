@@ -1,4 +1,4 @@
-"""What worker processes must know of this process: custom games and policies, and imported plug-ins."""
+"""Custom games and policies, and imported plug-ins, in worker processes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ELSEWHERE = (
 
 
 @dataclass(frozen=True)
-class Needs:
-    """What jobs name.
+class JobNeeds:
+    """Games, policies and classes that jobs name.
 
     Attributes:
         env_ids: Ids of games.
@@ -35,7 +35,7 @@ class Needs:
     classes: frozenset[type] = frozenset()
 
     @classmethod
-    def union(cls, needs: Iterable[Needs]) -> Needs:
+    def union(cls, needs: Iterable[JobNeeds]) -> JobNeeds:
         """Return what several jobs name together."""
         every = list(needs)
         return cls(
@@ -45,27 +45,27 @@ class Needs:
         )
 
 
-def known_here_only(needs: Needs) -> list[str]:
+def known_here_only(needs: JobNeeds) -> list[str]:
     """Return what no other process can load of what jobs name, as texts such as ``"policy 'mine'"``."""
     custom = {policy.name: policy for policy in custom_policies()}
-    found: list[str] = []
+    alone: list[str] = []
     for env_id in sorted(needs.env_ids):
         if not _is_elsewhere(registry.find(env_id)):
-            found.append(f"game {env_id!r}")
+            alone.append(f"game {env_id!r}")
     for spec in _players(needs.specs):
         policy = custom.get(spec.name)
         modules = [module for module in spec.modules if not plugins.is_file(module)]
         if policy is not None and not _loads_elsewhere(policy.factory):
-            found.append(f"policy {spec.name!r}")
+            alone.append(f"policy {spec.name!r}")
         elif not all(map(is_importable, modules)):
-            found.append(f"policy {spec.text!r}")
-    found += [
+            alone.append(f"policy {spec.text!r}")
+    alone += [
         f"class {kind.__name__}" for kind in sorted(needs.classes, key=repr) if not is_importable(kind.__module__)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(alone))
 
 
-def refuse_known_here_only(needs: Needs, how: str = ELSEWHERE) -> None:
+def refuse_known_here_only(needs: JobNeeds, how: str = ELSEWHERE) -> None:
     """Raise an error if jobs name what no other process can load.
 
     Args:
@@ -75,8 +75,8 @@ def refuse_known_here_only(needs: Needs, how: str = ELSEWHERE) -> None:
     Raises:
         ValueError: Naming the games, policies and classes.
     """
-    if found := known_here_only(needs):
-        raise ValueError(f"workers: other processes cannot load {', '.join(found)}, known to this process alone; {how}")
+    if alone := known_here_only(needs):
+        raise ValueError(f"workers: other processes cannot load {', '.join(alone)}, known to this process alone; {how}")
 
 
 def _players(specs: Iterable[str]) -> Iterator[PolicySpec]:
@@ -100,7 +100,7 @@ def _is_elsewhere(game: GameRecord) -> bool:
 
 
 def _entries(value: Any) -> Iterator[str]:
-    """Yield the texts in values, ``"module:name"`` or ``"module"`` among them."""
+    """Yield the texts in values, such as ``"module:name"``."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (Mapping, tuple, list)):

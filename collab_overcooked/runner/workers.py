@@ -22,7 +22,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.processes import caller_hidden, pack_call
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.registrations import (
-    Needs,
+    JobNeeds,
     call,
     known_here_only,
     pack_registrations,
@@ -39,8 +39,8 @@ class Runnable(Protocol):
     """Unit of work for one worker; must be picklable for processes and Ray."""
 
     @property
-    def needs(self) -> Needs:
-        """What it names, so that a process which does not know all of it is not asked to run it."""
+    def needs(self) -> JobNeeds:
+        """Games and policies that it names; a process that does not know all of them is not asked to run it."""
 
     def run(self, make: MakePolicy | None = None) -> Records:
         """Return the records."""
@@ -150,14 +150,14 @@ def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy
         raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
     if make is not None:
         return ""
-    needs = Needs.union(job.needs for job in jobs)
+    needs = JobNeeds.union(job.needs for job in jobs)
     if workers.address is not None:
         refuse_known_here_only(needs)
         return ""
     if multiprocessing.current_process().daemon:
         return "a daemonic process cannot start others"
-    found = known_here_only(needs)
-    return f"only it knows {', '.join(found)}" if found else ""
+    alone = known_here_only(needs)
+    return f"only it knows {', '.join(alone)}" if alone else ""
 
 
 def _run_here(chain: list[list[Runnable]]) -> Iterator[Any]:

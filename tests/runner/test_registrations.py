@@ -17,7 +17,7 @@ from collab_overcooked.policies import registry as policies
 from collab_overcooked.policies.api import Silent
 from collab_overcooked.policies.random import RandomPolicy
 from collab_overcooked.runner import workers
-from collab_overcooked.runner.registrations import Needs, adopt, known_here_only, pack_registrations
+from collab_overcooked.runner.registrations import JobNeeds, adopt, known_here_only, pack_registrations
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 
@@ -38,8 +38,8 @@ def register(monkeypatch):
     return policies.register_policy
 
 
-def needs_of(*specs: str, env_ids: tuple[str, ...] = ()) -> Needs:
-    return Needs(frozenset(env_ids), frozenset(specs))
+def needs_of(*specs: str, env_ids: tuple[str, ...] = ()) -> JobNeeds:
+    return JobNeeds(frozenset(env_ids), frozenset(specs))
 
 
 HERE = {

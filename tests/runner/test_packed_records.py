@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
 
 from collab_overcooked import registry
-from collab_overcooked.cli import app
 from collab_overcooked.core.record import PACKED, Record, compress, pack, unpack
 from collab_overcooked.evaluation.run import Episodes, evaluate
 from collab_overcooked.reporting.frame import frame
@@ -162,23 +160,11 @@ def resume(path: Path) -> Any:
         return run.results
 
 
-def export_as(form: str) -> Callable[[Path], None]:
-    def export(path: Path) -> None:
-        done = CliRunner().invoke(app, ["export", form, str(path), "--out", str(path / form)])
-        assert done.exit_code == 0, done.output
-
-    return export
-
-
 WORK: dict[str, Callable[[Path], Any]] = {
     "play": play,
     "resume": resume,
     "score": lambda path: score_paths([path]),
     "frame": frame,
-    "export npz": export_as("npz"),
-    "export parquet": export_as("parquet"),
-    "export minari": export_as("minari"),
-    "export chat": export_as("chat"),
 }
 
 

@@ -56,8 +56,8 @@ def register_game(record: GameRecord) -> None:
 
     A game without a suite gets the default one, which plays episodes; see ``evaluation.suites``.
 
-    Worker processes must import the module that calls this, too: use `--import`, `plugins.import_plugin`, or an entry
-    point of the group ``collab_overcooked.games``.
+    Worker processes know it, too, if they can import its modules. A game of a script or notebook (``"__main__:Mine"``)
+    is played in threads of this process.
 
     Raises:
         ValueError: If the id is that of a built-in game.
@@ -74,6 +74,11 @@ def register_game(record: GameRecord) -> None:
 
 
 BUILTIN_IDS = frozenset(record.id for record in GAMES)
+
+
+def custom_games() -> list[GameRecord]:
+    """Return the records of custom games, and those of plug-ins as far as these are loaded."""
+    return [record for record in GAMES if record.id not in BUILTIN_IDS]
 
 
 def games() -> Sequence[GameRecord]:

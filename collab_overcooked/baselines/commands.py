@@ -70,7 +70,7 @@ def train(
             run.train(folder, say)
             return
         run.check()
-        table = train_seeds(run, seeds, folder, workers, say=say)
+        table = train_seeds(run, seeds, folder, workers, env_id=values.get("env"), say=say)
     if table is not None:
         say(table.markdown().rstrip())
         say(f"written: {folder}/table.md, table.csv, curves.svg, report.html")

@@ -35,11 +35,13 @@ from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
+from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
 CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")
 EXECUTORS = ("processes", RAY)
+IN_A_MODULE = "put it into a module, named by --import or plugins.import_plugin"  # processes train every member
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,11 @@ def run_pbt(
 
     Returns:
         The policy file.
+
+    Raises:
+        ValueError: For settings of another population in the folder, and for a game that only this process knows.
     """
+    refuse_known_here_only(JobNeeds(frozenset({settings.env})), IN_A_MODULE)
     state = json.loads(json.dumps(start(pbt, settings)))
     path = folder / STATE
     if path.exists():

@@ -11,6 +11,7 @@ from collab_overcooked.baselines.curves import RETURN, aggregate, read_points, t
 from collab_overcooked.baselines.train_logger import LOG, read_log
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.reporting.result_table import ResultTable
+from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.workers import open_pool, read_workers
 
 Say = Callable[[str], None]
@@ -19,7 +20,13 @@ Train = Callable[[int, Path, Say], None]
 
 
 def train_seeds(
-    train: Train, seeds: Sequence[int], folder: Path, workers: str | None = None, *, say: Say = print
+    train: Train,
+    seeds: Sequence[int],
+    folder: Path,
+    workers: str | None = None,
+    *,
+    env_id: str | None = None,
+    say: Say = print,
 ) -> ResultTable | None:
     """Train once for each seed, in ``seed_N``, then write tables, curves with intervals and a report over all.
 
@@ -30,6 +37,7 @@ def train_seeds(
         seeds: Different seeds.
         folder: Made if it does not exist.
         workers: Trainings at a time, or Ray; see ``workers.read_workers``. With one they run in this process.
+        env_id: Game of the trainings, if it is known; other processes must be able to load it.
         say: Called when a training has ended.
 
     Returns:
@@ -43,6 +51,7 @@ def train_seeds(
         for task in tasks:
             say(train_seed(*task))
     else:
+        refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
         pool, _ = open_pool(chosen, min(chosen.count, len(tasks)))
         try:
             waiting: list[Future[str]] = [pool.submit(train_seed, *task) for task in tasks]

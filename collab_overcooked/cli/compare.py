@@ -64,7 +64,7 @@ def compare(
     from collab_overcooked.evaluation.compare.leaderboard import read_comparison
     from collab_overcooked.evaluation.compare.plan import make_plan, read_plan
     from collab_overcooked.runner.episode import Limits
-    from collab_overcooked.runner.records import read_records
+    from collab_overcooked.runner.records import read_packed
 
     if comparison.report_only is None:
         out = comparison.out
@@ -87,7 +87,7 @@ def compare(
         out = comparison.report_only
         plan = read_plan(out)
     comparison_results = read_comparison(
-        plan, out, [record for path in comparison.people or () for record in read_records(path)]
+        plan, out, [record for path in comparison.people or () for record in read_packed(path)]
     )
     report_path = page.write(comparison_results, out)
     page.show(OUT, comparison_results)

@@ -180,7 +180,7 @@ def warn_of_repetitions(plan: MatchPlan) -> None:
         )
 
 
-def run_plan(plan: MatchPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> list[Record]:
+def run_plan(plan: MatchPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> Sequence[Record]:
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 
@@ -235,14 +235,14 @@ def show_dry_run(plans: Iterable[tuple[MatchPlan, Path]], llm_options: LlmOption
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices
     from collab_overcooked.policies.llm.client import check_positive
     from collab_overcooked.policies.llm.unusable import Fuse
-    from collab_overcooked.runner.records import RECORDS, read_records
+    from collab_overcooked.runner.records import RECORDS, read_packed
 
     check_positive(rate=llm_options.rate, timeout=llm_options.timeout, local_threads=llm_options.local_threads)
     Fuse(llm_options.max_unusable or 0)
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)
-    pending = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
+    pending = [(plan, read_packed(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
     budget = parse_budget(llm_options.budget)
     total = parse_budget(llm_options.budget_total, "budget-total")
     dry_run_card(pending, parse_prices(llm_options.price), budget, total).show(OUT)

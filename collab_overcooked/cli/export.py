@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,20 +48,20 @@ def export(
     if form == CHAT:
         _export_chats(runs, tasks, people, out)
         return
-    records = _read(runs, tasks)
-    episodes = list(read_trajectories(records, read_settings(settings), people))
-    agents = episodes[0].game.n_agents
+    episodes = read_trajectories(_read(runs, tasks), read_settings(settings), people)
+    first = next(episodes)
+    agents = first.game.n_agents
     if seat is not None and seat >= agents:
         raise ValueError(f"--seat must be an integer from 0 to {agents - 1}, not {seat}")
     with draft_folder(out) as beside:
-        FORMATS[form](beside, episodes, seat)
-    say(f"written: {out}, {len(episodes)} episodes, {sum(map(len, episodes))} steps")
+        described = FORMATS[form](beside, chain([first], episodes), seat)
+    say(f"written: {out}, {len(described)} episodes, {sum(episode['steps'] for episode in described)} steps")
 
 
 def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> list[Any]:
-    from collab_overcooked.runner.records import read_records
+    from collab_overcooked.runner.records import read_packed
 
-    records = [record for run in runs for record in read_records(run)]
+    records = [record for run in runs for record in read_packed(run)]
     known = list(dict.fromkeys(record.task for record in records))
     chosen = tasks or known
     for name in chosen:
@@ -77,10 +78,15 @@ def _export_chats(runs: Sequence[Path], tasks: Sequence[str] | None, people: boo
     for run in runs:
         if not (run / EXCHANGES).exists():
             check_people(_read([run], tasks), people)
-    lines = []
-    for run in runs:
-        stored = run / EXCHANGES
-        chats = exchange_chats(stored) if stored.exists() else record_chats(_read([run], tasks))
-        lines += [json.dumps(chat, ensure_ascii=False) + "\n" for chat in chats]
-    write_atomic(out / "chats.jsonl", "".join(lines).encode())
-    say(f"written: {out / 'chats.jsonl'}, {len(lines)} chats")
+    count = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal count
+        for run in runs:
+            stored = run / EXCHANGES
+            for chat in exchange_chats(stored) if stored.exists() else record_chats(_read([run], tasks)):
+                count += 1
+                yield json.dumps(chat, ensure_ascii=False).encode() + b"\n"
+
+    write_atomic(out / "chats.jsonl", lines())
+    say(f"written: {out / 'chats.jsonl'}, {count} chats")

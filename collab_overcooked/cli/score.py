@@ -55,14 +55,14 @@ def report_command() -> Callable[..., None]:
         run: Annotated[Path, Parameter(help="Run folder, or folder of trainings.")], /, *, scoring: Any = kind()
     ) -> None:
         """Rewrite the tables and the report of a run folder, or of trainings."""
-        from collab_overcooked.runner.records import RECORDS, read_records
+        from collab_overcooked.runner.records import RECORDS, read_packed
 
         if not run.is_dir():
             raise ValueError(f"{run}: no such run folder")
         if not (run / RECORDS).exists() and _holds_training(run):
             report_training(run)
             return
-        write_results(run, read_records(run), True, given_options(scoring))
+        write_results(run, read_packed(run), True, given_options(scoring))
 
     set_options(report, {"scoring": as_options(kind)})
     return report

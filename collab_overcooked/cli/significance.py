@@ -59,7 +59,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     from collab_overcooked.reporting.record_scoring import RecordScoring
     from collab_overcooked.reporting.sample_sizes import counted
     from collab_overcooked.runner.env_variants import split_runs
-    from collab_overcooked.runner.records import read_records
+    from collab_overcooked.runner.records import read_packed
     from collab_overcooked.study.results import StudyResults, is_study_folder
 
     if len(paths) == 1 and is_study_folder(paths[0]):
@@ -73,7 +73,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
             f"significance: needs at least two different runs, one study or one comparison, not {', '.join(names)}"
         )
     else:
-        recorded = {name: read_records(Path(name)) for name in names}
+        recorded = {name: read_packed(Path(name)) for name in names}
     played = {name: counted(records, RecordScoring()) for name, records in recorded.items()}
     shared_game = False
     for env_id in dict.fromkeys(record.env_id for records in played.values() for record in records):

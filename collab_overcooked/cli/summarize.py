@@ -22,7 +22,7 @@ def summarize(
 ) -> None:
     """Summarize several runs: metrics, curves as tables, and paired differences of shared episodes."""
     from collab_overcooked.reporting import scorecard
-    from collab_overcooked.runner.records import read_records
+    from collab_overcooked.runner.records import read_packed
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
@@ -30,7 +30,7 @@ def summarize(
     names = [str(run) for run in runs]
     if len(set(names)) < len(names):
         raise ValueError(f"summarize: {next(name for name in names if names.count(name) > 1)} is given twice")
-    cards = sheet_cards({name: read_records(Path(name)) for name in names})
+    cards = sheet_cards({name: read_packed(Path(name)) for name in names})
     if page is not None:
         write_page(page, cards)
     if form != "table":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-from concurrent.futures import ProcessPoolExecutor
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -15,12 +13,15 @@ from collab_overcooked.cli.app import OUT, say
 
 def warm(*games: Annotated[str, Parameter(help="Environment ids. Default: all.")]) -> None:
     """Compile the kernels of games in parallel, so that no first step waits for them."""
+    from collab_overcooked.runner.workers import Workers, open_pool
+
     ids = games or tuple(registry.registered())
     for name in ids:
         registry.find(name)  # refuses unknown ones before any process starts
     workers = min(os.cpu_count() or 1, len(ids))
     say(f"compiling {len(ids)} games in {workers} processes")
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    pool, _ = open_pool(Workers(workers), workers)
+    with pool:
         for name, seconds in zip(ids, pool.map(compile_kernels, ids), strict=True):
             OUT.print(f"{name}: {f'{seconds:.1f} s' if seconds else 'compiled already'}")
 

@@ -8,16 +8,17 @@ each step, and of ``Record`` for what it adds to the episode. Its suite names th
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
-from functools import cache
-from typing import Annotated, Any, Final, Literal, Self, TypeVar, get_args, get_type_hints
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
 
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.schema import MAX_DEPTH
-from collab_overcooked.io.structs import Count, Name, Number, Seconds, Text
+from collab_overcooked.io.structs import Count, Name, Number, Seconds, Text, decode
 
 SCHEMA: Final = "collab-overcooked-record/1"
 Tokens = Annotated[int, Meta(ge=0, le=10**12)]
@@ -301,9 +302,18 @@ class Record(Struct, kw_only=True, omit_defaults=True, dict=True):
 
     def replace(self, **changes: Any) -> Self:
         """Return the record with other values of some fields."""
-        changed = msgspec.structs.replace(self, **changes)
-        changed.__dict__.update(self.__dict__)
+        record = unpack(self)
+        changed = msgspec.structs.replace(record, **changes)
+        changed.__dict__.update(record.__dict__)
         return changed
+
+    if not TYPE_CHECKING:  # which would let any name pass
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a field that ``pack`` has left out."""
+            if name not in type(self).__struct_fields__ or PACKED not in self.__dict__:
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}", name=name, obj=self)
+            return getattr(_whole(self.__dict__[PACKED], type(self)), name)
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -337,6 +347,50 @@ def history_of(steps: Sequence[Step], n_agents: int) -> list[list[HistoryEntry]]
 
 
 RecordT = TypeVar("RecordT", bound=Record)
+PACKED = "packed"  # attribute of a record with its compressed line
+# Fields by which records are grouped and counted; others are left out of packed records
+_KEPT = {
+    *("schema", "suite", "env_id", "env_kwargs", "seed", "episode", "team", "version", "task", "level", "max_cycles"),
+    *("max_cycles_given", "ends_after", "success", "timesteps", "limits", "options", "decisions", "metrics", "ended"),
+}
+
+
+def compress(line: bytes) -> bytes:
+    """Return a line in the form in which many of them fit into memory; ``zlib.decompress`` reverses it."""
+    return zlib.compress(line, 1)
+
+
+def pack(record: RecordT, line: bytes) -> RecordT:
+    """Return a record in a fraction of its memory.
+
+    Its steps and whatever else is long is decoded from the line whenever it is asked for. Functions of msgspec, which
+    read fields from memory, need ``unpack``.
+
+    Args:
+        record: A record.
+        line: Its line, compressed.
+    """
+    packed = msgspec.structs.replace(record)
+    packed.__dict__.update(record.__dict__, **{PACKED: line})
+    for name in packed.__struct_fields__:
+        value = getattr(record, name)
+        if name not in _KEPT and value and isinstance(value, (list, tuple, dict, Struct)):
+            delattr(packed, name)
+    return packed
+
+
+def unpack(record: RecordT) -> RecordT:
+    """Return a record with all its fields in memory."""
+    if PACKED not in record.__dict__:
+        return record
+    unpacked = decode(zlib.decompress(record.__dict__[PACKED]), type(record))
+    unpacked.__dict__.update({name: value for name, value in record.__dict__.items() if name != PACKED})
+    return unpacked
+
+
+@lru_cache(maxsize=4)
+def _whole(line: bytes, kind: type[Record]) -> Record:
+    return decode(zlib.decompress(line), kind)
 
 
 @cache

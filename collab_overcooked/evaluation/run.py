@@ -6,26 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure_numbers, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.play import Progress, play
+from collab_overcooked.runner.records import PackedRecords
 from collab_overcooked.runner.teams import MakePolicy, team_text
 
 
-class Episodes(list[Record]):
-    """Records of a run."""
+class Episodes(PackedRecords):
+    """Records of a run, a sequence. They are kept compressed: each is decoded anew when it is asked for."""
 
     def __repr__(self) -> str:
-        played = dict.fromkeys((record.env_id, team_text(record.team.values())) for record in self)
+        played = dict.fromkeys((record.env_id, team_text(record.team.values())) for record in self.packed)
         return f"<Episodes: {len(self)} of {'; '.join(f'{game}, {team}' for game, team in played)}>"
 
     def table(self) -> ResultTable:
         """Return all metrics of each episode that are numbers, or numbers by seat."""
         rows = []
-        for record in self:
+        for record in self.packed:
             row: dict[str, Any] = {"game": record.env_id, "task": record.task, "episode": record.episode}
             row["team"] = " ".join(f"{seat}={policy}" for seat, policy in record.team.items())
             rows.append(row | measure_numbers(record, tabulated(record)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.adapters.sitting import Sitting
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import Record, unpack
 from collab_overcooked.policies.llm.store import read_all_exchanges
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import about
@@ -49,7 +49,7 @@ def record_chats(records: Iterable[Record]) -> Iterator[Chat]:
     """
     for record in records:
         with about(record):
-            yield from _chats_of(record)
+            yield from _chats_of(unpack(record))
 
 
 def _chats_of(record: Record) -> Iterator[Chat]:

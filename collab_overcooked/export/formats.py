@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 
@@ -23,27 +27,71 @@ LICENCE = "mit"
 ROOT = "MINARI_DATASETS_PATH"
 
 
-def write_npz(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+Description = dict[str, Any]
+"""What a dataset says of an episode: ``Trajectory.about``, and its ``steps``."""
+
+
+def write_npz(path: Path, episodes: Iterable[Trajectory], seat: int | None) -> list[Description]:
     """Write ``data.npz`` with the arrays of an OG-MARL vault (B=1, all steps in a row), and ``dataset.json``.
 
     Arrays: ``observations`` (1, T, N, ...), ``actions``, ``rewards``, ``terminals``, ``truncations`` (1, T, N),
     ``infos.state`` (1, T, S), ``infos.legals`` (1, T, N, A).
     """
-    seats = _seats(episodes[0], seat)
-    ends = {name: np.concatenate([_ends(episode, vars(episode)[name], seats) for episode in episodes]) for name in ENDS}
+    described: list[Description] = []
+    with ExitStack() as opened:
+        rows: dict[str, _Spool] = {}
+        for episode in episodes:
+            for name, array in _arrays(episode, seat).items():
+                if name not in rows:
+                    rows[name] = _Spool(opened.enter_context(TemporaryFile(dir=path)), array)
+                rows[name].append(array)
+            described.append(_describe(episode))
+        with zipfile.ZipFile(path / "data.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, written in rows.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    written.copy_to(file)
+    _write_description(path, described, seat)
+    return described
+
+
+def _arrays(episode: Trajectory, seat: int | None) -> dict[str, np.ndarray]:
+    seats = _seats(episode, seat)
     arrays = {
-        "observations": np.concatenate([episode.observations[:-1, seats] for episode in episodes]),
-        "actions": np.concatenate([episode.actions[:, seats] for episode in episodes]),
-        "rewards": np.concatenate([episode.rewards[:, seats] for episode in episodes]),
-        "terminals": ends["terminated"],
-        "truncations": ends["truncated"],
-        "infos.legals": np.concatenate([episode.masks[:-1, seats] for episode in episodes]),
+        "observations": episode.observations[:-1, seats],
+        "actions": episode.actions[:, seats],
+        "rewards": episode.rewards[:, seats],
+        "terminals": _ends(episode, episode.terminated, seats),
+        "truncations": _ends(episode, episode.truncated, seats),
+        "infos.legals": episode.masks[:-1, seats],
     }
     if seat is None:  # the global state is more than one seat knows
-        arrays["infos.state"] = np.concatenate([episode.states[:-1] for episode in episodes])
-    batched: dict[str, Any] = {name: array[None] for name, array in arrays.items()}
-    np.savez_compressed(path / "data.npz", **batched)
-    _write_description(path, episodes, seat)
+        arrays["infos.state"] = episode.states[:-1]
+    return arrays
+
+
+class _Spool:
+    """Rows of an array, on disk until their number is known.
+
+    Args:
+        file: Temporary file of the rows.
+        like: Some of the rows, (T, ...).
+    """
+
+    def __init__(self, file: IO[bytes], like: np.ndarray) -> None:
+        self._file, self._dtype, self._shape, self._count = file, like.dtype, like.shape[1:], 0
+
+    def append(self, rows: np.ndarray) -> None:
+        """Append rows (T, ...)."""
+        self._file.write(np.ascontiguousarray(rows, self._dtype).tobytes())
+        self._count += len(rows)
+
+    def copy_to(self, file: IO[bytes]) -> None:
+        """Write all rows as an ``.npy`` file with shape (1, T, ...)."""
+        shape, described = (1, self._count, *self._shape), np.lib.format.dtype_to_descr(self._dtype)
+        header = {"descr": described, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+        self._file.seek(0)
+        shutil.copyfileobj(self._file, file)
 
 
 ENDS = ("terminated", "truncated")
@@ -59,22 +107,27 @@ def _ends(episode: Trajectory, ended: bool, seats: Sequence[int]) -> np.ndarray:
     return flags
 
 
-def _write_description(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
-    described = [episode.about | {"steps": len(episode)} for episode in episodes]
+def _describe(episode: Trajectory) -> Description:
+    return episode.about | {"steps": len(episode)}
+
+
+def _write_description(path: Path, described: Sequence[Description], seat: int | None) -> None:
     view = "central" if seat is None else f"agent_{seat}"
     write_atomic(
-        path / "dataset.json", json.dumps({"version": __version__, "view": view, "episodes": described}).encode()
+        path / "dataset.json", json.dumps({"version": __version__, "view": view, "episodes": list(described)}).encode()
     )
 
 
-def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+def write_parquet(path: Path, episodes: Iterable[Trajectory], seat: int | None) -> list[Description]:
     """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ValueError(f"format parquet needs pyarrow ({error}): {EXTRA}") from None
-    cell = pyarrow.uint8() if episodes[0].observations.dtype == np.uint8 else pyarrow.float32()
+    remaining = iter(episodes)
+    first = next(remaining)
+    cell = pyarrow.uint8() if first.observations.dtype == np.uint8 else pyarrow.float32()
     schema = pyarrow.schema(
         {
             "episode": pyarrow.int32(),
@@ -91,13 +144,16 @@ def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) 
             "truncated": pyarrow.bool_(),
         }
     )
-    file = path / "data.parquet"
+    file, described = path / "data.parquet", list[Description]()
     with pyarrow.parquet.ParquetWriter(file, schema) as writer:
-        for number, episode in enumerate(episodes):
+        for number, episode in enumerate(chain([first], remaining)):
             rows = list(_rows(number, episode, _seats(episode, seat)))
             writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-    _write_description(path, episodes, seat)
-    write_atomic(path / "README.md", _card(episodes, [(field.name, str(field.type)) for field in schema]).encode())
+            described.append(_describe(episode))
+    _write_description(path, described, seat)
+    columns = [(field.name, str(field.type)) for field in schema]
+    write_atomic(path / "README.md", _card(first, described, columns).encode())
+    return described
 
 
 def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
@@ -122,10 +178,13 @@ def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
             }
 
 
-def _card(episodes: Sequence[Trajectory], fields: Sequence[tuple[str, str]]) -> str:
-    first, steps = episodes[0], sum(map(len, episodes))
+def _teams(described: Iterable[Description]) -> str:
+    return "; ".join(sorted({" + ".join(episode["team"].values()) for episode in described}))
+
+
+def _card(first: Trajectory, described: Sequence[Description], fields: Sequence[tuple[str, str]]) -> str:
+    steps = sum(episode["steps"] for episode in described)
     agents, shape = first.game.n_agents, tuple(first.game.single_observation_space.shape)
-    teams = sorted({" + ".join(episode.record.team.values()) for episode in episodes})
     columns = "\n".join(f"| `{name}` | {kind} |" for name, kind in fields)
     return f"""---
 license: {LICENCE}
@@ -135,9 +194,9 @@ configs:
   data_files: data.parquet
 ---
 
-# {first.record.env_id}: {len(episodes)} episodes, {steps} steps of {agents} agents
+# {first.record.env_id}: {len(described)} episodes, {steps} steps of {agents} agents
 
-Recorded with collab-overcooked {__version__} by {"; ".join(teams)}. A row is one agent in one step. `observation` is
+Recorded with collab-overcooked {__version__} by {_teams(described)}. A row is one agent in one step. `observation` is
 flattened; its shape is {shape}. `dataset.json` has options, seed, team and outcome of every episode.
 
 | column | type |
@@ -146,7 +205,7 @@ flattened; its shape is {shape}. `dataset.json` has options, seed, team and outc
 """
 
 
-def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+def write_minari(path: Path, episodes: Iterable[Trajectory], seat: int | None) -> list[Description]:
     """Write a Minari dataset below a folder; ``MINARI_DATASETS_PATH`` set to the folder makes it loadable.
 
     The central view has stacked observations (N, ...), one action per agent, the mean of the rewards, and in ``infos``
@@ -159,39 +218,41 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
         from minari.data_collector.episode_buffer import EpisodeBuffer
     except ImportError as error:
         raise ValueError(f"format minari needs minari ({error}): {EXTRA}") from None
-    first = episodes[0]
-    for episode in episodes:
-        if episode.game.kwargs != first.game.kwargs:
-            raise ValueError(
-                f"format minari: the options of episodes differ ({episode.record.env_kwargs} and "
-                f"{first.record.env_kwargs}); export each setting by itself, with --tasks"
-            )
+    remaining, described = iter(episodes), list[Description]()
+    first = next(remaining)
+
+    def buffers() -> Iterator[EpisodeBuffer]:
+        for number, episode in enumerate(chain([first], remaining)):
+            if episode.game.kwargs != first.game.kwargs:
+                raise ValueError(
+                    f"format minari: the options of episodes differ ({episode.record.env_kwargs} and "
+                    f"{first.record.env_kwargs}); export each setting by itself, with --tasks"
+                )
+            described.append(_describe(episode))
+            yield EpisodeBuffer(id=number, seed=episode.record.seed, **_buffer(episode, seat))
+
     limit: dict[str, Any] = {"max_cycles": first.record.max_cycles} if first.record.max_cycles_given else {}
     env: Any = gymnasium.make(f"collab_overcooked/{first.record.env_id}", **first.game.kwargs, **limit)
     spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
     if seat is not None:
         space = first.game.single_observation_space
         spaces = {"observation_space": space, "action_space": gymnasium.spaces.Discrete(first.game.n_actions)}
-    buffers = [
-        EpisodeBuffer(id=number, seed=episode.record.seed, **_buffer(episode, seat))
-        for number, episode in enumerate(episodes)
-    ]
-    teams = sorted({" + ".join(episode.record.team.values()) for episode in episodes})
     with _root(path), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # author and links to code are for the owner of the data to add
-        create_dataset_from_buffers(
+        dataset = create_dataset_from_buffers(
             dataset_id(first, seat),
-            buffers,
+            buffers(),  # read one by one
             env=env if seat is None else None,
             eval_env=env if seat is None else None,
             **spaces,
-            algorithm_name="; ".join(teams),
-            description=json.dumps([episode.about for episode in episodes]),
             requirements=[f"collab-overcooked=={__version__}"],
             data_format="arrow",
             jpeg_encoding=False,
         )
+        about = [{name: value for name, value in episode.items() if name != "steps"} for episode in described]
+        dataset.storage.update_metadata({"algorithm_name": _teams(described), "description": json.dumps(about)})
     env.close()
+    return described
 
 
 @contextmanager
@@ -234,7 +295,7 @@ def _buffer(episode: Trajectory, seat: int | None) -> dict[str, Any]:
     }
 
 
-FORMATS: Mapping[str, Callable[[Path, Sequence[Trajectory], int | None], None]] = {
+FORMATS: Mapping[str, Callable[[Path, Iterable[Trajectory], int | None], list[Description]]] = {
     "npz": write_npz,
     "parquet": write_parquet,
     "minari": write_minari,

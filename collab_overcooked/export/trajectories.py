@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import to_builtins
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import Record, unpack
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.observation import check_observation
 from collab_overcooked.policies.registry import PERSON
@@ -107,7 +107,7 @@ def read_trajectories(
     first: Trajectory | None = None
     for record in records:
         check_people([record], people)
-        trajectory = read_trajectory(record, observation)
+        trajectory = read_trajectory(unpack(record), observation)
         first = first or trajectory
         for name in ("observations", "masks", "states"):
             shape, expected = (vars(one)[name].shape[1:] for one in (trajectory, first))

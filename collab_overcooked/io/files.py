@@ -9,7 +9,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from itertools import count
@@ -74,6 +74,17 @@ def read_text(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] 
         raise error(f"{path}: not a text file: {where}") from None
 
 
+def text_lines(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError) -> Iterator[str]:
+    """Yield the lines of a text in UTF-8 one by one, without newlines; see ``read_text``."""
+    with open_file(path, limit, error) as file, io.TextIOWrapper(file, encoding="utf-8-sig") as text:
+        try:
+            for line in text:
+                yield line.removesuffix("\n")
+        except UnicodeDecodeError:
+            read_text(path, limit, error)  # whose error counts bytes from the beginning of the file
+            raise
+
+
 def file_digest(path: str | Path) -> str:
     """Return the SHA-256 of a file, by which pools and trained policies name it."""
     with open_file(path, MAX_MODEL) as file:
@@ -108,10 +119,16 @@ def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
         _remove(beside)
 
 
-def write_atomic(path: Path, data: bytes, mode: int = 0o666) -> None:
-    """Write a file atomically and durably; ``mode`` says who may read it, less what the process masks."""
-    with draft(path, mode) as beside:
-        beside.write_bytes(data)
+def write_atomic(path: Path, data: bytes | Iterable[bytes], mode: int = 0o666) -> None:
+    """Write a file atomically and durably.
+
+    Args:
+        path: The file.
+        data: Its content, as a whole or in parts.
+        mode: Who may read it, less what the process masks.
+    """
+    with draft(path, mode) as beside, beside.open("wb") as file:
+        file.writelines([data] if isinstance(data, bytes) else data)
 
 
 @contextmanager

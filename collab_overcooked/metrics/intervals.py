@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 _Z = 1.959963984540054  # 97.5 % point of the normal distribution
 _RESAMPLES = 2000
+_DRAWN = 1 << 17  # numbers that are drawn at once, so that intervals of many runs take little memory
 _SEED = 20250101  # any constant: the same runs always get the same interval
 
 
@@ -101,8 +102,12 @@ def _resampled_ratios(
     above: NDArray[np.float64], below: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Return the ratio of each resample, shape [_RESAMPLES]; nan if all its denominators are 0."""
-    drawn = rng.integers(len(above), size=(_RESAMPLES, len(above)))
-    top, bottom = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
+    top, bottom = np.empty(_RESAMPLES), np.empty(_RESAMPLES)
+    size = max(1, _DRAWN // len(above))  # resamples at once; the generator's numbers do not depend on it
+    for first in range(0, _RESAMPLES, size):
+        part = slice(first, min(first + size, _RESAMPLES))
+        drawn = rng.integers(len(above), size=(part.stop - first, len(above)))
+        top[part], bottom[part] = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
     return np.divide(top, bottom, out=np.full(_RESAMPLES, np.nan), where=bottom > 0)
 
 

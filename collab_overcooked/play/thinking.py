@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from collab_overcooked.policies.api import Decision, Policy
+from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask
 
 
@@ -46,6 +47,7 @@ class Thinker:
         answer, self._task = self._task.result(), None
         return answer if ask.kind == "reply" else _fitting(answer, ask)
 
+    @one_torch_thread()
     def _ask(self, ask: Ask) -> Any:
         return self.policy.act(ask.seen) if ask.kind == "act" else self.policy.reply(ask.seen)
 

@@ -21,6 +21,7 @@ from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.policy_file import preferences
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.policies.wrappers import WrappedPolicy
 
@@ -140,6 +141,7 @@ class NetworkSeat:
         self._rngs[episode], self._drawn[episode] = self._policy.generator(seed, self._seat), DRAWS
         self._states[episode] = self._policy.initial_state(1)[0]
 
+    @one_torch_thread()
     def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Choose by one forward pass, or by one for each episode with memory, where roundings would add up."""
         seen = self._policy.inputs(self._views, asked, self._seat)
@@ -188,6 +190,7 @@ class PolicySeat:
         """Play an episode with a new policy."""
         self._policies[episode] = self._begin(episode, seed)
 
+    @one_torch_thread()
     def act(self, asked: Array, masks: Array, timesteps: Array) -> Array:
         """Ask one policy after the other; see ``Seat``."""
         chosen, batch = np.full(len(asked), ALONE), self._views.batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -249,8 +249,8 @@ def register_policy(
 ) -> None:
     """Add a custom policy, so that teams can name it; registering its name again replaces it.
 
-    Worker processes must import the module that calls this, too: use `--import`, `plugins.import_plugin`, or an entry
-    point of the group ``collab_overcooked.policies``.
+    Worker processes know it, too, if they can import its factory. One that is defined in a script, a notebook or a
+    function plays in threads of this process.
 
     Args:
         name: Name in specs.
@@ -273,6 +273,16 @@ def register_policy(
     if not (callable(factory) or (isinstance(factory, str) and ":" in factory)):
         raise ValueError(f"factory of policy {name!r} must be a class, a function or 'module:name', not {factory!r}")
     _custom[name] = PolicyRecord(name, kind, usage or name, summary, factory)
+
+
+def custom_policies() -> tuple[PolicyRecord, ...]:
+    """Return the custom policies, and those of plug-ins as far as these are loaded."""
+    return tuple(_custom.values())
+
+
+def adopt_policies(records: Iterable[PolicyRecord]) -> None:
+    """Add the custom policies of another process."""
+    _custom.update({record.name: record for record in records})
 
 
 def _register_plugin(name: str, policy: Any) -> None:

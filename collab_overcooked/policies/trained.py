@@ -13,6 +13,7 @@ from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
+from collab_overcooked.policies.torch_threads import one_torch_thread
 
 if TYPE_CHECKING:
     from collab_overcooked.policies.batched import Views
@@ -106,6 +107,7 @@ class NetworkPolicy(Silent):
         """Return the network's input without the batch axis."""
         return self.observer.observe(seen.view, seen.observation)
 
+    @one_torch_thread()
     def act(self, seen: Seen) -> int:
         """Return the network's action."""
         logits, self._state = self.forward(self.observe(seen)[None], self._state)

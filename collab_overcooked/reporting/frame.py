@@ -12,7 +12,7 @@ from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.sample_sizes import end_of
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.records import about, read_records
+from collab_overcooked.runner.records import about, read_packed
 from collab_overcooked.runner.teams import team_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def frame(*played: str | Path | Iterable[Record]) -> DataFrame:
     rows: list[dict[str, Any]] = []
     for source in played:
         read = isinstance(source, (str, Path))
-        records: Iterable[Record] = read_records(Path(source)) if isinstance(source, (str, Path)) else source
+        records: Iterable[Record] = read_packed(Path(source)) if isinstance(source, (str, Path)) else source
         rows += (row for record in records for row in _rows(record, str(source) if read else ""))
     table = pandas.DataFrame(rows)
     return table.assign(**{name: table[name].astype(float) for name in table if table[name].dtype == object})

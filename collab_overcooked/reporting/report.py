@@ -29,6 +29,7 @@ from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 from collab_overcooked.reporting.plan_trees import report_section
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.reporting.templates import render
+from collab_overcooked.runner.records import packed
 from collab_overcooked.runner.replay import replay
 
 MAX_REPLAYS = 12
@@ -45,7 +46,8 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: 
         cards: Scorecards of the episodes.
         folder: Run folder with settings and exchanges of language models, or None.
     """
-    embedded = list(replays(choose_episodes([record for record in records if record.steps]), MAX_REPLAYS))
+    records = packed(records)
+    embedded = list(replays(choose_episodes([record for record in records if record.timesteps]), MAX_REPLAYS))
     sections = [card_section(card) for card in cards]
     description = f"{len(embedded)} of {len(records)} episodes: one per level or setting, failures first."
     if embedded:

@@ -20,7 +20,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.records import UNREADABLE, about, read_records
+from collab_overcooked.runner.records import UNREADABLE, about, packed, read_packed
 from collab_overcooked.runner.teams import team_text
 
 T = TypeVar("T")
@@ -104,7 +104,7 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
     Raises:
         ValueError: If a game, task or option is unknown, or a metric cannot read a field.
     """
-    every, scoring = records, scoring or {}
+    every, scoring = packed(records), scoring or {}
     by_suite: dict[str, list[Record]] = {name: [] for name in (*registry.first_suites(), *registry.COMMON_SUITES)}
     record_scoring = _suite_options(RecordScoring, scoring)
     records = counted(every, record_scoring)
@@ -153,7 +153,7 @@ def score_paths(
     for path in paths:
         formats = {name: registry.load_suite(name).logs for name in registry.first_suites()}
         logs_by_suite = {name: kind.find(path) for name, kind in formats.items() if kind is not None}
-        records += [] if any(logs_by_suite.values()) else read_records(path)
+        records += [] if any(logs_by_suite.values()) else read_packed(path)
         for name, files in logs_by_suite.items():
             logs.setdefault(name, []).extend(files)
     if not any(logs.values()):

@@ -25,7 +25,7 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.results import measure_all
 from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.runner.env_variants import axis_values, by_variant, variant_of
-from collab_overcooked.runner.records import CONFIG, RECORDS, Lines, read_config, read_lines, read_records
+from collab_overcooked.runner.records import CONFIG, RECORDS, Lines, read_config, read_lines, read_packed
 from collab_overcooked.runner.replay import first_difference
 
 CLOSE = 1e-9  # relative difference of numbers that count as equal: sums depend on the order in which they are taken
@@ -79,7 +79,7 @@ def run_folders(paths: Sequence[Path]) -> list[Path]:
 def rows_of(folder: Path, base: Path) -> list[ResultRow]:
     """Return the rows of a run folder, for a file in the folder ``base``."""
     config, digests = read_config(folder), [file_digest(folder / name) for name in (CONFIG, RECORDS)]
-    played = counted(read_records(folder), RecordScoring())
+    played = counted(read_packed(folder), RecordScoring())
     return [
         ResultRow(
             suite=registry.suite_of(records[0]).name,
@@ -145,7 +145,7 @@ def _faults(row: ResultRow, folder: Path, sample: int, rng: np.random.Generator)
             return
         if file_digest(folder / name) != digest:
             yield f"{folder / name} has changed since the row was written"
-    played = counted(read_records(folder), RecordScoring())
+    played = counted(read_packed(folder), RecordScoring())
     records = [record for record in played if (row.run, *_where(record)) == _place(row)]
     if len(records) != row.episodes:
         yield f"episodes: {row.episodes} in the row, {len(records)} in the records"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
@@ -83,7 +84,7 @@ def distinct(records: Sequence[Record]) -> list[Record]:
     """
     unique: dict[Any, Record] = {}
     for number, record in enumerate(records):
-        spoken = record.steps and any(PolicySpec.parse(spec).is_language for spec in record.team.values())
+        spoken = record.timesteps and any(PolicySpec.parse(spec).is_language for spec in record.team.values())
         unique.setdefault(_played(record) if spoken else number, record)
     return list(unique.values())
 
@@ -93,7 +94,7 @@ def _played(record: Record) -> bytes:
     team = list(record.team.values())
     drawn = None if all(is_steady(spec) for spec in team if PolicySpec.parse(spec).is_language) else record.seed
     rest = [record.options, record.part, record.limits]
-    return encode([record.task, record.env_kwargs, team, steps, drawn, rest])
+    return sha256(encode([record.task, record.env_kwargs, team, steps, drawn, rest])).digest()
 
 
 @cache

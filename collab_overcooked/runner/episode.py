@@ -23,6 +23,7 @@ from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Capabilities, EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
+from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask, Decisions, DecisionState, Limits
 from collab_overcooked.runner.records import record_class
 from collab_overcooked.runner.teams import Team
@@ -324,6 +325,7 @@ def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | N
             return record
 
 
+@one_torch_thread()
 def answer_for(team: Team, event: Event) -> Answer:
     """Return a team's answer to an event of an episode."""
     if isinstance(event, Ask):

@@ -20,6 +20,7 @@ from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
 from collab_overcooked.runner.match import Match, MatchPlan, clear_env_cache
 from collab_overcooked.runner.records import key_of
+from collab_overcooked.runner.registrations import JobNeeds
 from collab_overcooked.runner.run import Run, resumable
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -96,6 +97,13 @@ class Bundle:
     matches: tuple[Match, ...]
     tag: Any
     keep: Literal["records", "timed records", "returns"] = "records"
+
+    @property
+    def needs(self) -> JobNeeds:
+        """Games, policies and classes of the matches."""
+        specs = {spec for match in self.matches for spec in (*match.team, *match.teachers())}
+        kinds = {type(match) for match in self.matches}
+        return JobNeeds(frozenset(match.env_id for match in self.matches), frozenset(specs), frozenset(kinds))
 
     def run(self, make: MakePolicy | None = None) -> list[tuple[Any, Any]]:
         """Play, and return the tag with each record, or with the returns of all matches.
@@ -227,7 +235,7 @@ def play(
         successes = sum(record.success for run in runs for record in run.results.values())
         if done:
             note(f"{folder}: continuing, {done} of {total} episodes are there")
-        for number, record in run_jobs(_chains(bundles), chosen, make, stop):
+        for number, record in run_jobs(_chains(bundles), chosen, make, stop, note):
             if isinstance(record, Exception):
                 if number not in failed:
                     note(f"{runs[number].path}: {record}; the others go on")

@@ -7,24 +7,36 @@ A run folder holds ``config.json``, ``records.jsonl``, and results that are deri
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from operator import attrgetter
+from operator import attrgetter, eq
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, structs
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import SCHEMA, ErrorEntry, MessageEntry, Record, RecordT, Step, history_of
+from collab_overcooked.core.record import (
+    SCHEMA,
+    ErrorEntry,
+    MessageEntry,
+    Record,
+    RecordT,
+    Step,
+    compress,
+    history_of,
+    pack,
+    unpack,
+)
 from collab_overcooked.envs.lexicon import Lexicon, load_lexicon
 from collab_overcooked.game_record import PLAIN
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError
-from collab_overcooked.io.files import read_text
+from collab_overcooked.io.files import text_lines
 from collab_overcooked.io.redaction import is_key_known, redact_values
 from collab_overcooked.io.schema import Form, SchemaError, object_of, read_json, unchecked
 from collab_overcooked.io.structs import Name, decode, encode
@@ -67,10 +79,56 @@ def read_records(path: str | Path) -> list[Any]:
     Returns:
         The records in the order of the file, each of its game's subclass of ``Record``.
     """
+    return [record for record, _ in read_lines(*_file_of(path))]
+
+
+def read_packed(path: str | Path) -> list[Any]:
+    """Read a file of records, see ``read_records``, into a fraction of the memory, see ``core.record.pack``."""
+    return [record for record, _ in read_lines(*_file_of(path), pack=True)]
+
+
+def _file_of(path: str | Path) -> tuple[Path, Lines[Any], Callable[[Any], Hashable] | None]:
     path = Path(path)
     file = path / RECORDS if path.is_dir() else path
-    key = None if (file.parent / CONFIG).exists() else _identity
-    return [record for record, _ in read_lines(file, EPISODES, key)]
+    return file, EPISODES, None if (file.parent / CONFIG).exists() else _identity
+
+
+class PackedRecords(Sequence[Any]):
+    """Records that are kept packed; each is decoded anew when it is asked for.
+
+    Args:
+        records: Packed records, or others.
+    """
+
+    def __init__(self, records: Iterable[Any] = ()) -> None:
+        self.packed = list(records)
+
+    def __len__(self) -> int:
+        return len(self.packed)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        return list(map(unpack, self.packed[index])) if isinstance(index, slice) else unpack(self.packed[index])
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(unpack, self.packed)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Iterable[Any]) -> list[Any]:
+        return [*self, *other]
+
+    def __radd__(self, other: Iterable[Any]) -> list[Any]:
+        return [*other, *self]
+
+
+def packed(records: Sequence[RecordT]) -> Sequence[RecordT]:
+    """Return records as they are kept, for code that holds many of them at once."""
+    return records.packed if isinstance(records, PackedRecords) else records
 
 
 @contextmanager
@@ -94,6 +152,8 @@ class Lines(Generic[T]):
     parse: Callable[[str, str], T]  # Reads a line; the second text names its place for messages
     dump: Callable[[T], bytes]  # Returns a line
     key: Callable[[T], Hashable]  # Identifies what a line stands for within a run
+    # Returns a value in less memory, given its compressed line
+    pack: Callable[[T, bytes], T] = lambda value, line: value
 
     @classmethod
     def of(cls, file: str, noun: str, kind: type[T], key: Callable[[T], Hashable]) -> Lines[T]:
@@ -114,30 +174,40 @@ class Lines(Generic[T]):
 
 
 @_without_collections()
-def read_lines(path: Path, lines: Lines[T], key: Callable[[T], Hashable] | None = None) -> list[tuple[T, bytes]]:
-    """Read a file of lines, each with its text; repeated lines count once.
+def read_lines(
+    path: Path, lines: Lines[T], key: Callable[[T], Hashable] | None = None, *, pack: bool = False
+) -> list[tuple[T, bytes]]:
+    """Read a file of lines one by one; repeated lines count once.
 
     Args:
         path: The file.
         lines: What it holds.
         key: Identifies what a line stands for; that of a run if None.
+        pack: Whether values are packed, and lines kept.
+
+    Returns:
+        Values, each with its compressed line, which is empty unless they are packed.
 
     Raises:
         RecordError: For a file without lines, and for two lines that say different things of the same.
     """
-    identity, places = key or lines.key, dict[Hashable, str]()
+    identity, numbers = key or lines.key, dict[Hashable, int]()
     values: dict[Hashable, tuple[T, bytes]] = {}
-    for number, line in enumerate(read_text(path, error=RecordError).split("\n"), start=1):
+    for number, line in enumerate(text_lines(path, error=RecordError), start=1):
         if not line:
             continue
         where = f"{path}, line {number}"
         value = lines.parse(line, where)
-        first, _ = values.setdefault(one := identity(value), (value, line.encode() + b"\n"))
-        if first != value:
+        one = identity(value)
+        if one not in values:
+            text = compress(line.encode() + b"\n") if pack else b""
+            values[one], numbers[one] = (lines.pack(value, text) if pack else value, text), number
+            continue
+        first, text = values[one]
+        if (lines.parse(zlib.decompress(text).decode(), where) if pack else first) != value:
             raise RecordError(
-                f"{where}: contradicts {places[one]} about the same {lines.noun}; delete one of these lines"
+                f"{where}: contradicts line {numbers[one]} about the same {lines.noun}; delete one of these lines"
             )
-        places.setdefault(one, f"line {number}")
     if not values:
         raise RecordError(f"{path}: contains no record")
     return list(values.values())
@@ -309,7 +379,7 @@ def dump_line(record: Record) -> bytes:
     return line + b"\n"
 
 
-EPISODES: Lines[Any] = Lines(RECORDS, "episode", parse_record, dump_line, key_of)
+EPISODES: Lines[Any] = Lines(RECORDS, "episode", parse_record, dump_line, key_of, pack)
 """Records of episodes."""
 
 

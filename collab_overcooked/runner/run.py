@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
+from collab_overcooked.core.record import compress
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
@@ -143,25 +145,26 @@ class Run(Locked, Generic[T]):
         files = [(self._journal, f"its {lines.noun} is played again")]
         with locked_folder(self.path, busy, self.config, files, note) as self._lock:
             begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
-            for result, line in read_lines(self._journal.path, lines) if begun else ():
+            for result, line in read_lines(self._journal.path, lines, pack=True) if begun else ():
                 self._keep(result, line)
 
     def _keep(self, result: T, line: bytes) -> None:
         key = self._kind.key(result)
-        self.results[key], self._lines[key] = result, line
+        self.results[key], self._lines[key] = result, line  # the line is compressed, as the result shares it
 
     def append(self, result: T) -> None:
         """Append a result durably."""
         line = self._kind.dump(result)
         if self.path is not None:
             self._journal.append_line(line)
-        self._keep(result, line)
+        text = compress(line)
+        self._keep(self._kind.pack(result, text), text)
 
     def finish(self, order: Iterable[Hashable]) -> list[T]:
         """Sort all results into their final order, the same for any number of processes, and return them."""
         keys = list(order)
         if self.path is not None:
-            write_atomic(self._journal.path, b"".join(self._lines[key] for key in keys))
+            write_atomic(self._journal.path, (zlib.decompress(self._lines[key]) for key in keys))
         return [self.results[key] for key in keys]
 
     def __exit__(self, *error: object) -> None:

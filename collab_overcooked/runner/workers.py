@@ -15,12 +15,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.plugins import begin_worker, imported
+from collab_overcooked.io.processes import caller_hidden, pack_call
+from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.runner.registrations import (
+    JobNeeds,
+    call,
+    known_here_only,
+    pack_registrations,
+    refuse_known_here_only,
+)
 from collab_overcooked.runner.teams import MakePolicy
 
 RAY = "ray"
@@ -30,6 +37,10 @@ Records = list[Any]
 
 class Runnable(Protocol):
     """Unit of work for one worker; must be picklable for processes and Ray."""
+
+    @property
+    def needs(self) -> JobNeeds:
+        """Games and policies that it names; a process that does not know all of them is not asked to run it."""
 
     def run(self, make: MakePolicy | None = None) -> Records:
         """Return the records."""
@@ -76,9 +87,16 @@ def _cores() -> int:
 
 
 def run_jobs(
-    chains: Sequence[Chain], workers: Workers, make: MakePolicy | None = None, stop: Callable[[], None] | None = None
+    chains: Sequence[Chain],
+    workers: Workers,
+    make: MakePolicy | None = None,
+    stop: Callable[[], None] | None = None,
+    note: Callable[[str], None] = lambda message: None,
 ) -> Iterator[Any]:
     """Run jobs and yield their records as they finish.
+
+    Where they run is decided before the first of them: jobs that name a game or policy which other processes cannot
+    load, such as one registered in a notebook, run in this process, in threads if a number of workers is given.
 
     Args:
         chains: Jobs; chains are independent of each other, so that different games compile in parallel.
@@ -86,15 +104,23 @@ def run_jobs(
         make: Factory of policies outside the registry or with shared resources. It cannot be passed to other processes,
             so workers are threads of this process in this case.
         stop: Called if running ends early, so that policies in other threads can stop.
+        note: Called if jobs run in threads for want of processes that could run them.
+
+    Raises:
+        ValueError: For Ray and jobs that only this process can run.
+        OSError: If a process ends before its job.
     """
     left = [[list(stage) for stage in chain if stage] for chain in chains]
     jobs = [job for chain in left for stage in chain for job in stage]
-    if workers.address is None and (workers.count == 1 or len(jobs) < 2):
+    alone = workers.address is None and (workers.count == 1 or len(jobs) < 2)
+    reason = "" if alone else _reason_to_stay(jobs, workers, make)
+    if alone or (reason and workers.begins_here):
         for job in jobs:
             yield from job.run(make)
         return
-    if workers.address is not None and make is not None:
-        raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
+    if reason:
+        note(f"workers: threads of this process, as {reason}")
+        make = make_policy
     if make is not None:  # threads compile shared kernels only once
         left = [[[job]] for job in jobs]
     elif workers.begins_here and len(left) == 1:  # several games had better compile in parallel
@@ -106,13 +132,32 @@ def run_jobs(
     try:
         yield from _schedule(left, lambda job: pool.submit(job.run, make), count)
     except BrokenProcessPool:
-        raise OSError("a worker process died, possibly out of memory; try again with fewer workers") from None
+        raise OSError(
+            "a worker process ended before its job, as it crashed or was killed, for example for want of memory; try "
+            "again with fewer workers"
+        ) from None
     except BaseException:
         if stop is not None:
             stop()
         raise
     finally:  # reached early by Ctrl+C and errors: cancel jobs that have not begun; yielded records are on disk
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy | None) -> str:
+    """Return why no other process can run some jobs, empty if others can or if ``make`` says it already."""
+    if make is not None and workers.address is not None:
+        raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
+    if make is not None:
+        return ""
+    needs = JobNeeds.union(job.needs for job in jobs)
+    if workers.address is not None:
+        refuse_known_here_only(needs)
+        return ""
+    if multiprocessing.current_process().daemon:
+        return "a daemonic process cannot start others"
+    alone = known_here_only(needs)
+    return f"only it knows {', '.join(alone)}" if alone else ""
 
 
 def _run_here(chain: list[list[Runnable]]) -> Iterator[Any]:
@@ -132,8 +177,7 @@ def _schedule(chains: Sequence[Chain], submit: Callable[[Runnable], Future[Recor
         while (first or ready) and len(running) <= count:
             number = first.popleft() if first else None
             job = ready.popleft() if number is None else rest[number][0][0]
-            with _interrupts_held_back():
-                running[submit(job)] = number
+            running[submit(job)] = number
         done = wait(running, return_when=FIRST_COMPLETED).done
         for future in sorted(done, key=lambda one: one.exception() is not None):  # yield finished jobs before errors
             records, number = future.result(), running.pop(future)
@@ -151,29 +195,33 @@ def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Exec
         return pool, pool.count
     if threads:
         return ThreadPoolExecutor(count), count
-    context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
-    return ProcessPoolExecutor(count, mp_context=context, initializer=_begin_process, initargs=(imported(),)), count
+    return _Processes(count), count
 
 
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Block Ctrl+C while the workers start; they inherit the signal mask, so that imports are not interrupted."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+class _Processes(ProcessPoolExecutor):
+    """Processes that know the registered games and policies, and never run the caller's script or notebook.
+
+    Args:
+        count: Number of processes.
+    """
+
+    def __init__(self, count: int) -> None:
+        context = multiprocessing.get_context("spawn")  # forking a process with compiled threads in it is unsafe
+        super().__init__(count, mp_context=context, initializer=_begin_process)
+        self._registrations = pack_registrations()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a function; a ``NotImportable`` for one that no other process can import."""
+        job = pack_call(function, *args, **kwargs)
+        with caller_hidden():  # it may start a process
+            return super().submit(call, self._registrations, job)
 
 
-def _begin_process(plugins: Sequence[str]) -> None:
+def _begin_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    begin_worker(plugins)
 
 
 def _end_with(sentinel: int) -> None:
@@ -201,12 +249,13 @@ class _RayPool(Executor):
             except (ConnectionError, ValueError) as error:
                 raise ValueError(f"workers: cannot reach Ray at {address!r}: {error}") from None
         self.count = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        self._call = ray.remote(num_cpus=1)(_call)
+        self._call = ray.remote(num_cpus=1)(call)
+        self._registrations = pack_registrations()
         self._pending: dict[Future[Any], Any] = {}
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run a function as a task."""
-        reference = self._call.remote(imported(), function, args, kwargs)
+        reference = self._call.remote(self._registrations, pack_call(function, *args, **kwargs))
         task: Future[Any] = reference.future()
         self._pending[task] = reference
         task.add_done_callback(lambda done: self._pending.pop(done, None))
@@ -218,8 +267,3 @@ class _RayPool(Executor):
             self._ray.cancel(reference, force=True)
         if self._started:
             self._ray.shutdown()
-
-
-def _call(plugins: Sequence[str], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    begin_worker(plugins)
-    return function(*args, **kwargs)

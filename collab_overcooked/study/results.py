@@ -22,7 +22,7 @@ from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.play.recording import INPUTS
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
-from collab_overcooked.runner.records import RECORDS, dump_line, read_records
+from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
 from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF
 from collab_overcooked.study.design import ENDS, Condition
 from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
@@ -68,7 +68,7 @@ class StudyResults:
         results = cls(Journal(folder, study_of(folder)))
         for name in results.journal.study.conditions:
             path = folder / CONDITIONS / name / RECORDS
-            results.records[name] = read_records(path) if path.exists() and path.stat().st_size else []
+            results.records[name] = read_packed(path) if path.exists() and path.stat().st_size else []
         return results
 
     def samples(self, metrics: Sequence[str]) -> dict[str, dict[str, dict[tuple[Any, ...], float]]]:
@@ -384,7 +384,7 @@ def _exported_records(
         yield name, records
         aborted = folder / CONDITIONS / name / ABORTED
         if options.aborted and aborted.exists():
-            yield f"{name}_aborted", read_records(aborted)
+            yield f"{name}_aborted", read_packed(aborted)
 
 
 def _clean(record: Record, rename: Callable[[str], str], options: ExportOptions) -> Record:

@@ -17,6 +17,7 @@ from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner import workers
+from collab_overcooked.runner.registrations import JobNeeds
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.workers import Workers, _schedule, read_workers, run_jobs
 
@@ -33,6 +34,8 @@ class Log:
         log = self
 
         class Logged:
+            needs = JobNeeds()
+
             def run(self, make: Any = None) -> list[dict[str, Any]]:
                 log.lines.append(("begin", name))
                 if wait is not None:

@@ -29,7 +29,7 @@ from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_play
 from collab_overcooked.runner.match import MatchPlan
-from collab_overcooked.runner.records import RECORDS, about, read_records
+from collab_overcooked.runner.records import RECORDS, about, read_packed
 from collab_overcooked.runner.teams import team_text
 
 _POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
@@ -330,9 +330,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         out: Its folder.
         people: Games of people; those of tasks that are compared make lines of their own.
     """
-    records = {
-        entry: read_records(out / entry.folder) for entry in plan.entries if _begun(out / entry.folder / RECORDS)
-    }
+    records = {entry: read_packed(out / entry.folder) for entry in plan.entries if _begun(out / entry.folder / RECORDS)}
     if not records:
         raise ValueError(f"{out}: holds no records of this comparison")
     for entry, played in records.items():
@@ -365,7 +363,7 @@ def records_of_policies(out: Path) -> dict[str, list[Record]]:
     plan, records = read_plan(out), dict[str, list[Record]]()
     for entry in plan.entries:
         if not entry.paired and _begun(out / entry.folder / RECORDS):
-            played = read_records(out / entry.folder)
+            played = read_packed(out / entry.folder)
             _check_records(plan, entry, played, out)
             records.setdefault(entry.team[0], []).extend(played)
     return records

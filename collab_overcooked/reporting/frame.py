@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
+from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.sample_sizes import end_of
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.records import about, read_records
+from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_text
 
 if TYPE_CHECKING:
@@ -32,17 +33,24 @@ def frame(*played: str | Path | Iterable[Record]) -> DataFrame:
 
     Raises:
         ImportError: If pandas is not installed.
-        ValueError: For a damaged record; the message names it.
+        ValueError: For a damaged record, a policy that is unknown or whose code only the record names, and a run or
+            record that is given twice; the message names it.
     """
     try:
         import pandas
     except ImportError:
         raise ImportError("frame needs pandas: pip install pandas") from None
+    check_distinct_files("frame", (path for path in played if isinstance(path, (str, Path))), within=RECORDS)
     rows: list[dict[str, Any]] = []
+    seen: dict[int, Record] = {}  # by identity; it holds them, so that no other one gets the same
     for source in played:
         read = isinstance(source, (str, Path))
         records: Iterable[Record] = read_records(Path(source)) if isinstance(source, (str, Path)) else source
-        rows += (row for record in records for row in _rows(record, str(source) if read else ""))
+        for record in records:
+            if id(record) in seen:
+                raise ValueError(f"frame: the record of {record.task}, episode {record.episode}, is given twice")
+            seen[id(record)] = record
+            rows += _rows(record, str(source) if read else "")
     table = pandas.DataFrame(rows)
     return table.assign(**{name: table[name].astype(float) for name in table if table[name].dtype == object})
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.plugins import begin_worker, imported
+from collab_overcooked.plugins import PluginImports, begin_worker, imported
 from collab_overcooked.runner.teams import MakePolicy
 
 RAY = "ray"
@@ -168,7 +168,7 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin_process(plugins: Sequence[str]) -> None:
+def _begin_process(plugins: PluginImports) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -220,6 +220,6 @@ class _RayPool(Executor):
             self._ray.shutdown()
 
 
-def _call(plugins: Sequence[str], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _call(plugins: PluginImports, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     begin_worker(plugins)
     return function(*args, **kwargs)

@@ -1,8 +1,9 @@
 """Plug-ins: games, policies and metrics of other distributions and of users' modules and files.
 
 Installed distributions provide them by entry points of three groups, which are loaded when an unknown name is looked
-up or everything is listed. Modules and files are imported by `--import` and by the specs of policies. Worker processes
-import the same modules and files before they run jobs.
+up or everything is listed. Modules and files are imported by `--import` and by the specs of policies that a command
+line or a caller gives. A spec in a file or record imports nothing: whoever reads it must have named its module or file
+before, see ``permit``. Worker processes import the same modules and files before they run jobs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 NAMESPACE = "collab_overcooked"
+ARCHIVE = ".zip"  # of Stable-Baselines3, whose files hold code
 GAMES, POLICIES, METRICS = (f"{NAMESPACE}.{kind}" for kind in ("games", "policies", "metrics"))
 
 
@@ -34,6 +37,7 @@ _lock = threading.RLock()  # reentrant: a plug-in may look up names while it is 
 _loaded: set[str] = set()  # groups
 _origins: dict[tuple[str, str], str] = {}  # group and name -> distribution and version
 _imports: dict[str, str] = {}  # module name -> module or file for workers to import
+_permitted: set[str] = set()  # modules and files whose code specs may run
 _state = {"quiet": False}  # in worker processes, whose parent has already warned
 
 
@@ -80,32 +84,82 @@ def distribution(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown distribution"
 
 
-def import_plugin(name: str) -> ModuleType:
+def import_plugin(name: str) -> ModuleType | None:
     """Import a module or file that registers games, policies or metrics, here and in worker processes started later.
 
+    Specs in files may name it from then on.
+
     Args:
-        name: `package.module`, or the path of a `.py` file.
+        name: `package.module`, or the path of a `.py` file. The path of a `.zip` archive of Stable-Baselines3 imports
+            nothing, but lets files name it.
+
+    Returns:
+        The module; None for an archive.
+
+    Raises:
+        ValueError: If it cannot be imported.
     """
+    permit(name)
+    if name.endswith(ARCHIVE):
+        if not Path(name).is_file():
+            raise ValueError(f"cannot import {name!r}: no such file")
+        return None
     module = load_module(name)
     _imports[module.__name__] = str(Path(name).resolve()) if is_file(name) else name
     return module
 
 
-def imported() -> tuple[str, ...]:
-    """Return the modules and files that worker processes must import."""
-    return tuple(_imports.values())
+def permit(name: str) -> None:
+    """Let specs run the code of a module or file from now on, because a command line or a caller named it."""
+    _permitted.add(_place(name))
 
 
-def begin_worker(names: Iterable[str]) -> None:
+def check_permitted(name: str) -> None:
+    """Check that specs may run the code of a module or file.
+
+    Raises:
+        ValueError: If only a file or record names it.
+    """
+    if _place(name) not in _permitted:
+        raise ValueError(
+            f"unknown policy of {name!r}: texts in files import no code; if you trust this code, name it on the "
+            f"command line, --import {name}, or in Python, collab_overcooked.plugins.import_plugin({name!r})"
+        )
+
+
+def _place(name: str) -> str:
+    return name if is_module(name) else str(Path(name).resolve())
+
+
+@dataclass(frozen=True)
+class PluginImports:
+    """What worker processes need of their parent."""
+
+    modules: tuple[str, ...]  # To import
+    permitted: frozenset[str]  # Whose code specs may run
+
+
+def imported() -> PluginImports:
+    """Return the modules and files that worker processes must import, and those that specs may name."""
+    return PluginImports(tuple(_imports.values()), frozenset(_permitted))
+
+
+def begin_worker(parent: PluginImports) -> None:
     """Import the parent process's modules and files, without repeating its warnings about broken plug-ins."""
     _state["quiet"] = True
-    for name in names:
+    _permitted.update(parent.permitted)
+    for name in parent.modules:
         import_plugin(name)
 
 
 def is_file(name: str) -> bool:
     """Return whether a name is the path of a Python file rather than a module."""
     return name.endswith(".py")
+
+
+def is_module(name: str) -> bool:
+    """Return whether a name is that of a module rather than the path of a file."""
+    return all(part.isidentifier() for part in name.split(".")) and not name.endswith((".py", ARCHIVE))
 
 
 def load_module(name: str) -> ModuleType:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
+from collab_overcooked.evaluation.suites import plan_known_team
+from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.files import only_shipped_files
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.runner.match import MatchPlan
-from collab_overcooked.runner.records import key_of
+from collab_overcooked.policies.specs import PolicySpec
+from collab_overcooked.runner.match import MatchPlan, check_seeds
+from collab_overcooked.runner.records import Key, key_of
 from collab_overcooked.runner.run import Run
+from collab_overcooked.runner.teams import SEAT
+
+_PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\s*$")  # of a file or folder: a separator, or an ending that is no decimal
 
 
 def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) -> float:
@@ -57,30 +65,99 @@ def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any
     return plain
 
 
+def plan_for_client(suite: str, team: str, options: Mapping[str, Any]) -> MatchPlan:
+    """Plan an evaluation that a client asks of a server; it may name what the package ships, but no files or modules.
+
+    Args:
+        suite: Name of the suite.
+        team: ``seat=policy`` pairs separated by spaces.
+        options: Other arguments of ``plan_evaluation``.
+
+    Raises:
+        ValueError: For a file or module of the server, and as ``plan_evaluation``.
+    """
+    for entry in team.split():
+        seat = SEAT.match(entry)
+        spec = PolicySpec.parse(entry[seat.end() :] if seat else entry)
+        if spec.files:
+            raise ValueError(
+                f"team: {spec.text!r} names a file or module of the server, {', '.join(spec.files)}; allowed are "
+                "built-in policies"
+            )
+    for name, value in options.items():
+        for text in _texts(value):
+            if _PATH.search(text):
+                raise ValueError(f"{name}: {quote_value(text)} names a file of the server; allowed are built-in names")
+    with only_shipped_files():
+        return plan_known_team(suite, team.split(), **options)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from value.split(",")
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from (*_texts(key), *_texts(entry))
+    elif isinstance(value, Iterable):
+        for entry in value:
+            yield from _texts(entry)
+
+
 class SharedFolder:
-    """A run folder that the matches of an evaluation write to, in any order and from any thread.
+    """A run folder that the matches of an evaluation write to, in any order, any number of times and from any thread.
+
+    The first rollout of a match is kept under the numbers of its episodes. Further ones are repetitions, such as those
+    of inspect's epochs: each gets numbers after those of the evaluation. Repetition r of episode k, of a task with n
+    episodes, is episode ``k + r * n``.
 
     Args:
         plan: The evaluation.
-        path: Run folder; finished once all episodes of the plan are in it.
+        path: Run folder; sorted, and free for others, whenever all matches have been played equally often.
+
+    Raises:
+        ValueError: For a folder with another evaluation in it.
+        BlockingIOError: If another process writes to the folder.
     """
 
     def __init__(self, plan: MatchPlan, path: str) -> None:
         self.config, self.keys = plan.config(), plan.keys
-        self._run: Run[Record] = Run(path, self.config)
-        self._lock = threading.Lock()
+        self._plan, self._path, self._lock = plan, path, threading.Lock()
+        self._sizes: dict[str, int] = {}  # number after the last episode, by task
+        for task, number in self.keys:
+            self._sizes[task] = max(self._sizes.get(task, 0), number + 1)
+        self._open()
+
+    def _open(self) -> None:
+        self._run: Run[Record] = Run(self._path, self.config)
+        try:
+            check_seeds(self._path, self._run.results, self._plan)
+        except ValueError:
+            self._run.close()
+            raise
         self.finished = False
 
-    def add(self, records: list[Record]) -> None:
-        """Append the records of a match, unless the folder has them."""
+    def add(self, records: Sequence[Record]) -> list[Record]:
+        """Append the records of a match, and return them with the numbers under which they are kept."""
         with self._lock:
-            for record in records:
-                if key_of(record) not in self._run.results:
+            if self.finished:
+                self._open()
+            repetition = 0
+            while all(self._key(record, repetition) in self._run.results for record in records):
+                repetition += 1
+            kept = [record.replace(episode=self._key(record, repetition)[1]) for record in records]
+            for record in kept:
+                if key_of(record) not in self._run.results:  # of a match that was stopped half way
                     self._run.append(record)
-            if not self.finished and all(key in self._run.results for key in self.keys):
-                self._run.finish(self.keys)
+            rounds, left = divmod(len(self._run.results), len(self.keys))
+            order = [(task, number + k * self._sizes[task]) for k in range(rounds) for task, number in self.keys]
+            if not left and self._run.results.keys() == set(order):
+                self._run.finish(order)
                 self._run.close()
                 self.finished = True
+            return kept
+
+    def _key(self, record: Record, repetition: int) -> Key:
+        return record.task, record.episode + repetition * self._sizes[record.task]
 
 
 _folders: dict[Path, SharedFolder] = {}

@@ -29,9 +29,9 @@ from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.api import Policy, Seen
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.settings import parse_settings
-from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import Event, Started, Stepped, watching
-from collab_overcooked.runner.match import Match
+from collab_overcooked.runner.match import Match, MatchPlan
 
 RewardKind = Literal["outcome", "progress", "return"]
 LLM = "llm:"
@@ -70,7 +70,8 @@ class Sitting:
 
     Attributes:
         seats: Indices of the open seats.
-        records: Records of the finished match, in order, as ``evaluate`` would write them.
+        records: Records of the finished match, in order, as ``evaluate`` would write them; with the numbers under which
+            the folder keeps them, see ``SharedFolder``.
     """
 
     def __init__(self, match: Match, *, reward: RewardKind = "outcome", folder: SharedFolder | None = None) -> None:
@@ -101,7 +102,11 @@ class Sitting:
             records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
             **options: Options of the suite.
         """
-        plan = plan_evaluation(suite, team.split(), **options)
+        return cls.of_plan(plan_evaluation(suite, team.split(), **options), match, reward=reward, records=records)
+
+    @classmethod
+    def of_plan(cls, plan: MatchPlan, match: int = 0, *, reward: RewardKind = "outcome", records: str = "") -> Sitting:
+        """Return a sitting for one match of a plan; see ``of_suite``."""
         chosen = plan.matches[parse_integer("match", match, 0, most=len(plan.matches) - 1)]
         return cls(chosen, reward=reward, folder=shared_folder(plan, records) if records else None)
 
@@ -189,7 +194,7 @@ class Sitting:
 
         def make(spec: str) -> Policy:
             if not spec.startswith(LLM):
-                return make_policy(spec)
+                return make_known_policy(spec)
             policy = OpenSeat(parse_settings(spec.removeprefix(LLM)), client)
             policy.bridge, policy.name = bridge, spec
             return policy
@@ -217,7 +222,7 @@ class Sitting:
         if question is None:
             self.records = self._running.result()
             if self._written is not None:
-                self._written.add(self.records)
+                self.records = self._written.add(self.records)
             rewards = {seat: self._pay(seat) for seat in self.seats}
             task, episode = self.record.task, self.record.episode
             info = {"task": task, "episode": episode, "metrics": self.metrics, "rewards": rewards}

@@ -22,9 +22,10 @@ from collab_overcooked.baselines.settings import TrainingSettings, check_list, c
 from collab_overcooked.core.record import Record
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
+from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import PolicyFile, halved
-from collab_overcooked.runner.records import about, read_records
+from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.replay import replay
 
 Array = np.ndarray
@@ -140,6 +141,7 @@ def record_choices(game: Game, records: Iterable[Record], seats: Sequence[int] |
 
 def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, note: Callable[[str], None]) -> Choices:
     """Read all data of a training."""
+    check_distinct_files("data", paths, within=RECORDS)
     rows: list[Row] = []
     for path in paths:
         chosen: Iterable[Row]

@@ -15,13 +15,13 @@ from collab_overcooked.baselines.population import read_population_settings, run
 from collab_overcooked.baselines.seeds import train_seeds
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
-from collab_overcooked.baselines.train_logger import check_services, send_logs, write_log
+from collab_overcooked.baselines.train_logger import BUSY, check_services, send_logs, write_log
 from collab_overcooked.baselines.training import TrainingOutcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
 from collab_overcooked.io.files import read_bytes, write_atomic
-from collab_overcooked.runner.run import resumable
+from collab_overcooked.runner.run import only_writer, resumable
 
 Say = Callable[[str], None]
 ALGORITHMS = ("ppo", "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")
@@ -169,19 +169,20 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say)
     """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``."""
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
-    settings = settings_from(Cloning, values)
-    _claim(folder, values)
-    copy = clone_policy(settings, command, say)
-    copy.file.save(folder / "policy.npz")
-    write_atomic(folder / "settings.json", _settings_line(values))
-    write_log(folder, copy.log)
-    best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
-    part, description = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
-    share = best[f"{part}_agreement"]
-    measured = copy.file.meta["score"]
-    say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {description}")
-    say(f"mean return over {measured['games']} games with itself: {measured['return']}")
-    say(f"written: {folder}/policy.npz")
+    with only_writer(folder, BUSY):
+        settings = settings_from(Cloning, values)
+        _claim(folder, values)
+        copy = clone_policy(settings, command, say)
+        copy.file.save(folder / "policy.npz")
+        write_atomic(folder / "settings.json", _settings_line(values))
+        write_log(folder, copy.log)
+        best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
+        part, description = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
+        share = best[f"{part}_agreement"]
+        measured = copy.file.meta["score"]
+        say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {description}")
+        say(f"mean return over {measured['games']} games with itself: {measured['return']}")
+        say(f"written: {folder}/policy.npz")
 
 
 def _claim(folder: Path, values: Mapping[str, Any]) -> None:

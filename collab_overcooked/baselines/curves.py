@@ -64,7 +64,7 @@ def write_curves(folder: Path) -> None:
 
 
 def training_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the training folders at or below some paths: those with ``log.jsonl`` or ``returns.csv``."""
+    """Return the training folders at or below some paths, each once: those with ``log.jsonl`` or ``returns.csv``."""
     folders: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -73,8 +73,11 @@ def training_folders(paths: Sequence[Path]) -> list[Path]:
         below = below or sorted({file.parent for name in (LOG, RETURNS) for file in path.glob(f"*/*/{name}")})
         if not below:
             raise ValueError(f"{path}: holds no training ({LOG} or {RETURNS}), also not in its subfolders")
-        folders += [folder for folder in below if folder not in folders]
-    return folders
+        folders += below
+    by_place: dict[Path, Path] = {}
+    for folder in folders:
+        by_place.setdefault(folder.resolve(), folder)
+    return list(by_place.values())
 
 
 def read_points(folder: Path, column: str = RETURN) -> Points:

@@ -9,11 +9,13 @@ from typing import Any
 
 from collab_overcooked.baselines.population import train_members
 from collab_overcooked.baselines.settings import TrainingSettings, settings_from
+from collab_overcooked.baselines.train_logger import BUSY
 from collab_overcooked.evaluation.partner_pool import read_partner_pool, write_partner_pool
 from collab_overcooked.evaluation.partner_scores import find_best_responses, read_egos
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.policies.batched import plays_in_batches
-from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.policies.specs import make_known_policy
+from collab_overcooked.runner.run import only_writer
 
 E3T = {"copy_rate": 0.1, "partner_noise": 0.3}
 Say = Callable[[str], None]
@@ -57,7 +59,7 @@ def train_responses(
         The pool's file.
     """
     pool = read_partner_pool(pool_name)
-    partners = [one for one in pool.partners if plays_in_batches(make_policy(pool.spec(one)), pool.env_id)]
+    partners = [one for one in pool.partners if plays_in_batches(make_known_policy(pool.spec(one)), pool.env_id)]
     skipped = [partner.name for partner in pool.partners if partner not in partners]
     if not partners:
         raise ValueError(f"pool: {pool_name} has no partner that plays many episodes at once, as policy files do")
@@ -67,7 +69,8 @@ def train_responses(
         raise OptionError("partners", "partners: each response has one partner, of the pool; leave them out")
     settings = settings_from(TrainingSettings, values)
     members = {one.name: settings.with_values({"partners": [f"{pool_name}#{one.name}"]}) for one in partners}
-    train_members(members, folder, command=command, bar=bar, say=say)
+    with only_writer(folder, BUSY):
+        train_members(members, folder, command=command, bar=bar, say=say)
     egos = read_egos([f"response=ppo:{folder / one.name}/policy.npz" for one in partners])
     measured = find_best_responses(pool, egos, folder, note=say)
     for partner in measured.partners:

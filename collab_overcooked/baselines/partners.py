@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read_partner_pool
-from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.checks import check_distinct, quote_value
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import plays_in_batches
@@ -70,6 +70,7 @@ class TrainingPartner:
 
 def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
     """Read the partners of a training: those of its pools' train splits, then those that it names."""
+    check_distinct("pool", settings.pool)
     partners = [partner for pool in settings.pool for partner in _of_pool(pool, settings, game)]
     for name in settings.partners:
         source, mark, entry = name.partition("#")

@@ -27,7 +27,7 @@ from collab_overcooked.baselines.settings import (
     settings_from,
     split_settings,
 )
-from collab_overcooked.baselines.train_logger import write_log
+from collab_overcooked.baselines.train_logger import BUSY, write_log
 from collab_overcooked.baselines.training import Training, check_extension
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
@@ -36,6 +36,7 @@ from collab_overcooked.io.documents import placed
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
+from collab_overcooked.runner.run import only_writer
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
@@ -201,31 +202,32 @@ def run_pbt(
         ValueError: For settings of another population in the folder, and for a game that only this process knows.
     """
     refuse_known_here_only(JobNeeds(frozenset({settings.env})), IN_A_MODULE)
-    state = json.loads(json.dumps(start(pbt, settings)))
-    path = folder / STATE
-    if path.exists():
-        there = read_state(path, pbt.population)
-        check_extension(path, there["settings"].get("steps"), settings.steps)
-        for name in ("settings", "breeding"):
-            was, now = ({**entry[name], "steps": None} for entry in (there, state))
-            if was != now:
-                raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
-        members = [{**member, "steps": settings.steps} for member in there["members"]]
-        state = {**there, "settings": state["settings"], "members": members}
-        say(f"{folder}: {state['generation']} generations are there, continuing")
-    game = load_game(settings.env, settings.options)
-    if not state["generation"]:
-        for k, values in enumerate(state["members"]):
-            keep(Training(settings_from(TrainingSettings, values)), folder, k, 0)
-    with pool_of(pbt) as pool:
-        while state["generation"] * pbt.generation_steps < settings.steps:
-            state = next_generation(state, pbt, settings, folder, pool, game)
-            write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))
-            last = state["history"][-1]
-            write_log(folder, state["history"])
-            say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
-            forget(folder, state["generation"] - 2, pbt.population)
-    return finish(state, settings, folder, game, command)
+    with only_writer(folder, BUSY):
+        state = json.loads(json.dumps(start(pbt, settings)))
+        path = folder / STATE
+        if path.exists():
+            there = read_state(path, pbt.population)
+            check_extension(path, there["settings"].get("steps"), settings.steps)
+            for name in ("settings", "breeding"):
+                was, now = ({**entry[name], "steps": None} for entry in (there, state))
+                if was != now:
+                    raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
+            members = [{**member, "steps": settings.steps} for member in there["members"]]
+            state = {**there, "settings": state["settings"], "members": members}
+            say(f"{folder}: {state['generation']} generations are there, continuing")
+        game = load_game(settings.env, settings.options)
+        if not state["generation"]:
+            for k, values in enumerate(state["members"]):
+                keep(Training(settings_from(TrainingSettings, values)), folder, k, 0)
+        with pool_of(pbt) as pool:
+            while state["generation"] * pbt.generation_steps < settings.steps:
+                state = next_generation(state, pbt, settings, folder, pool, game)
+                write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))
+                last = state["history"][-1]
+                write_log(folder, state["history"])
+                say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
+                forget(folder, state["generation"] - 2, pbt.population)
+        return finish(state, settings, folder, game, command)
 
 
 def state_check(population: int) -> schema.Form:

@@ -23,6 +23,7 @@ from collab_overcooked.baselines.max_entropy import train_together
 from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.scores import Games, play_games
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, load_game, split_settings
+from collab_overcooked.baselines.train_logger import BUSY
 from collab_overcooked.baselines.training import claim_folder, is_finished, train
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.event_rewards import EventReward
@@ -31,6 +32,7 @@ from collab_overcooked.evaluation.partner_scores import best_of
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
+from collab_overcooked.runner.run import only_writer
 
 METHODS = ("fcp", "mep", "hsp")
 POOL = "pool.yaml"
@@ -128,21 +130,24 @@ def run_population(
     Returns:
         The pool's file.
     """
-    members = member_settings(population, settings)
-    joint = {"alpha": population.alpha, "members": len(members)} if population.method == "mep" else {}
-    claim_folder(folder, {"method": population.method, **joint})
-    if population.method == "mep":
-        train_together(members, population.alpha, folder, command=command, bar=bar, say=say)
-    else:
-        named = {f"member_{k}": member for k, member in enumerate(members)}
-        train_members(named, folder, command=command, bar=bar, say=say)
-    game = load_game(settings.env, settings.options)
-    collect = _preferring if population.method == "hsp" else _skills
-    partners = tuple(collect(population, game, folder, say))
-    title = f"{population.method.upper()}: {population.members} members of {settings.steps:,} steps"
-    pool = PartnerPool(folder.name, settings.env, settings.options, partners, title, seed=settings.seed, folder=folder)
-    write_partner_pool(folder / POOL, pool)
-    return folder / POOL
+    with only_writer(folder, BUSY):
+        members = member_settings(population, settings)
+        joint = {"alpha": population.alpha, "members": len(members)} if population.method == "mep" else {}
+        claim_folder(folder, {"method": population.method, **joint})
+        if population.method == "mep":
+            train_together(members, population.alpha, folder, command=command, bar=bar, say=say)
+        else:
+            named = {f"member_{k}": member for k, member in enumerate(members)}
+            train_members(named, folder, command=command, bar=bar, say=say)
+        game = load_game(settings.env, settings.options)
+        collect = _preferring if population.method == "hsp" else _skills
+        partners = tuple(collect(population, game, folder, say))
+        title = f"{population.method.upper()}: {population.members} members of {settings.steps:,} steps"
+        pool = PartnerPool(
+            folder.name, settings.env, settings.options, partners, title, seed=settings.seed, folder=folder
+        )
+        write_partner_pool(folder / POOL, pool)
+        return folder / POOL
 
 
 def train_members(members: Mapping[str, TrainingSettings], folder: Path, *, command: str, bar: bool, say: Say) -> None:

@@ -8,10 +8,11 @@ from concurrent.futures import Future, as_completed
 from pathlib import Path
 
 from collab_overcooked.baselines.curves import RETURN, aggregate, read_points, table_of_curves, write_report
-from collab_overcooked.baselines.train_logger import LOG, read_log
+from collab_overcooked.baselines.train_logger import BUSY, LOG, read_log
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
+from collab_overcooked.runner.run import only_writer
 from collab_overcooked.runner.workers import open_pool, read_workers
 
 Say = Callable[[str], None]
@@ -46,30 +47,31 @@ def train_seeds(
     if len(set(seeds)) < len(seeds):
         raise OptionError("seeds", f"seeds must be different, not {list(seeds)}")
     tasks = [(train, seed, folder / f"seed_{seed}") for seed in seeds]
-    chosen = read_workers(workers)
-    if chosen.address is None and min(chosen.count, len(tasks)) == 1:
-        for task in tasks:
-            say(train_seed(*task))
-    else:
-        refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
-        pool, _ = open_pool(chosen, min(chosen.count, len(tasks)))
-        try:
-            waiting: list[Future[str]] = [pool.submit(train_seed, *task) for task in tasks]
-            for future in as_completed(waiting):
-                say(future.result())
-        except BaseException:
-            for process in multiprocessing.active_children():  # their checkpoints are complete at all times
-                process.terminate()
-            raise
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-    folders = [path for _, _, path in tasks]
-    if not all(map(_logs_returns, folders)):
-        return None
-    if not any(map(read_points, folders)):
-        raise ValueError(f"{folder}: trained, but no episode has ended; more --steps extend the trainings")
-    write_report(folder, folders)
-    return table_of_curves(aggregate(folders))
+    with only_writer(folder, BUSY):
+        chosen = read_workers(workers)
+        if chosen.address is None and min(chosen.count, len(tasks)) == 1:
+            for task in tasks:
+                say(train_seed(*task))
+        else:
+            refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
+            pool, _ = open_pool(chosen, min(chosen.count, len(tasks)))
+            try:
+                waiting: list[Future[str]] = [pool.submit(train_seed, *task) for task in tasks]
+                for future in as_completed(waiting):
+                    say(future.result())
+            except BaseException:
+                for process in multiprocessing.active_children():  # their checkpoints are complete at all times
+                    process.terminate()
+                raise
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+        folders = [path for _, _, path in tasks]
+        if not all(map(_logs_returns, folders)):
+            return None
+        if not any(map(read_points, folders)):
+            raise ValueError(f"{folder}: trained, but no episode has ended; more --steps extend the trainings")
+        write_report(folder, folders)
+        return table_of_curves(aggregate(folders))
 
 
 def _logs_returns(folder: Path) -> bool:

@@ -22,12 +22,13 @@ import numpy as np
 from collab_overcooked.baselines.checkpoints import checkpoint_of, last_checkpoint
 from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.baselines.settings import TrainingSettings, check_number, load_game, split_settings
-from collab_overcooked.baselines.train_logger import read_log, write_log
+from collab_overcooked.baselines.train_logger import BUSY, read_log, write_log
 from collab_overcooked.baselines.training import Training, claim_folder, finish
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved
+from collab_overcooked.runner.run import only_writer
 
 Say = Callable[[str], None]
 
@@ -103,34 +104,35 @@ def run_rounds(
     Returns:
         The policy files.
     """
-    values = {**settings.as_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
-    claim_folder(folder, values)
-    game = load_game(settings.env, settings.options)
-    trainings = [Training(settings.with_values({"seed": settings.seed * 1000 + k})) for k in range(rounds.seeds)]
-    done = last_checkpoint(folder, rounds.seeds)
-    for k, training in enumerate(trainings if done else ()):
-        training.load(checkpoint_of(folder, k, done))
-    log = read_log(folder, done) if done else []
-    began = time.monotonic()
-    for number in range(done + 1, rounds.rounds + 1):
-        files = [halved(training.export(command)[0]) for training in trainings]
-        states, returns = collect_states(game, files, rounds, settings.seed + number)
-        log.append(_entry(number, trainings[0].rollouts.steps, returns))
-        write_log(folder, log)
+    with only_writer(folder, BUSY):
+        values = {**settings.as_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
+        claim_folder(folder, values)
+        game = load_game(settings.env, settings.options)
+        trainings = [Training(settings.with_values({"seed": settings.seed * 1000 + k})) for k in range(rounds.seeds)]
+        done = last_checkpoint(folder, rounds.seeds)
+        for k, training in enumerate(trainings if done else ()):
+            training.load(checkpoint_of(folder, k, done))
+        log = read_log(folder, done) if done else []
+        began = time.monotonic()
+        for number in range(done + 1, rounds.rounds + 1):
+            files = [halved(training.export(command)[0]) for training in trainings]
+            states, returns = collect_states(game, files, rounds, settings.seed + number)
+            log.append(_entry(number, trainings[0].rollouts.steps, returns))
+            write_log(folder, log)
+            for k, training in enumerate(trainings):
+                training.rollouts.starts_from = states
+                advance(training, settings.steps * number // rounds.rounds, checkpoint_of(folder, k, number))
+                checkpoint_of(folder, k, number - 2).unlink(missing_ok=True)
+            left = (rounds.rounds - number) * (time.monotonic() - began) / (number - done)
+            others = "" if len(files) == 1 else f", {log[-1]['cross_play']:.1f} with each other"
+            say(
+                f"round {number} of {rounds.rounds}, which began at {log[-1]['return']:.1f} with itself{others}; "
+                f"about {timedelta(seconds=round(left))} left"
+            )
+        paths: list[Path] = []
         for k, training in enumerate(trainings):
-            training.rollouts.starts_from = states
-            advance(training, settings.steps * number // rounds.rounds, checkpoint_of(folder, k, number))
-            checkpoint_of(folder, k, number - 2).unlink(missing_ok=True)
-        left = (rounds.rounds - number) * (time.monotonic() - began) / (number - done)
-        others = "" if len(files) == 1 else f", {log[-1]['cross_play']:.1f} with each other"
-        say(
-            f"round {number} of {rounds.rounds}, which began at {log[-1]['return']:.1f} with itself{others}; "
-            f"about {timedelta(seconds=round(left))} left"
-        )
-    paths: list[Path] = []
-    for k, training in enumerate(trainings):
-        paths += finish(training, folder / f"member_{k}", command).policies
-    return paths
+            paths += finish(training, folder / f"member_{k}", command).policies
+        return paths
 
 
 def _entry(number: int, steps: int, returns: np.ndarray) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 
 LOG, CSV, BOARD = "log.jsonl", "log.csv", "tensorboard"
+BUSY = "another training writes to this folder; wait for it, or choose another folder"
 SERVICES = ("wandb",)
 PROJECT = "collab-overcooked"  # of runs at Weights & Biases; WANDB_PROJECT overrides it
 _ENTRY = schema.object_of({}, {"steps": schema.integer(high=None), "return": schema.optional(schema.number())})

@@ -30,10 +30,11 @@ from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.seating import learner_rows
 from collab_overcooked.baselines.settings import TrainingSettings, load_game
-from collab_overcooked.baselines.train_logger import TrainLogger, check_services
+from collab_overcooked.baselines.train_logger import BUSY, TrainLogger, check_services
 from collab_overcooked.envs.api import clone
 from collab_overcooked.io.files import MAX_MODEL, draft, open_file, read_text, write_atomic
 from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read_policy, with_met
+from collab_overcooked.runner.run import only_writer
 
 CHECKPOINT, SETTINGS, ALGORITHM = "checkpoint.pt", "settings.json", "ppo"
 # Settings that a continued run may change
@@ -311,26 +312,31 @@ def train(
         bar: Draw a progress bar on a terminal.
         note: Called with what is continued.
         services: See ``TrainLogger``.
+
+    Raises:
+        ValueError: For a folder with another training in it.
+        BlockingIOError: If another training writes to the folder.
     """
     check_services(services)
-    there = _claim(settings, folder)
-    training = Training(settings)
-    if there:
-        training.load(folder / CHECKPOINT)
-        more = "it is finished, more --steps extend it" if training.over else "continuing"
-        note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
-    write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
-    if not training.updates and settings.kept_policies:
-        keep_policies(training, folder, command, -1)
-    logger = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
-    with logger:
-        while not training.over:
-            logged_update(training, logger, folder, command)
-            if training.checkpoint_due or training.over:
-                training.save(folder / CHECKPOINT)
-    if training.rollouts.returns_by_family:
-        write_curves(folder)
-    return finish(training, folder, command)
+    with only_writer(folder, BUSY):
+        there = _claim(settings, folder)
+        training = Training(settings)
+        if there:
+            training.load(folder / CHECKPOINT)
+            more = "it is finished, more --steps extend it" if training.over else "continuing"
+            note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
+        write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
+        if not training.updates and settings.kept_policies:
+            keep_policies(training, folder, command, -1)
+        logger = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
+        with logger:
+            while not training.over:
+                logged_update(training, logger, folder, command)
+                if training.checkpoint_due or training.over:
+                    training.save(folder / CHECKPOINT)
+        if training.rollouts.returns_by_family:
+            write_curves(folder)
+        return finish(training, folder, command)
 
 
 def logged_update(training: Training, logger: TrainLogger, folder: Path, command: str) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from collab_overcooked import __version__
+from collab_overcooked.io.checks import refuse_twice
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import harmless
 
@@ -53,7 +54,7 @@ commands = App(
     version=f"collab-overcooked {__version__}",
     help_format="plaintext",
     group_parameters=Group.create_ordered("Options"),
-    default_parameter=Parameter(negative=(), allow_repeating=True, show_choices=False),
+    default_parameter=Parameter(negative=(), allow_repeating=False, show_choices=False),
     error_console=ERR,
     error_formatter=usage_error,
     suppress_keyboard_interrupt=False,
@@ -178,19 +179,28 @@ def say(message: str) -> None:
     ERR.print(message)
 
 
-def read_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """Parse ``key=value`` arguments. Values are YAML, so numbers, booleans and lists have their natural types."""
+def read_settings(pairs: Sequence[str] | None, option: str = "set") -> dict[str, Any]:
+    """Parse ``key=value`` arguments. Values are YAML, so numbers, booleans and lists have their natural types.
+
+    Args:
+        pairs: The arguments; none if None.
+        option: Name of their option, for messages.
+
+    Raises:
+        ValueError: For an argument of another form, or a key that is given twice.
+    """
     from collab_overcooked.io.documents import LayoutError, read_value
 
     settings: dict[str, Any] = {}
     for pair in pairs or ():
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise ValueError(f"set: {pair!r} should read key=value")
+            raise ValueError(f"{option}: {pair!r} should read key=value")
+        refuse_twice(option, key, settings)
         try:
             settings[key] = read_value(value)
         except LayoutError:
-            raise ValueError(f"set: cannot read the value of {pair!r:.80}") from None
+            raise ValueError(f"{option}: cannot read the value of {pair!r:.80}") from None
     return settings
 
 

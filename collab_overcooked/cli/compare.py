@@ -10,6 +10,7 @@ from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.evaluate import WORKERS_HELP, language_models, refuse_llm_options, show_dry_run
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, RunLlmOptions, as_options, refuse_changes
 from collab_overcooked.cli.progress import ProgressBar
+from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def compare(
     from collab_overcooked.evaluation.compare.leaderboard import read_comparison
     from collab_overcooked.evaluation.compare.plan import make_plan, read_plan
     from collab_overcooked.runner.episode import Limits
-    from collab_overcooked.runner.records import read_packed
+    from collab_overcooked.runner.records import RECORDS, read_packed
 
     if comparison.report_only is None:
         out = comparison.out
@@ -86,9 +87,9 @@ def compare(
         refuse_playing(comparison, limits, llm_options)
         out = comparison.report_only
         plan = read_plan(out)
-    comparison_results = read_comparison(
-        plan, out, [record for path in comparison.people or () for record in read_packed(path)]
-    )
+    people = comparison.people or ()
+    check_distinct_files("people", people, within=RECORDS)
+    comparison_results = read_comparison(plan, out, [record for path in people for record in read_packed(path)])
     report_path = page.write(comparison_results, out)
     page.show(OUT, comparison_results)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +14,8 @@ from cyclopts.validators import Number
 
 from collab_overcooked.cli.app import read_settings, say
 from collab_overcooked.cli.options import FLAG, Settings, several
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.files import draft_folder, remove_drafts, write_atomic
+from collab_overcooked.io.checks import check_distinct, near_matches
+from collab_overcooked.io.files import DRAFT, check_distinct_files, draft_folder, remove_drafts, write_atomic
 
 CHAT = "chat"
 
@@ -39,23 +40,43 @@ def export(
     """
     from collab_overcooked.export.formats import FORMATS
     from collab_overcooked.export.trajectories import read_trajectories
+    from collab_overcooked.runner.records import RECORDS
 
     if form not in (*FORMATS, CHAT):
         raise ValueError(near_matches("format", form, (*FORMATS, CHAT)))
-    remove_drafts(out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"--out {out}: exists and is not an empty folder; nothing is overwritten")
-    if form == CHAT:
-        _export_chats(runs, tasks, people, out)
-        return
-    episodes = read_trajectories(_read(runs, tasks), read_settings(settings), people)
-    first = next(episodes)
-    agents = first.game.n_agents
-    if seat is not None and seat >= agents:
-        raise ValueError(f"--seat must be an integer from 0 to {agents - 1}, not {seat}")
-    with draft_folder(out) as beside:
-        described = FORMATS[form](beside, chain([first], episodes), seat)
+    check_distinct_files("export", runs, within=RECORDS)
+    check_distinct("tasks", tasks or ())
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out}: exists and is not a folder; nothing is overwritten")
+    with _new_dataset(out):
+        if form == CHAT:
+            _export_chats(runs, tasks, people, out)
+            return
+        episodes = read_trajectories(_read(runs, tasks), read_settings(settings), people)
+        first = next(episodes)
+        agents = first.game.n_agents
+        if seat is not None and seat >= agents:
+            raise ValueError(f"--seat must be an integer from 0 to {agents - 1}, not {seat}")
+        with draft_folder(out) as beside:
+            described = FORMATS[form](beside, chain([first], episodes), seat)
     say(f"written: {out}, {len(described)} episodes, {sum(episode['steps'] for episode in described)} steps")
+
+
+@contextmanager
+def _new_dataset(out: Path) -> Iterator[None]:
+    """Hold the lock of the folder of a dataset, which must hold nothing else."""
+    from collab_overcooked.runner.run import LOCK, only_writer
+
+    def check() -> None:
+        if any(path.name != LOCK and not path.name.startswith(DRAFT) for path in out.iterdir()):
+            raise ValueError(f"--out {out}: exists and is not an empty folder; nothing is overwritten")
+
+    if out.exists():
+        check()  # before its lock is taken, which may be that of a run
+    with only_writer(out, "another export writes to this folder; wait for it, or choose another folder"):
+        check()  # which another export may have filled in between
+        remove_drafts(out)
+        yield
 
 
 def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> list[Any]:

@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 from cyclopts import App, ArgumentCollection, Parameter, Token
 
 from collab_overcooked.cli.app import commands, read_numbers
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, option, read_names
+from collab_overcooked.io.checks import check_distinct, near_matches
+from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, is_set, option, read_names
 
 T = TypeVar("T")
 
@@ -30,9 +30,12 @@ def _join(kind: Any, tokens: Sequence[Token]) -> str:
     return ",".join(token.value.strip(",") for token in tokens) if len(tokens) > 1 else tokens[0].value
 
 
-def _read_tuple(name: str, item: Any, kind: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
+def _read_tuple(name: str, item: Any, distinct: bool, kind: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
     text = _join(kind, tokens)
-    return tuple(read_names(name, text) if item is str else read_numbers(name, text, item))
+    values = read_names(name, text) if item is str else read_numbers(name, text, item)
+    if distinct and item is not str:  # names are checked as they are read
+        check_distinct(name, values)
+    return tuple(values)
 
 
 def _read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence[Token]) -> str:
@@ -44,7 +47,13 @@ def _read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence
 def several(help: str, metavar: str = NAMES, name: str | None = None) -> Parameter:
     """Return an option that takes several texts, separated by spaces, or by commas where they cannot hold these."""
     return Parameter(
-        name=name, negative=(), help=help, metavar=metavar, consume_multiple=True, converter=partial(_split, metavar)
+        name=name,
+        negative=(),
+        help=help,
+        metavar=metavar,
+        consume_multiple=True,
+        allow_repeating=True,
+        converter=partial(_split, metavar),
     )
 
 
@@ -83,7 +92,7 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
     metavar = metadata["metavar"] or None
     reader: Callable[[Any, Sequence[Token]], Any] | None = None
     if item is not None:
-        metavar, reader = metavar or (NAMES if item is str else NUMBERS), partial(_read_tuple, name, item)
+        metavar, reader = metavar or (NAMES if item is str else NUMBERS), partial(_read_tuple, name, item, is_set(hint))
     elif any(get_origin(kind) is list for kind in kinds):
         metavar = metavar or NAMES
         reader = partial(_split, metavar)
@@ -98,6 +107,7 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
         negative=negative or f"--no-{switch.removeprefix('--')}" if default is True else (),
         metavar=metavar,
         consume_multiple=several_values,
+        allow_repeating=several_values,
         n_tokens=-1 if several_values else None,
         converter=reader,
         show_default=",".join(map(str, default))

@@ -161,7 +161,9 @@ def session_of(
     from collab_overcooked.play.recording import PlayFolder
     from collab_overcooked.play.session import Session, check_matches
     from collab_overcooked.play.settings import PlaySettings
+    from collab_overcooked.policies.specs import PolicySpec
 
+    PolicySpec.parse(how.on_leave).permit()
     settings = PlaySettings(**asdict(how))
     matches, team = planned_matches(suite, play, suite_options, limits)
     check_matches(matches, play.voice)
@@ -185,7 +187,7 @@ def session_of(
 def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
     """Yield the factory of the policies that play with people: None for the registry, or one with language models."""
     from collab_overcooked.policies.registry import PERSON
-    from collab_overcooked.policies.specs import PolicySpec, make_policy
+    from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 
     def check(make: Any) -> None:
         for spec in dict.fromkeys(team):
@@ -194,7 +196,7 @@ def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
 
     if not any(PolicySpec.parse(spec).is_language for spec in team):
         refuse_llm_options(llm_options)
-        check(make_policy)
+        check(make_known_policy)
         yield None
         return
     with language_models(llm_options, None, out) as (shared, _):

@@ -23,17 +23,22 @@ from collab_overcooked.io.options import PAIRS, option
 
 
 def scoring_options(logs: bool) -> type:
-    """Return a dataclass with the scoring options of all suites, and optionally those for logs of the originals."""
+    """Return a dataclass with the scoring options of all suites, and optionally those for logs of the originals.
+
+    An option that is not given is None, which stands for the default of its suite.
+    """
     from collab_overcooked import registry
     from collab_overcooked.reporting.record_scoring import RecordScoring
 
     suites = [registry.load_suite_options(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
     kinds = [RecordScoring] + [suite.scoring for suite in suites] + ([suite.logs for suite in suites] if logs else [])
-    declared = [
-        (field.name, get_type_hints(kind)[field.name], option(field.default, **field.metadata))
-        for kind in kinds
-        for field in fields(kind)
-    ]
+    declared: list[Any] = []
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        for one in fields(kind):
+            standard = "" if one.default is None else f" Default: {one.default}."
+            metadata = {**one.metadata, "help": one.metadata["help"] + standard}
+            declared.append((one.name, hints[one.name] | None, option(None, **metadata)))
     declared.append(
         ("settings", list[str] | None, option(None, "Scoring options by name.", flag="--set", metavar=PAIRS))
     )
@@ -41,10 +46,18 @@ def scoring_options(logs: bool) -> type:
 
 
 def given_options(scoring: Any) -> dict[str, Any]:
-    """Return the scoring options by name; ``--set`` takes precedence."""
-    return {name: value for name, value in asdict(scoring).items() if name != "settings"} | read_settings(
-        scoring.settings
-    )
+    """Return the scoring options by name, given by their own flags or by ``--set``.
+
+    Raises:
+        ValueError: For an option that is given in both ways.
+    """
+    settings = read_settings(scoring.settings)
+    flags = {name: value for name, value in asdict(scoring).items() if name != "settings" and value is not None}
+    for name in settings:
+        if name in flags:
+            flag = f"--{name.replace('_', '-')}"
+            raise ValueError(f"set: {name} is given twice, by {flag} and by --set {name}=...; keep one of the two")
+    return flags | settings
 
 
 def report_command() -> Callable[..., None]:

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from collab_overcooked.cli.app import OUT
 from collab_overcooked.cli.options import FLAG, several
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import check_distinct, near_matches
 
 
 def significance(
@@ -31,6 +31,7 @@ def significance(
     """Test whether runs, compared policies or conditions of a study differ: pairs, analysis of variance, Tukey."""
     from collab_overcooked.reporting import scorecard
 
+    check_distinct("metrics", metrics or ())
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
@@ -55,11 +56,12 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     """
     from collab_overcooked.evaluation.compare.leaderboard import records_of_policies
     from collab_overcooked.evaluation.compare.plan import PLAN
+    from collab_overcooked.io.files import check_distinct_files
     from collab_overcooked.reporting.differences import episode_values, score_metric
     from collab_overcooked.reporting.record_scoring import RecordScoring
     from collab_overcooked.reporting.sample_sizes import counted
     from collab_overcooked.runner.env_variants import split_runs
-    from collab_overcooked.runner.records import read_packed
+    from collab_overcooked.runner.records import RECORDS, read_packed
     from collab_overcooked.study.results import StudyResults, is_study_folder
 
     if len(paths) == 1 and is_study_folder(paths[0]):
@@ -68,11 +70,10 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     names = [str(path) for path in paths]
     if len(paths) == 1 and (paths[0] / PLAN).is_file():
         recorded = records_of_policies(paths[0])
-    elif len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(
-            f"significance: needs at least two different runs, one study or one comparison, not {', '.join(names)}"
-        )
+    elif len(names) < 2:
+        raise ValueError(f"significance: needs at least two runs, one study or one comparison, not {', '.join(names)}")
     else:
+        check_distinct_files("significance", paths, within=RECORDS)
         recorded = {name: read_packed(Path(name)) for name in names}
     played = {name: counted(records, RecordScoring()) for name, records in recorded.items()}
     shared_game = False

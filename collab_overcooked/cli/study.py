@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
 from collab_overcooked.cli.play import ServerOptions, allowed_names, beside
+from collab_overcooked.io.checks import refuse_twice
 from collab_overcooked.io.options import PAIRS, option
 
 FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
@@ -39,13 +40,16 @@ class StudyServerOptions(ServerOptions):
 
 
 def read_partners(pairs: Sequence[str] | None) -> dict[str, str]:
-    """Parse ``name=policy`` arguments."""
-    partners = {}
+    """Parse ``name=policy`` arguments, whose code may be imported from now on."""
+    from collab_overcooked.policies.specs import PolicySpec
+
+    partners: dict[str, str] = {}
     for pair in pairs or ():
         name, equals, spec = pair.partition("=")
         if not equals or not spec:
             raise ValueError(f"partner: {pair!r} should read name=policy")
-        partners[name] = spec
+        refuse_twice("partner", name, partners)
+        partners[name] = PolicySpec.parse(spec).permit().text
     return partners
 
 

@@ -21,16 +21,15 @@ def summarize(
     page: Annotated[Path | None, Parameter(help="Also write an HTML page with charts.")] = None,
 ) -> None:
     """Summarize several runs: metrics, curves as tables, and paired differences of shared episodes."""
+    from collab_overcooked.io.files import check_distinct_files
     from collab_overcooked.reporting import scorecard
-    from collab_overcooked.runner.records import read_packed
+    from collab_overcooked.runner.records import RECORDS, read_packed
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    names = [str(run) for run in runs]
-    if len(set(names)) < len(names):
-        raise ValueError(f"summarize: {next(name for name in names if names.count(name) > 1)} is given twice")
-    cards = sheet_cards({name: read_packed(Path(name)) for name in names})
+    check_distinct_files("summarize", runs, within=RECORDS)
+    cards = sheet_cards({str(run): read_packed(run) for run in runs})
     if page is not None:
         write_page(page, cards)
     if form != "table":

@@ -64,15 +64,22 @@ def train(
     except ImportError as error:
         raise ValueError(f"training needs further packages ({error}): pip install 'collab-overcooked[rl]'") from None
 
-    overrides = {"env": env, "steps": steps, "seed": seed, "data": data, "method": further.method, "pool": pool}
-    overrides |= read_settings(hyper)
-    overrides = {name: value for name, value in overrides.items() if value is not None}
+    given = {"env": env, "steps": steps, "seed": seed, "data": data, "method": further.method, "pool": pool}
+    flags = {name: value for name, value in given.items() if value is not None}
+    options, hyperparameters = read_settings(settings), read_settings(hyper, "hyper")
+    for name in hyperparameters:
+        if name in flags or (name == "options" and options):
+            other = {"env": "the environment's id", "options": "--set"}.get(name, f"--{name}")
+            raise ValueError(f"hyper: {name} is given twice, by {other} and by --hyper {name}=...; keep one of the two")
+    if further.seeds and "seed" in {*flags, *hyperparameters}:
+        raise ValueError("seeds: --seeds has the seed of every training; leave --seed and --hyper seed=... out")
+    overrides = {name: value for name, value in (flags | hyperparameters).items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
     run(
         algorithm,
         config,
         overrides,
-        read_settings(settings),
+        options,
         out,
         command,
         say,

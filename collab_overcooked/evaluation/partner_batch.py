@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.checks import parse_integer, quote_value
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 
 Array = np.ndarray
 Infos = dict[str, Any]
@@ -204,8 +204,8 @@ def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Polic
     if not isinstance(partner, str):
         raise ValueError(f"partners must be policy specs or functions that return a policy, not {quote_value(partner)}")
     source, mark, name = partner.partition("#")
-    if not mark and PolicySpec.parse(partner).is_known:
-        return [(partner, partial(make_policy, partner), None)]
+    if not mark and PolicySpec.parse(partner).permit().is_known:
+        return [(partner, partial(make_known_policy, partner), None)]
     pool = read_partner_pool(source)
     if pool.env_id != game.id:
         raise ValueError(f"partners: the pool {source} is for {pool.env_id}, not {game.id}")
@@ -214,4 +214,4 @@ def _entries(partner: Any, game: FullGame) -> list[tuple[str, Callable[[], Polic
         raise ValueError(f"partners: the pool {source} has no partner of split train; name one, {source}#NAME")
     if game.n_agents > 2 and any(one.seat is not None for one in chosen):
         raise ValueError(f"partners: the pool {source} has partners of one seat, for games of two agents")
-    return [(f"{source}#{one.name}", partial(make_policy, pool.spec(one)), one.seat) for one in chosen]
+    return [(f"{source}#{one.name}", partial(make_known_policy, pool.spec(one)), one.seat) for one in chosen]

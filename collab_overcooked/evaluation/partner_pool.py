@@ -27,7 +27,7 @@ from collab_overcooked.io.files import file_digest, write_atomic
 from collab_overcooked.io.structs import Name, Number, Positive
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, read_policy
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import effective_options
 from collab_overcooked.runner.episode import Started
@@ -128,7 +128,7 @@ class PartnerPool:
         )
 
     def spec(self, partner: Partner) -> str:
-        """Return the partner's spec with the paths of its files resolved, for ``make_policy``."""
+        """Return the partner's spec with the paths of its files resolved, for ``make_known_policy``."""
         return partner.policy if self.folder is None else PolicySpec.parse(partner.policy).resolve(self.folder).text
 
     def seats(self, partner: Partner) -> tuple[int, ...]:
@@ -259,8 +259,7 @@ def _check_partners(doc: Document, pool: PartnerPool) -> None:
         if partner.seat is not None and partner.seat >= seats:
             raise doc.error(f"seat must be {ANY} or an integer from 0 to {seats - 1}, not {partner.seat}", *at, "seat")
         try:
-            PolicySpec.parse(partner.policy).check()
-            digest = _digest(PolicySpec.parse(pool.spec(partner)).paths)
+            digest = _digest(PolicySpec.parse(pool.spec(partner)).check().paths)
             _check_training(pool, partner)
         except ValueError as error:
             raise doc.error(f"partner {partner.name!r}: {error}", *at, "policy") from None
@@ -297,7 +296,7 @@ def check_players(pool: PartnerPool) -> None:
     for partner in pool.partners:
         spec = pool.spec(partner)
         try:
-            policy = make_policy(spec)
+            policy = make_known_policy(spec)
             for seat in seats if partner.seat is None else (partner.seat,):
                 Started(env, "", pool.seed).reset_policy(policy, seat, (spec,) * len(seats))
         except ValueError as error:

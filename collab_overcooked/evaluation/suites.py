@@ -19,6 +19,7 @@ from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import game_metrics, measure
+from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
 from collab_overcooked.reporting.results import metric_card
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
@@ -26,7 +27,7 @@ from collab_overcooked.runner.env_variants import by_variant, setting_names, var
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode_seed
 from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.play import check_episodes
-from collab_overcooked.runner.teams import SWAPPED, parse_seats, read_team, specs_as_given, team_text
+from collab_overcooked.runner.teams import SEAT, SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
 FILES = (".yaml", ".yml")
 
@@ -202,6 +203,12 @@ class Suite:
             options = check_env_options(self.env_id, options, self.set_elsewhere)
             options = {name: getattr(suite_options, name) for name in self.forwarded} | options
         asked = {item.name: getattr(suite_options, item.name) for item in fields(suite_options)}
+        for name in options:
+            if asked.get(name) is not None and name not in self.forwarded:
+                raise ValueError(
+                    f"{name}: is given twice, {asked[name]!r} as an option of the suite and {options[name]!r} as one "
+                    "of the environment (--set); keep one of the two"
+                )
         for name in ("episodes", "runs", "samples"):
             if asked.get(name) is not None:
                 parse_integer(name, asked[name], 1)
@@ -346,6 +353,9 @@ def plan_evaluation(
 ) -> MatchPlan:
     """Check everything that a user can get wrong before anything is run.
 
+    Code that the team names may be imported from now on; for a team that a file or a client names there is
+    ``plan_known_team``.
+
     Args:
         suite: For example ``"collab-overcooked"``.
         team: Policy of each seat, in any form of ``runner.teams.read_team``.
@@ -353,10 +363,34 @@ def plan_evaluation(
         options: Further options of the environment.
         limits: Bounds of conversations and corrections.
         **suite_options: Fields of ``SuiteOptions.play``; what is not given is as in the paper.
+
+    Raises:
+        ValueError: Naming the field, its value and what is allowed.
+    """
+    entries = read_team(team)
+    for entry in entries:
+        seat = SEAT.match(entry)
+        PolicySpec.parse(entry[seat.end() :] if seat else entry).permit()
+    return plan_known_team(suite, entries, seed=seed, options=options, limits=limits, **suite_options)
+
+
+def plan_known_team(
+    suite: str,
+    team: Sequence[str],
+    *,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+    **suite_options: Any,
+) -> MatchPlan:
+    """Plan the evaluation of a team without importing code that only the team names; see ``plan_evaluation``.
+
+    Raises:
+        ValueError: Naming the field, its value and what is allowed.
     """
     loaded: Suite = registry.load_suite(suite)
     parsed: Any = make_options(registry.load_suite_options(suite).play, suite_options, f"option of the suite {suite}")
-    return loaded.plan(read_team(team), parsed, seed=seed, options=options or {}, limits=limits or Limits())
+    return loaded.plan(team, parsed, seed=seed, options=options or {}, limits=limits or Limits())
 
 
 def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:

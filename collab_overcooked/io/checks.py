@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -80,6 +80,26 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
     for name in kwargs:
         if name not in known:
             raise OptionError(name, near_matches(kind, name, known))
+
+
+def refuse_twice(option: str, name: object, given: Container[object]) -> None:
+    """Raise ValueError if a name is already among those given, because one of the two would be ignored.
+
+    Args:
+        option: Name of the option, for the message.
+        name: The name that is given now.
+        given: The names that were given before.
+    """
+    if name in given:
+        raise ValueError(f"{option}: {quote_value(name)} is given twice; keep one of the two")
+
+
+def check_distinct(option: str, values: Iterable[object]) -> None:
+    """Raise ValueError if a value of an option is given twice; see ``refuse_twice``."""
+    given: list[object] = []
+    for value in values:
+        refuse_twice(option, value, given)
+        given.append(value)
 
 
 def index_of(kind: str, name: object, known: Sequence[Any]) -> int:

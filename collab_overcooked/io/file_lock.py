@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -18,12 +20,23 @@ class FileLock:
     """An exclusive lock; the operating system releases it when the process that holds it ends for any reason.
 
     Args:
-        path: File to lock; created if missing, and never deleted. Its contents stay readable and writable.
+        path: File to lock; created if missing. Its contents stay readable and writable.
         wait: Whether to wait until another process releases the lock.
+        temporary: Whether to delete the file when the lock is released; by default it is never deleted.
+
+    Raises:
+        BlockingIOError: If another process, or another lock of this one, holds it.
     """
 
-    def __init__(self, path: Path, wait: bool = False) -> None:
-        self._file = path.open("ab")
+    def __init__(self, path: Path, wait: bool = False, temporary: bool = False) -> None:
+        self._path, self._temporary = path, temporary
+        self._lock(wait)
+        while temporary and not self._is_there():  # whoever held it has deleted the file that was opened
+            self._file.close()
+            self._lock(wait)
+
+    def _lock(self, wait: bool) -> None:
+        self._file = self._path.open("ab")
         try:
             if sys.platform == "win32":
                 self._file.seek(FAR)
@@ -32,10 +45,19 @@ class FileLock:
                 fcntl.flock(self._file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self._file.close()
-            raise BlockingIOError(error.errno, "is in use by another process", str(path)) from None
+            raise BlockingIOError(error.errno, "is in use by another process", str(self._path)) from None
+
+    def _is_there(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
         """Release the lock."""
+        if self._temporary:
+            with suppress(OSError):  # Windows keeps a file that is open
+                self._path.unlink()
         self._file.close()
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import resources
 from itertools import count
 from pathlib import Path
@@ -19,8 +20,21 @@ from typing import Any
 MAX_BYTES = 1 << 30  # of a file that is read as a whole
 MAX_DOCUMENT = 1 << 24  # of a file that a person writes
 MAX_MODEL = 1 << 42  # of a file that a library reads in parts
-_DRAFT = re.compile(r"\.draft-(\d{1,9})-\d")
+PACKAGE = Path(__file__).resolve().parent.parent
+DRAFT = ".draft-"  # begins the names of unfinished files and folders
+_DRAFT = re.compile(re.escape(DRAFT) + r"(\d{1,9})-\d")
 _numbers = count()
+_only_shipped: ContextVar[bool] = ContextVar("only_shipped", default=False)
+
+
+@contextmanager
+def only_shipped_files() -> Iterator[None]:
+    """Refuse to open files that are not part of the package: for the texts of a server's clients."""
+    token = _only_shipped.set(True)
+    try:
+        yield
+    finally:
+        _only_shipped.reset(token)
 
 
 @contextmanager
@@ -34,6 +48,8 @@ def open_file(
         limit: Maximum of its size in bytes.
         error: Raised if it cannot be read; the message names file, problem and limit.
     """
+    if _only_shipped.get() and not Path(path).resolve().is_relative_to(PACKAGE):
+        raise error(f"{path}: cannot be read: is a file of the server; name something that comes with the package")
     try:
         _check_file(_status(path), limit)  # before it is opened, which a device may notice and a pipe waits for
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -83,6 +99,40 @@ def text_lines(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError]
         except UnicodeDecodeError:
             read_text(path, limit, error)  # whose error counts bytes from the beginning of the file
             raise
+
+
+def list_folder(path: str | Path) -> list[Path] | None:
+    """Return what is in a folder that comes from outside, in order of the names; None if it is no folder."""
+    if _only_shipped.get() or not Path(path).is_dir():
+        return None
+    return sorted(Path(path).iterdir())
+
+
+def check_distinct_files(option: str, paths: Iterable[str | Path], within: str = "") -> None:
+    """Raise ValueError if two paths lead to the same file, whose contents would count twice.
+
+    Args:
+        option: Name of what takes the paths, for the message.
+        paths: Files and folders.
+        within: File for which a folder that has it stands.
+    """
+    given: dict[object, str | Path] = {}
+    for path in paths:
+        inner = os.path.join(path, within)
+        place = _identify(inner if within and os.path.exists(inner) else path)
+        if place in given:
+            other = given[place]
+            both = f"{path} is given twice" if str(other) == str(path) else f"{other} and {path} are the same"
+            raise ValueError(f"{option}: {both}; name it once, as it would count twice")
+        given[place] = path
+
+
+def _identify(path: str | Path) -> object:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # whoever reads it says what is wrong
+        return os.path.abspath(path)
+    return status.st_dev, status.st_ino
 
 
 def file_digest(path: str | Path) -> str:
@@ -148,7 +198,7 @@ def draft_folder(folder: Path) -> Iterator[Path]:
 
 def remove_drafts(folder: Path) -> None:
     """Remove what processes that are dead left unfinished in a folder."""
-    for path in folder.glob(".draft-*"):
+    for path in folder.glob(f"{DRAFT}*"):
         if (match := _DRAFT.match(path.name)) and not _is_running(int(match[1])):
             _remove(path)
 
@@ -156,7 +206,7 @@ def remove_drafts(folder: Path) -> None:
 def _name_draft(folder: Path, suffix: str = "") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     remove_drafts(folder)
-    return folder / f".draft-{os.getpid()}-{next(_numbers)}{suffix}"
+    return folder / f"{DRAFT}{os.getpid()}-{next(_numbers)}{suffix}"
 
 
 def _remove(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from collab_overcooked.io.checks import check_options, near_matches, quote_value
+from collab_overcooked.io.checks import check_distinct, check_options, near_matches, quote_value
 
 T = TypeVar("T")
 
@@ -35,10 +35,16 @@ def option(default: object, help: str, *, allowed: Sequence[str] = (), flag: str
 
 
 def read_names(name: str, text: str) -> list[str]:
-    """Parse comma-separated names; duplicates are dropped."""
-    names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    """Parse comma-separated names.
+
+    Raises:
+        ValueError: If there is none, or one is given twice.
+    """
+    parts = (part.strip() for part in text.split(","))
+    names = [part for part in parts if part]
     if not names:
         raise ValueError(f"{name}: cannot read {quote_value(text)}; write names separated by commas")
+    check_distinct(name, (part for part in names if "=" not in part))  # switches belong to the spec before them
     return names
 
 
@@ -54,15 +60,25 @@ def _read_value(name: str, value: Any, hint: Any, metavar: str) -> Any:
     several, single = isinstance(value, (list, tuple)), isinstance(value, (int, float)) and not isinstance(value, bool)
     if item is None:
         if str in kinds and metavar.endswith("...") and (several or single):  # names in one text, with commas
-            return ",".join(map(str, value)) if several else str(value)
-        if str in kinds and several:
+            value = ",".join(map(str, value)) if several else str(value)
+        if str in kinds and several and isinstance(value, (list, tuple)):
             raise ValueError(f"{name}: got {quote_value(value)}, expected a single name")
+        if metavar == NAMES and isinstance(value, str) and value.strip():
+            read_names(name, value)
         return tuple(value) if isinstance(value, list) else value
     if isinstance(value, str):
         if item is not str:
             raise ValueError(f"{name}: got {quote_value(value)}, expected a list of numbers such as [2, 3]")
         return tuple(read_names(name, value))
+    if several and is_set(hint):
+        check_distinct(name, (entry for entry in value if not (isinstance(entry, str) and "=" in entry)))
     return (value,) if single else tuple(value) if several else value
+
+
+def is_set(hint: Any) -> bool:
+    """Return whether an option takes any number of different values, ``tuple[int, ...]``; pairs are ranges."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    return any(get_origin(kind) is tuple and Ellipsis in get_args(kind) for kind in kinds)
 
 
 def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option") -> T:

@@ -21,7 +21,7 @@ from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON
-from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import places_of
 from collab_overcooked.runner.decisions import Answer, Ask
@@ -188,7 +188,7 @@ class EpisodeDriver:
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
 
     def _prepare_adviser(self, seat: int) -> None:
-        self._advisers[seat] = make_policy(self.game.menu_policy)
+        self._advisers[seat] = make_known_policy(self.game.menu_policy)
         self._reset(self._advisers[seat], seat)
         snapshot = self.env.clone_state()
         self._advice(Seen.of(self.game, snapshot.state, snapshot.out, seat, 0))  # compiles in this thread
@@ -365,7 +365,7 @@ class EpisodeDriver:
             raise Abandoned(f"{page_names(self.game)[ask.seat]} has lost the connection.")
         if leave in LEAVING:
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        policy = make_policy(leave)
+        policy = make_known_policy(leave)
         await asyncio.to_thread(self._reset, policy, ask.seat)
         self._thinkers[ask.seat] = Thinker(policy)
         return await self._think(ask)

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import ipaddress
 import json
+import re
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
@@ -58,6 +59,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_PORT = re.compile(r":\d{1,5}$", re.ASCII)  # of a host; anything else behind a colon makes another host of it
 FILMS = Path(__file__).parent / "films"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -108,8 +110,8 @@ class Guard:
     def _allowed(self, scope: Any) -> bool:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         named = headers.get("host", "").lower()
-        name, colon, _ = named.rpartition(":")
-        if (name if colon and not named.endswith("]") else named) not in self._names:
+        hosts = sum(name == b"host" for name, _ in scope["headers"])  # of two, readers may take either
+        if hosts != 1 or _PORT.sub("", named) not in self._names:
             return False
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD"):
             return True

@@ -29,7 +29,7 @@ from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming, single_names
 from collab_overcooked.reporting.pictures import picture_of
 from collab_overcooked.runner.episode import accounts_of, episode
@@ -94,7 +94,7 @@ class Session:
         check_matches(matches, voice)
         self.id = f"s-{secrets.token_hex(4)}"
         self.matches, self.settings, self.folder = matches, settings or PlaySettings(), folder
-        self.make, self._on_over, self._now = make or make_policy, on_over, now
+        self.make, self._on_over, self._now = make or make_known_policy, on_over, now
         self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(matches[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]

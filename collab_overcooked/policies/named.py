@@ -19,7 +19,7 @@ def read_named(text: str) -> tuple[str, tuple[str, ...]]:
     """
     name, equals, spec = (part.strip() for part in text.partition("="))
     is_named = bool(equals) and name.replace("-", "_").isidentifier()
-    parsed = PolicySpec.parse(spec if is_named else text).check()
+    parsed = PolicySpec.parse(spec if is_named else text).permit().check()
     if parsed.text == parsed.parameters:  # the path of a file alone
         parsed = PolicySpec.parse(f"{parsed.name}:{parsed.text}")
     pattern = next(iter(parsed.weight_files), "")

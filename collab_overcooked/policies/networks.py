@@ -21,7 +21,7 @@ import numpy as np
 from collab_overcooked import plugins, registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.io.files import read_bytes
 from collab_overcooked.policies.observation import Observer, observation_options, select_observation
 from collab_overcooked.policies.policy_file import MODES
@@ -347,12 +347,16 @@ def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | Non
     path, *parameters = (part.strip() for part in text.split(","))
     if not path:
         raise ValueError(f"policy {name!r} needs a file, as in {USAGE[name]}")
-    mode, observation = None, {}
+    mode: str | None = None
+    observation: dict[str, Any] = {}
     for parameter in parameters:
         option, equals, value = parameter.partition("=")
         if equals:
+            refuse_twice(f"policy {name!r}", option.strip(), observation)
             observation[option.strip()] = value.strip()
         elif parameter in MODES:
+            if mode is not None:
+                raise ValueError(f"policy {name!r}: its mode is given twice, {mode} and {parameter}; keep one")
             mode = parameter
         else:
             raise ValueError(f"policy {name!r}: {near_matches('mode', parameter, MODES)}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast
 
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import Factory
 from collab_overcooked.registry import load_entry
@@ -96,8 +96,11 @@ def check_settings(
 
 
 def _pairs(name: str, text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
+    given: list[str] = []
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         parameter, _, value = (word.strip() for word in part.partition("="))
         if parameter not in known:
             raise ValueError(near_matches(f"parameter of policy {name}", parameter, known))
+        refuse_twice(f"policy {name!r}", parameter, given)
+        given.append(parameter)
         yield parameter, value

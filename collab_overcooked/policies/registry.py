@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from collab_overcooked import plugins
@@ -20,6 +20,8 @@ options, its ``options_class``.
 LANGUAGE = "language"  # kind of policies with a language model
 HUMAN = "human"
 PERSON = "person"  # spec of a seat that a person plays
+# Kinds of a user's files in specs: Python code, weights of a network, and what a language model is told or loaded from
+MODULE, WEIGHTS, SETTINGS = "module", "weights", "settings"
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,10 @@ class PolicyRecord:
     factory: Factory = ""  # See ``parameters.load_factory``; empty for policies provided by games
     role: str = ""  # Role under which games provide it, see ``registry.GameRecord.policies``
     players: int = 0  # Number of the policies whose play it changes, see ``policies.wrappers``
-    files: str = ""  # Pattern of its parameters with the groups ``module`` and ``weights``, the user's files in them
+    # The user's files in its parameters: a pattern for each of ``MODULE``, ``WEIGHTS`` and ``SETTINGS``, whose group is
+    # the path
+    files: Mapping[str, str] = field(default_factory=dict)
+    holds_code: bool = False  # Whether reading its files of weights runs code in them
 
 
 RECORDS: tuple[PolicyRecord, ...] = (
@@ -131,6 +136,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="llm",
         factory="collab_overcooked.policies.llm.agents:from_text",
+        files={SETTINGS: r"^([^?]*\.ya?ml)\s*(?=\?|$)|[?,]\s*(?:prompts|local)\s*=([^,]*)"},
         kind=LANGUAGE,
         usage="llm:model[?switch=value,...]",
         summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
@@ -138,7 +144,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="ppo",
         factory="collab_overcooked.policies.trained:from_text",
-        files=r"(?P<weights>[^,]*\.npz)\s*(,|$)",
+        files={WEIGHTS: r"^([^,]*\.npz)\s*(?:,|$)"},
         kind="RL",
         usage="ppo:name-or-file[,sample|greedy]",
         summary="A trained network, built-in or custom, also named by the path of its .npz file alone; plays its game.",
@@ -146,7 +152,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="mat",
         factory="collab_overcooked.baselines.mat:from_text",
-        files=r"(?P<weights>[^,]*\.npz)\s*(,|$)",
+        files={WEIGHTS: r"^([^,]*\.npz)\s*(?:,|$)"},
         kind="RL",
         usage="mat:file[,sample|greedy]",
         summary="A multi-agent transformer, which plays all seats by the observations of all (central execution).",
@@ -154,7 +160,8 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="sb3",
         factory="collab_overcooked.policies.networks:sb3_from_text",
-        files=r"(?P<weights>[^,]*)",
+        files={WEIGHTS: r"^([^,]*)"},
+        holds_code=True,
         kind="RL",
         usage="sb3:model.zip[,sample|greedy][,obs=name]",
         summary="A model of Stable-Baselines3 or sb3-contrib that you saved; it is a pickle, so play only your own.",
@@ -162,7 +169,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="torch",
         factory="collab_overcooked.policies.networks:torch_from_text",
-        files=r"(?P<module>[^@]*):[^:@]*@(?P<weights>[^,]*)",
+        files={MODULE: r"^([^@]*):[^:@]*@", WEIGHTS: r"^[^@]*:[^:@]*@([^,]*)"},
         kind="RL",
         usage="torch:file.py:Net@weights.pt[,sample|greedy][,obs=name]",
         summary="A torch module of yours with its weights, which maps observations to logits.",
@@ -311,9 +318,14 @@ def policy_names() -> list[str]:
 
 
 def outside_record(module: str, class_name: str) -> PolicyRecord:
-    """Return the description of a policy class in a module or file, which is loaded."""
+    """Return the description of a policy class in a module or file, which is loaded.
+
+    Raises:
+        ValueError: If no command line or caller has named the module, see ``plugins.permit``, or for an unknown class.
+    """
     if not class_name:
         raise ValueError(f"policy {module!r} needs a class, as in '{module}:MyPolicy' or '{module}:MyPolicy:width=5'")
+    plugins.check_permitted(module)
     loaded = plugins.load_module(module)
     policy_class = getattr(loaded, class_name, None)
     if not callable(policy_class):

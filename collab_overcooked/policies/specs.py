@@ -14,7 +14,10 @@ from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.policies.registry import (
     HUMAN,
     LANGUAGE,
+    MODULE,
     RECORDS,
+    SETTINGS,
+    WEIGHTS,
     PolicyRecord,
     outside_record,
     policy_names,
@@ -31,7 +34,8 @@ WEIGHT_FILES = {".npz": "ppo", ".zip": "sb3", ".pt": "torch", ".pth": "torch"}
 class PolicySpec:
     """Text that names a policy, parsed; the only place where such texts are taken apart.
 
-    Nothing is imported to parse one: the module of a policy from outside is loaded for its ``record``.
+    Nothing is imported to parse one: the module of a policy from outside is loaded for its ``record``, if a command
+    line or a caller named it before, see ``permit``.
     """
 
     text: str  # As it was typed
@@ -61,7 +65,7 @@ class PolicySpec:
         """Description of the policy.
 
         Raises:
-            ValueError: For an unknown policy.
+            ValueError: For an unknown policy, or one of a module that only a file names.
         """
         return self._resolved[0]
 
@@ -89,9 +93,19 @@ class PolicySpec:
         """Return the spec itself.
 
         Raises:
-            ValueError: For an unknown policy.
+            ValueError: For an unknown policy, or one whose code only a file names.
         """
+        for player in self.players:
+            player.check()
+        for name in self.code:
+            plugins.check_permitted(name)
         assert self.record
+        return self
+
+    def permit(self) -> PolicySpec:
+        """Return the spec itself, whose code may be run from now on: for texts of a command line or a caller."""
+        for name in self.code:
+            plugins.permit(name)
         return self
 
     @property
@@ -143,26 +157,39 @@ class PolicySpec:
             raise ValueError(f"policy {self.name!r} needs two policies as in {example}, not {players!r}")
         return parameter, (PolicySpec.parse(first), PolicySpec.parse(second))
 
-    def _parts(self, group: str) -> list[str]:
-        """Return what a group of ``PolicyRecord.files`` matches, of the policies behind a wrapper for these."""
+    def _find_files(self, kind: str) -> list[tuple[int, int]]:
+        """Return where the user's files of a kind are in the parameters, as starts and ends."""
+        pattern = self._builtin.files.get(kind) if self._builtin is not None else None
+        spans: list[tuple[int, int]] = []
+        for match in re.finditer(pattern, self.parameters) if pattern else ():
+            path = match[match.lastindex or 0]
+            start = match.start(match.lastindex or 0) + len(path) - len(path.lstrip())
+            if path.strip():
+                spans.append((start, start + len(path.strip())))
+        return spans
+
+    def _files(self, kind: str) -> list[str]:
+        """Return the user's files of a kind, of the policies behind a wrapper for these."""
         if self.players:
-            return [part for player in self.players for part in player._parts(group)]
-        pattern = self._builtin.files if self._builtin is not None else ""
-        match = re.match(pattern, self.parameters)
-        part = (match.groupdict().get(group) or "").strip() if match else ""
-        return [part] if part else []
+            return [path for player in self.players for path in player._files(kind)]
+        return [self.parameters[start:end] for start, end in self._find_files(kind)]
 
     @property
     def weight_files(self) -> list[str]:
         """The user's files of weights; their digests are part of a run's identity."""
-        return self._parts("weights")
+        return self._files(WEIGHTS)
+
+    @property
+    def files(self) -> list[str]:
+        """All that the text names of the user's: modules, and files of code, weights, settings and templates."""
+        return [*self.modules, *self.weight_files, *self._files(SETTINGS)]
 
     @property
     def mode(self) -> str:
         """Mode of a network that the text names, such as ``"greedy"``; empty if it leaves the mode to the file."""
         from collab_overcooked.policies.policy_file import MODES
 
-        is_network = self._builtin is not None and bool(self._builtin.files)
+        is_network = self._builtin is not None and WEIGHTS in self._builtin.files
         named = [part.strip() for part in self.parameters.split(",")[1:]] if is_network else []
         return next((part for part in named if part in MODES), "")
 
@@ -171,7 +198,15 @@ class PolicySpec:
         """Modules and files with code: of a policy, or of a network of torch."""
         if self.players:
             return [module for player in self.players for module in player.modules]
-        return [self.name] if self._is_outside and self._builtin is None else self._parts("module")
+        return [self.name] if self._is_outside and self._builtin is None else self._files(MODULE)
+
+    @property
+    def code(self) -> list[str]:
+        """Modules and files whose code runs when the policy is made: ``modules``, and archives that hold code."""
+        if self.players:
+            return [name for player in self.players for name in player.code]
+        holds_code = self._builtin is not None and self._builtin.holds_code
+        return [*self.modules, *(self.weight_files if holds_code else ())]
 
     @property
     def paths(self) -> list[Path]:
@@ -190,17 +225,26 @@ class PolicySpec:
         if players:
             behind = "+".join(player.resolve(folder).text for player in players)
             return PolicySpec.parse(f"{self.name}:{parameter}:{behind}")
-        text = self.text
-        for path in [*self.weight_files, *filter(plugins.is_file, self.modules)]:
-            text = text.replace(path, str(folder / path), 1)
-        return PolicySpec.parse(text)
+        text = self.parameters
+        spans = [span for kind in (MODULE, WEIGHTS, SETTINGS) for span in self._find_files(kind)]
+        for start, end in sorted(spans, reverse=True):
+            path = text[start:end]
+            if plugins.is_module(path) and (start, end) in self._find_files(MODULE):
+                continue
+            text = f"{text[:start]}{folder / path}{text[end:]}"
+        if self.text == self.parameters:  # the path of a file alone
+            return PolicySpec.parse(text)
+        name = str(folder / self.name) if self._is_outside and plugins.is_file(self.name) else self.name
+        return PolicySpec.parse(f"{name}:{text}" if text else name)
 
     def make(self) -> Policy:
         """Create the policy, not yet reset, whose ``name`` is the text.
 
         Raises:
-            ValueError: For an unknown policy or invalid parameters.
+            ValueError: For an unknown policy, one whose code only a file names, or invalid parameters.
         """
+        for name in self.code:
+            plugins.check_permitted(name)
         record, text = self._resolved
         if record.role:
             from collab_overcooked.policies.per_game import from_role
@@ -222,11 +266,28 @@ def make_policy(spec: str) -> Policy:
     Args:
         spec: Name of the policy, optionally followed by a colon and its parameters. A policy that is not registered is
             named by its module or file: ``"package.module:Class"``, ``"file.py:Class"``, ``"file.py:Class:width=5"``.
+            Its code is imported, so pass texts that you trust; for the texts of a file there is
+            ``make_known_policy``.
 
     Returns:
         A policy, not yet reset, whose ``name`` is the spec.
 
     Raises:
         ValueError: For an unknown policy or invalid parameters.
+    """
+    return PolicySpec.parse(spec).permit().make()
+
+
+def make_known_policy(spec: str) -> Policy:
+    """Create a policy from its spec, which may come from a file or record: no code is imported that only it names.
+
+    Args:
+        spec: See `make_policy`.
+
+    Returns:
+        A policy, not yet reset, whose ``name`` is the spec.
+
+    Raises:
+        ValueError: For an unknown policy, one whose code only the spec names, or invalid parameters.
     """
     return PolicySpec.parse(spec).make()

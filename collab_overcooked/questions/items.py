@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.checks import check_distinct, near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.structs import Count, Name, Number, Text, convert
 
@@ -246,4 +246,5 @@ def _read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str,
     for word in chosen:
         if word not in names:
             raise ValueError(f"{name}: {near_matches(name, word, names)}")
+    check_distinct(name, chosen)
     return tuple(chosen)

@@ -10,7 +10,7 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, ComparisonBudget, No
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.registry import LANGUAGE
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.questions.answering import QuestionMatch, QuestionRecord, make_match, why_not
 from collab_overcooked.questions.items import OWN, SHIPPED, Item, QuestionSet, choose_items, read_questions
 from collab_overcooked.questions.options import AUTO, PLAY, WORDS
@@ -83,7 +83,7 @@ def read_spec(team: Sequence[str]) -> str:
 
 def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[Item, ...]:
     """Return the items that a policy can answer."""
-    policy = None if way == WORDS or PolicySpec.parse(spec).kind == LANGUAGE else make_policy(spec)
+    policy = None if way == WORDS or PolicySpec.parse(spec).kind == LANGUAGE else make_known_policy(spec)
     if way == WORDS and PolicySpec.parse(spec).kind != LANGUAGE:
         raise ValueError(f"answer-by: {near_matches('way of ' + spec, WORDS, (PLAY,))}")
     reasons: dict[tuple[str, str, str], str] = {}

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
+from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.sample_sizes import end_of
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.records import about, read_packed
+from collab_overcooked.runner.records import RECORDS, about, read_packed
 from collab_overcooked.runner.teams import team_text
 
 if TYPE_CHECKING:
@@ -32,12 +33,16 @@ def frame(*played: str | Path | Iterable[Record]) -> DataFrame:
 
     Raises:
         ImportError: If pandas is not installed.
-        ValueError: For a damaged record; the message names it.
+        ValueError: For a damaged record, a policy that is unknown or whose code only the record names, and a run or
+            record that is given twice; the message names it.
     """
     try:
         import pandas
     except ImportError:
         raise ImportError("frame needs pandas: pip install pandas") from None
+    check_distinct_files("frame", (path for path in played if isinstance(path, (str, Path))), within=RECORDS)
+    in_memory = [source for source in played if not isinstance(source, (str, Path))]
+    _check_distinct([*in_memory, *(record for source in in_memory if isinstance(source, list) for record in source)])
     rows: list[dict[str, Any]] = []
     for source in played:
         read = isinstance(source, (str, Path))
@@ -45,6 +50,11 @@ def frame(*played: str | Path | Iterable[Record]) -> DataFrame:
         rows += (row for record in records for row in _rows(record, str(source) if read else ""))
     table = pandas.DataFrame(rows)
     return table.assign(**{name: table[name].astype(float) for name in table if table[name].dtype == object})
+
+
+def _check_distinct(given: Sequence[Any]) -> None:
+    if len(set(map(id, given))) < len(given):
+        raise ValueError("frame: a record, or a list of records, is given twice; name it once, as it would count twice")
 
 
 def _rows(record: Record, run: str) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.io.checks import check_options
+from collab_overcooked.io.checks import check_distinct, check_options
+from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure_numbers, metrics_of, tabulated
@@ -20,7 +21,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.records import UNREADABLE, about, packed, read_packed
+from collab_overcooked.runner.records import RECORDS, UNREADABLE, about, packed, read_packed
 from collab_overcooked.runner.teams import team_text
 
 T = TypeVar("T")
@@ -147,6 +148,8 @@ def score_paths(
         note: Called with messages about the logs read.
         metrics: Metrics for an additional table of means, see ``metric_card``.
     """
+    check_distinct_files("score", paths, within=RECORDS)
+    check_distinct("metrics", metrics)
     records: list[Record] = []
     logs: dict[str, list[Path]] = {}
     check_options(scoring or {}, scoring_fields())
@@ -156,6 +159,8 @@ def score_paths(
         records += [] if any(logs_by_suite.values()) else read_packed(path)
         for name, files in logs_by_suite.items():
             logs.setdefault(name, []).extend(files)
+    for files in logs.values():
+        check_distinct_files("score", files)
     if not any(logs.values()):
         _refuse_log_options(scoring or {}, logs)
     cards = score_records(records, scoring)

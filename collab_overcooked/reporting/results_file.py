@@ -66,14 +66,17 @@ ROWS = Lines.of("results.jsonl", "row", ResultRow, _place)
 
 
 def run_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the run folders with records among these folders and below them, in order of their names."""
+    """Return the run folders with records among these folders and below them, each once, in order of their names."""
     folders = []
     for path in paths:
         below = sorted(file.parent for file in path.rglob(RECORDS) if (file.parent / CONFIG).exists())
         if not below:
             raise ValueError(f"{path}: holds no run with {RECORDS} and {CONFIG}")
         folders += below
-    return list(dict.fromkeys(folders))
+    by_place: dict[Path, Path] = {}
+    for folder in folders:
+        by_place.setdefault(folder.resolve(), folder)
+    return list(by_place.values())
 
 
 def rows_of(folder: Path, base: Path) -> list[ResultRow]:

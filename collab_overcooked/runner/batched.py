@@ -16,7 +16,7 @@ from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
-from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.match import cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -107,7 +107,7 @@ def play_batch(
         The decisions of each episode, those of ``play_episode``; None for episodes that have to be played one by one:
         all where seats act one after the other or a policy may speak, and those in which an answer was refused.
     """
-    game, make = cached_env(env_id, env_kwargs).game, make or make_policy
+    game, make = cached_env(env_id, env_kwargs).game, make or make_known_policy
     team = make_team(specs, make)
     if is_sequential(game) or not all(plays_in_batches(policy, game.id) for policy in team.policies):
         return [None] * len(seeds)

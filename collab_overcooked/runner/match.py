@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
@@ -14,7 +15,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.game_record import NO_TEACHER
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.episode import Limits, episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teaching import Teaching, make_teaching, play_series
@@ -93,7 +94,7 @@ class Match:
         env, measure = cached_env(self.env_id, self.env_kwargs), game_metrics(self.env_id).measure
         facts: dict[str, Any] = {"level": self.level, "limits": self.limits}
         if actions is None:
-            team, teaching = cached_team(self.team, make), self.teaching(make or make_policy)
+            team, teaching = cached_team(self.team, make), self.teaching(make or make_known_policy)
             return play_series(env, team, self.seed, self.keys, score=measure, teaching=teaching, **facts)
         decided = episode(env, self.team, self.seed, task=self.task, episode=self.first, **facts)
         record = decided.take(actions)
@@ -169,6 +170,27 @@ class MatchPlan:
         return bool(self.language_specs())
 
 
+def check_seeds(folder: str | Path, results: Mapping[Any, Any], plan: MatchPlan) -> None:
+    """Check that the records of a run folder are the episodes of a plan, and not repetitions that took their numbers.
+
+    Args:
+        folder: Run folder, for the message.
+        results: Records by key.
+        plan: What is played.
+
+    Raises:
+        ValueError: For a record with another seed than its match.
+    """
+    for match in plan.matches:
+        task, number = match.keys[0]
+        record = results.get((task, number))
+        if record is not None and record.seed != match.seed:
+            raise ValueError(
+                f"{folder}: holds episode {number} of {task} with the seed {record.seed}, which has the seed "
+                f"{match.seed} in this run: it is a repetition of another episode; choose another folder"
+            )
+
+
 def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
     """Return version or digest of the plug-ins among games and policies, and of what was imported."""
     known = [spec for spec in map(PolicySpec.parse, specs) if spec.is_known]
@@ -182,7 +204,7 @@ def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _cached_team(specs: tuple[str, ...]) -> Team:
-    return make_team(specs)
+    return make_team(specs, make_known_policy)
 
 
 def cached_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:

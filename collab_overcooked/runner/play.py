@@ -16,9 +16,9 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ROWS, plays_in_batches
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
-from collab_overcooked.runner.match import Match, MatchPlan, clear_env_cache
+from collab_overcooked.runner.match import Match, MatchPlan, check_seeds, clear_env_cache
 from collab_overcooked.runner.records import key_of
 from collab_overcooked.runner.registrations import JobNeeds
 from collab_overcooked.runner.run import Run, resumable
@@ -76,7 +76,7 @@ class DecisionClock:
 
 @lru_cache(maxsize=256)
 def _cached_clock(spec: str, seat: int) -> DecisionClock:
-    return _clock(make_policy(spec), spec)
+    return _clock(make_known_policy(spec), spec)
 
 
 def _clock(policy: Policy, spec: str) -> DecisionClock:
@@ -208,7 +208,7 @@ def play(
     """
     chosen = read_workers(workers, default=None if make is None or timed else 1)
     # refuses unknown policies before a folder is touched; a comparison has made them
-    teams = [] if timed else [make_team(team, make) for plan, _ in plans for team in plan.teams()]
+    teams = [] if timed else [make_team(team, make or make_known_policy) for plan, _ in plans for team in plan.teams()]
     runs: list[Run[Record]] = []
     bundles: dict[tuple[str, frozenset[str]], list[Bundle]] = {}
     failed: dict[int, Exception] = {}  # why a run is not whole
@@ -220,6 +220,7 @@ def play(
             run: Run[Record] = Run(path, {**plan.config(), **(facts or {})}, note)
             opened.callback(run.close)
             runs.append(run)
+            check_seeds(path or "", run.results, plan)
             if further := run.results.keys() - set(plan.keys):
                 task, episode = min(map(key_of, (run.results[key] for key in further)))
                 raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -18,6 +18,35 @@ from collab_overcooked.runner.records import CONFIG, EPISODES, Lines, Note, read
 LOCK = ".lock"
 VERSION = "version"  # of the package that began a run
 T = TypeVar("T")
+
+
+@contextmanager
+def only_writer(folder: Path, busy: str) -> Iterator[None]:
+    """Make or open a folder that one process at a time writes to, and hold its lock until the body ends.
+
+    Args:
+        folder: Made if it does not exist, and removed again if nothing is written into it.
+        busy: What is said of the other process.
+
+    Raises:
+        BlockingIOError: If another process, or another thread of this one, writes to the folder.
+    """
+    is_new, lock = not folder.exists(), None
+    while lock is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = FileLock(folder / LOCK, temporary=True)
+        except BlockingIOError:
+            raise BlockingIOError(f"{folder}: {busy}") from None
+        except FileNotFoundError:  # another writer has just removed the folder, into which it wrote nothing
+            continue
+    try:
+        with lock:
+            yield
+    finally:
+        if is_new:
+            with suppress(OSError):  # it holds what the body wrote
+                folder.rmdir()
 
 
 @contextmanager

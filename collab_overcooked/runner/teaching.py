@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
-from collab_overcooked.policies.specs import make_policy
+from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import Team
 
@@ -89,7 +89,7 @@ def join_specs(parts: Sequence[str]) -> list[str]:
     return specs
 
 
-def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Teaching:
+def make_teaching(spec: str, make: Callable[[str], Policy] = make_known_policy) -> Teaching:
     """Create the teaching of a spec such as ``"none"``, ``"teacher_group"`` or ``"teacher_group:scripted"``.
 
     Parameters of the teacher follow its name after a colon, as in ``"teacher_group:llm:gpt-4o"``.

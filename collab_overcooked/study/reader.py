@@ -11,7 +11,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import Document, LayoutError, field_name, load_layout
 from collab_overcooked.io.text import one_line
@@ -169,7 +169,7 @@ class _Reader:
         team = [self._with_partner(assignment, partners) for assignment in assignments]
         suite = doc.text(*path, "suite")
         try:
-            plan = plan_evaluation(
+            plan = plan_known_team(
                 suite,
                 team,
                 seed=seed,
@@ -385,7 +385,7 @@ _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 def check_partner(spec: str) -> None:
     """Check that a policy spec can play beside people."""
-    if PolicySpec.parse(spec).kind == PolicySpec.parse(PERSON).kind:
+    if PolicySpec.parse(spec).check().kind == PolicySpec.parse(PERSON).kind:
         raise ValueError(f"{spec!r} cannot be a partner; write seats of people as seat={PERSON}")
     if PolicySpec.parse(spec).is_language:
         from collab_overcooked.policies.llm.settings import parse_settings

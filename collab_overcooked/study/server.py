@@ -136,7 +136,9 @@ class StudyPages:
     def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
         values = {name: one_line(parameters.get(name, ""))[:MAX_PARAMETER] for name in names}
-        return {name: value for name, value in values.items() if value.strip() and not PLACEHOLDER.fullmatch(value.strip())}
+        return {
+            name: value for name, value in values.items() if value.strip() and not PLACEHOLDER.fullmatch(value.strip())
+        }
 
     def _known(self, request: Request, kept: Mapping[str, str]) -> Participant | None:
         name = self.study.panel_id

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field, json, structs
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.options import list_of_names
@@ -21,7 +21,7 @@ from collab_overcooked.io.structs import Name, Positive, Text, decode, encode
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
@@ -117,7 +117,7 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
     def planned(self, game: str, team: Sequence[str], setting: Setting) -> MatchPlan:
         """Return what a team plays in a setting."""
         options = self.options.get(game, {})
-        return plan_evaluation(game, team, seed=self.seed, limits=self.limits, options=options, **setting.suite_options)
+        return plan_known_team(game, team, seed=self.seed, limits=self.limits, options=options, **setting.suite_options)
 
     def write(self, out: Path) -> None:
         """Write the plan into the folder of the comparison."""
@@ -178,10 +178,12 @@ def make_plan(
     """
     chosen = tuple(registry.first_suites()) if games is None else list_of_names(games)
     specs = default_policies() if policies is None else list_of_names(policies)
+    for spec in specs:
+        PolicySpec.parse(spec).permit()
     plan = ComparisonPlan(chosen, specs, budget, episodes, seed, crossplay, limits or Limits(), options or {})
     known = {setting.name: None for game in chosen for setting in registry.load_suite(game).benchmark(budget).settings}
     plan = structs.replace(plan, only=_with_commas(list_of_names(only), list(known)))
-    players = {spec: (make or make_policy)(spec) for spec in specs}
+    players = {spec: (make or make_known_policy)(spec) for spec in specs}
     entries: list[Entry] = []
     skipped: list[Skipped] = []
     for game in chosen:

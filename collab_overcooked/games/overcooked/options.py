@@ -18,7 +18,7 @@ class KitchenOptions:
         None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
     )
     episodes: int = option(1, "Episodes of each layout and order of seats.")
-    max_cycles: int = option(HORIZON, "Steps of an episode.")
+    max_cycles: int | None = option(None, f"Steps of an episode. Default: {HORIZON}.")
 
 
 OPTIONS = SuiteOptions(play=KitchenOptions)

@@ -30,9 +30,9 @@ from collab_overcooked.evaluation.suites import (
     mean_of,
     setting_column,
 )
-from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.checks import near_matches, parse_integer, refuse_twice
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
-from collab_overcooked.io.files import read_shipped_yaml, write_atomic
+from collab_overcooked.io.files import list_folder, read_shipped_yaml, write_atomic
 from collab_overcooked.io.options import option
 from collab_overcooked.io.structs import Number, Text
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
@@ -295,8 +295,8 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
     """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``."""
     chosen: dict[str, None] = {}
     for word in map(str.strip, (text or "all").split(",")):
-        if word not in layouts() and Path(word).is_dir():
-            names = sorted(str(path) for path in Path(word).iterdir() if path.name.endswith(LAYOUT.endings))
+        if word not in layouts() and (files := list_folder(word)) is not None:
+            names = [str(path) for path in files if path.name.endswith(LAYOUT.endings)]
             if not names:
                 raise ValueError(f"layouts: folder {word!r} has no file that ends in {', '.join(LAYOUT.endings)}")
         else:
@@ -304,6 +304,7 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
         for name in names:
             if name not in (*layouts(), PROCEDURAL) and not name.endswith(LAYOUT.endings):
                 raise ValueError(f"layouts: {near_matches('layout', name, [*layouts(), 'all', PROCEDURAL])}")
+            refuse_twice("layouts", name, chosen)
             chosen[name] = None
     return tuple(chosen)
 
@@ -395,7 +396,8 @@ class OvercookedSuite(SoupSuite):
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[Match]:
         chosen = parse_layouts(suite_options.layouts)
         check_names("layouts", chosen, _setting_name)
-        length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1), **options}
+        steps = HORIZON if suite_options.max_cycles is None else suite_options.max_cycles
+        length = {"max_cycles": parse_integer("max_cycles", steps, 1), **options}
         if PROCEDURAL not in chosen and options.get("generator") is not None:
             raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
         for layout in chosen:

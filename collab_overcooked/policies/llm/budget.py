@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.policies.llm.exchange import Reply, UnusableReply
 from collab_overcooked.policies.llm.unusable import Fuse, count_reason
 
@@ -54,6 +54,7 @@ def parse_budget(text: str, option: str = "budget") -> Budget:
         name, _, number = part.partition("=")
         if name not in known:
             raise ValueError(f"{option}: {near_matches('limit', name, known)}")
+        refuse_twice(option, name, limits)
         limits[name] = _number(f"{option}: {name}", number)
     return Budget(**limits)
 
@@ -65,6 +66,9 @@ def parse_prices(text: str) -> dict[str, Price]:
 
     Returns:
         Price by model; the name ``""`` stands for every model without a specific price.
+
+    Raises:
+        ValueError: For another form, a negative price, or two prices of a model.
     """
     prices: dict[str, Price] = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -72,6 +76,9 @@ def parse_prices(text: str) -> dict[str, Price]:
         parts = numbers.split("/")
         if len(parts) not in (2, 3):
             raise ValueError(f"price: {part!r} should read 2.5/10 or model=2.5/10, dollars per million tokens")
+        if model in prices:
+            whose = repr(model) if model else "every model"
+            raise ValueError(f"price: that of {whose} is given twice, last as {numbers!r}; keep one of the two")
         prices[model] = Price(*(_number("price", number, 0.0) for number in parts))
     return prices
 

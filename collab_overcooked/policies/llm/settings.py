@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.io.checks import OptionError, near_matches
+from collab_overcooked.io.checks import OptionError, near_matches, refuse_twice
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.io.redaction import HIDDEN, redact_values
 from collab_overcooked.policies.listed import ORDERS, PATIENCE, SHUFFLED
@@ -267,6 +267,7 @@ def parse_settings(text: str) -> AgentSettings:
         name, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"policy 'llm': {part!r} should read switch=value")
+        refuse_twice("policy 'llm'", name.strip(), values)
         values[name.strip()] = value.strip()
     if not model:
         raise ValueError(f"policy 'llm' needs the name of a model: {USAGE}")

@@ -13,11 +13,11 @@ from uuid import uuid4
 from openenv.core.env_server.interfaces import Environment
 
 from collab_overcooked import registry
+from collab_overcooked.adapters.results import plan_for_client
 from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
 from collab_overcooked.adapters.table import Lobby, SharedTable, only_seat
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.files import only_shipped_files
 from collab_overcooked.policies.llm.images import Picture
-from collab_overcooked.policies.specs import PolicySpec
 
 try:
     from ..models import KitchenAction, KitchenObservation, KitchenState
@@ -80,21 +80,22 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
             The first question to the seat, or an observation that is ``waiting`` for other seats.
 
         Raises:
-            ValueError: For an unknown suite, policy, option or match, or a seat that is taken.
+            ValueError: For an unknown suite, policy, option or match, a file of the server, or a seat that is taken.
         """
-        _check_client(team, options)
+        if "records" in options:
+            raise ValueError(f"records: the folder is chosen by the server, with the variable {RECORDS}")
         suite, match = split or suite, match if index is None else index
         terms = {"suite": suite, "team": team, "match": match, "reward": reward, "options": options}
         if self._table is None or (self._name, self._table.terms, seat) != (table, terms, self._asked_for):
             self.close()
             name = table or f"private {uuid4()}"
-            records = "" if seed is not None else _run_folder({"suite": suite, "team": team, "options": options})
-            self._table = LOBBY.sit(
-                name,
-                seat,
-                terms,
-                lambda: Sitting.of_suite(suite, team, match, reward=reward, records=records, **options),
-            )
+
+            def begin() -> Sitting:
+                plan = plan_for_client(suite, team, options)
+                records = "" if seed is not None else _run_folder({"suite": suite, "team": team, "options": options})
+                return Sitting.of_plan(plan, match, reward=reward, records=records)
+
+            self._table = LOBBY.sit(name, seat, terms, begin)
             self._name, self._asked_for, self._key = table, seat, name
             self._seat = only_seat(self._table) if seat is None else seat
         self._seed, self._begun, self._met = seed, False, False
@@ -136,7 +137,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """Return the matches of a suite."""
-        matches = plan_evaluation(split, TEAM.split()).matches
+        matches = plan_for_client(split, TEAM, {}).matches
         return [{"id": f"{split}/{i}", "index": i, "task": match.task} for i, match in enumerate(matches)]
 
     def num_tasks(self, split: str) -> int:
@@ -170,7 +171,8 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         """Return the next question to the seat, or that others are awaited."""
         assert self._table is not None
         timeout = PATIENCE if timeout is None else timeout
-        self._begun = self._begun or self._table.join(self._seat, self._seed, timeout)
+        with only_shipped_files():  # which the match reads, too
+            self._begun = self._begun or self._table.join(self._seat, self._seed, timeout)
         turn = self._table.wait(self._seat, timeout) if self._begun else None
         self._late = turn is None
         return self._observe(turn)
@@ -199,17 +201,3 @@ def _run_folder(evaluation: dict[str, Any]) -> str:
     folder = os.environ.get(RECORDS, "")
     digest = hashlib.sha256(json.dumps(evaluation, sort_keys=True, default=str).encode()).hexdigest()
     return str(Path(folder) / f"{evaluation['suite']}-{digest[:8]}") if folder else ""
-
-
-def _check_client(team: str, options: dict[str, Any]) -> None:
-    """Check what a client asks for: it must not choose code or files of the server.
-
-    Raises:
-        ValueError: For a policy from a file or module, or a run folder.
-    """
-    if "records" in options:
-        raise ValueError(f"records: the folder is chosen by the server, with the variable {RECORDS}")
-    for assignment in team.split():
-        spec = PolicySpec.parse(assignment.partition("=")[2])
-        if spec.modules or spec.weight_files:
-            raise ValueError(f"team: {spec.text!r} is a file or module of the server; allowed are built-in policies")

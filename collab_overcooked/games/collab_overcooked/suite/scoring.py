@@ -16,7 +16,7 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.io.structs import Positive, Text
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
@@ -144,8 +144,8 @@ def parse_levels(text: str, known: Iterable[int]) -> list[int]:
         for level in span:
             if level not in known:
                 raise ValueError(f"levels: unknown level {level}; known: {known_text}")
-            if level not in levels:
-                levels.append(level)
+            refuse_twice("levels", level, levels)
+            levels.append(level)
     return sorted(levels)
 
 

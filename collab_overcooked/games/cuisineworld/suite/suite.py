@@ -16,7 +16,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, 
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import Listing
-from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.checks import near_matches, parse_integer, refuse_twice
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import OrderRecord, cos
@@ -111,6 +111,7 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
         for name in names:
             if name not in levels() and not name.endswith((".yaml", ".yml")):
                 raise ValueError(f"levels: {near_matches('level', name, [*levels(), 'all', *classes])}")
+            refuse_twice("levels", name, chosen)
             chosen[name] = None
     return tuple(chosen)
 

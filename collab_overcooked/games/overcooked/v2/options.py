@@ -17,7 +17,7 @@ class KitchenOptions:
     layouts: str = option("paper", "Layouts; 'paper' for the six new ones of the paper, or 'all'.", metavar=NAMES)
     views: str = option("paper", "Views: 'paper', and 'all' for players who see everything.", metavar=NAMES)
     episodes: int = option(10, "Episodes of each setting and order of seats.")
-    max_cycles: int = option(HORIZON, "Steps of an episode.")
+    max_cycles: int | None = option(None, f"Steps of an episode. Default: {HORIZON}.")
 
 
 OPTIONS = SuiteOptions(play=KitchenOptions)

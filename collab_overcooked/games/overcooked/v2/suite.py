@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import ComparisonBudget
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import Listing, load_checked
-from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.checks import check_distinct, near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import read_names
@@ -117,8 +117,10 @@ class OvercookedV2Suite(SoupSuite):
         chosen = [
             layout for name in read_names("layouts", suite_options.layouts) for layout in names.get(name, (name,))
         ]
-        length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1)}
-        for layout, view in product(dict.fromkeys(chosen), read_names("views", suite_options.views)):
+        check_distinct("layouts", chosen)
+        steps = HORIZON if suite_options.max_cycles is None else suite_options.max_cycles
+        length = {"max_cycles": parse_integer("max_cycles", steps, 1)}
+        for layout, view in product(chosen, read_names("views", suite_options.views)):
             if layout not in layouts() and not layout.endswith((".yaml", ".yml")):
                 raise ValueError(f"layouts: {near_matches('layout', layout, [*layouts(), *names])}")
             if view not in VIEWS:

@@ -38,6 +38,14 @@ class NoTables(NamedTuple):
     unused: np.ndarray
 
 
+class Pay(NamedTuple):
+    """What an event of an agent pays: the least and the most, which are the same where the amount is known."""
+
+    event: str  # Its name, see ``CompiledGame.event_names``
+    own: tuple[float, float] = (0.0, 0.0)  # To the agent
+    team: tuple[float, float] = (0.0, 0.0)  # To every agent, it included
+
+
 class NoEvents(IntEnum):
     """Codes of games whose rows of events are not those of seats."""
 
@@ -57,6 +65,8 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
         handed_on: Arrays that an episode hands on to the next one, by options that keep to an original.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
+        event_pay: What events of agents pay, for conformance checks; those left out pay nothing. None if rewards do not
+            follow from events of agents.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         course: Kernels that advance, start and show a batch.
@@ -77,6 +87,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     unsaved: tuple[str, ...] = ()
     handed_on: tuple[str, ...] = ()
     events_pay: bool = True
+    event_pay: Sequence[Pay] | None = None
     step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[StateT], type[CompiledOutT]]
@@ -278,6 +289,21 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         numbers, codes = self.event_numbers(out)[..., None], np.arange(len(self.event_names))
         counts: np.ndarray = numbers >> codes & 1 if self.events_are_bits else (numbers == codes).astype(np.int32)
         return counts
+
+    def pay_bounds(self, out: CompiledOutT) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the least and the most that each agent may be paid for the last step's events, float64 (B, N) each.
+
+        None if the game does not declare it, see ``event_pay``.
+        """
+        if self.event_pay is None:
+            return None
+        counts = self.event_counts(out)
+        least, most = np.zeros((2, *counts.shape[:2]))
+        for event, own, team in self.event_pay:
+            happened = counts[..., self.event_names.index(event)]
+            for bound, each, shared in ((least, own[0], team[0]), (most, own[1], team[1])):
+                bound += each * happened + shared * happened.sum(1, keepdims=True)
+        return least, most
 
     def describe(self, state: StateT, i: int, seat: int) -> str:
         """Return the scene that a seat may know, line by line."""

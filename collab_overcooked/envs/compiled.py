@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError, BoundBatch, CompiledOutT, FullGame, StateT, rows
+from collab_overcooked.envs.event_rewards import Pay, bounds_of
 from collab_overcooked.envs.scene_codec import Part, believed, group, limited, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
@@ -36,14 +37,6 @@ class NoTables(NamedTuple):
     """Tables of games that have none; kernels take tables in any case."""
 
     unused: np.ndarray
-
-
-class Pay(NamedTuple):
-    """What an event of an agent pays: the least and the most, which are the same where the amount is known."""
-
-    event: str  # Its name, see ``CompiledGame.event_names``
-    own: tuple[float, float] = (0.0, 0.0)  # To the agent
-    team: tuple[float, float] = (0.0, 0.0)  # To every agent, it included
 
 
 class NoEvents(IntEnum):
@@ -297,13 +290,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         """
         if self.event_pay is None:
             return None
-        counts = self.event_counts(out)
-        least, most = np.zeros((2, *counts.shape[:2]))
-        for event, own, team in self.event_pay:
-            happened = counts[..., self.event_names.index(event)]
-            for bound, each, shared in ((least, own[0], team[0]), (most, own[1], team[1])):
-                bound += each * happened + shared * happened.sum(1, keepdims=True)
-        return least, most
+        return bounds_of(self.event_pay, self.event_names, self.event_counts(out))
 
     def describe(self, state: StateT, i: int, seat: int) -> str:
         """Return the scene that a seat may know, line by line."""

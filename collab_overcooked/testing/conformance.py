@@ -33,7 +33,7 @@ from collab_overcooked.testing.pettingzoo_checks import (
     check_seeds,
 )
 from collab_overcooked.testing.report import ConformanceError, Rejected, Report, Result, Skip, Subject, one_line
-from collab_overcooked.testing.reset_checks import check_chance, check_resets
+from collab_overcooked.testing.reset_checks import check_draws, check_resets
 from collab_overcooked.testing.state_checks import check_events, check_global_state, check_pay
 
 
@@ -139,7 +139,7 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "max_cycles": check_max_cycles,
     "render": check_render,
     "determinism": check_determinism,
-    "chance": check_chance,
+    "draws": check_draws,
     "resets": check_resets,
     "observations": check_observations,
     "state": check_state,

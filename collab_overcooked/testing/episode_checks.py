@@ -146,7 +146,8 @@ def _expect_one_reason_at_limits(subject: Subject, seed: int) -> None:
     """Replay an episode with limits at its end, where its own end counts, and before it, where the limit does."""
     if not subject.accepts("max_cycles"):
         return
-    env, rng, played = subject.make(), np.random.default_rng(seed), []
+    env, rng = subject.make(), np.random.default_rng(seed)
+    played: list[dict[str, Any]] = []
     result = env.reset(seed=seed)
     while env.agents and len(played) < MAX_STEPS:
         played.append(choose(env, masks_of(env, result[0], result[-1]), rng))

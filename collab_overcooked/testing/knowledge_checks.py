@@ -186,8 +186,8 @@ def _indistinguishable(game: CompiledGame, players: State, out: Out, seat: int) 
     for i in np.flatnonzero(~out.terminated & ~out.truncated).tolist():
         scene = game.scene(players, i)
         scene.pop("chance")
-        told = [game.seat_scene(scene, seat), [scene[key] for key in kept_keys]]
-        one, original = first.setdefault(json.dumps(told, sort_keys=True), (i, scene))
+        visible = [game.seat_scene(scene, seat), [scene[key] for key in kept_keys]]
+        one, original = first.setdefault(json.dumps(visible, sort_keys=True), (i, scene))
         if scene != original:
             yield one, i
 

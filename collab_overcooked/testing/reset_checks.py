@@ -64,7 +64,7 @@ def _expect_new_starts(subject: Subject) -> None:
 
 
 def _play(env: Any, rng: np.random.Generator, seed: int | None, steps: int | None) -> str:
-    """Play an episode of some steps, or a whole one, and return in words what was played."""
+    """Play an episode of some steps, or a whole one, and return a text of what was played."""
     for step, _ in enumerate(episode(env, rng, seed)):
         if step == steps:
             break
@@ -72,8 +72,9 @@ def _play(env: Any, rng: np.random.Generator, seed: int | None, steps: int | Non
 
 
 def _expect_no_old_observations(subject: Subject) -> None:
-    """Without a seed there is nothing to compare with, but a start is no moment of the episode before."""
-    env, rng, old = subject.make(), np.random.default_rng(subject.seed), []
+    """Without a seed there is nothing to compare with, but a start is no state of the last episode."""
+    env, rng = subject.make(), np.random.default_rng(subject.seed)
+    old: list[tuple[str, Any]] = []
     starts = [subject.make().reset(seed=subject.seed + k)[0] for k in range(STARTS)]
     for k in range(1 + subject.episodes):
         seen = [copy.deepcopy(result[0]) for result in episode(env, rng, None if k else subject.seed + 500)]
@@ -100,14 +101,14 @@ def _expect_new_starts_in_turns(subject: Subject) -> None:
         where = f"a reset in turns with seed {seed} after {what}"
         expect(used.agents == fresh.agents, f"{where} has agents {used.agents}, a new environment {fresh.agents}")
         for agent in used.agents:
-            told = {
+            pairs = {
                 "observation": (used.observe(agent), fresh.observe(agent)),
                 "observation in parallel": (used.observe(agent), observations[agent]),
                 "info": (used.infos[agent], fresh.infos[agent]),
                 "reward": (used.rewards[agent], fresh.rewards[agent]),
                 "end": (used.terminations[agent] or used.truncations[agent], False),
             }
-            for name, pair in told.items():
+            for name, pair in pairs.items():
                 mismatch = difference(*pair, f"the {name} of {agent}")
                 expect(mismatch is None, f"{where} differs from a new environment: {mismatch}")
 
@@ -187,7 +188,7 @@ def _expect_autoresets(subject: Subject, game: Any, mode: str) -> None:
         expect(same, f"{where} returns other masks than the batch holds")
 
 
-def check_chance(subject: Subject) -> str:
+def check_draws(subject: Subject) -> str:
     """Check that episodes of different seeds differ, or that ``metadata["deterministic"]`` says that they do not."""
     declared = bool(getattr(subject.make(), "metadata", {}).get("deterministic", False))
     for k in range(1, 1 + SEEDS):

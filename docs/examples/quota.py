@@ -13,7 +13,7 @@ import relay
 from relay import HOLDING, Room, State
 
 from collab_overcooked import registry
-from collab_overcooked.envs.compiled import Pay
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.config import Config, integer
 from collab_overcooked.kernels.arrays import Array
 from collab_overcooked.kernels.course import Course

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
-from collab_overcooked.envs.compiled import CompiledGame, Pay
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.compiled import Pay
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of

@@ -63,11 +63,12 @@ class RoomGame(RoomText, RoomBelief):
 
     def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
         """Success pays all players 1; who is caught may cost them 1, and turns cost 0.01 with ``reward="timed"``."""
-        caught = out.events[..., EventColumn.CAUGHT].any(1)
-        success = caught if self.goal == Goal.CAPTURE else out.events[..., EventColumn.ESCAPED].any(1)
+        caught = out.events[..., EventColumn.CAUGHT].max(1, keepdims=True) > 0
+        escaped = out.events[..., EventColumn.ESCAPED].max(1, keepdims=True) > 0
+        success = caught if self.goal == Goal.CAPTURE else escaped
         turn = 0.01 if self.kwargs["reward"] == "timed" else 0.0
-        most = np.repeat((success - turn)[:, None], self.n_agents, 1)
-        return most - (caught & ~success)[:, None], most
+        most = np.repeat(success - turn, self.n_agents, 1)
+        return most - (caught & ~success), most
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from .text.picture import picture

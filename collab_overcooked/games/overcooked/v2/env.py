@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.envs.compiled import Pay
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.render.model import Sheet
 

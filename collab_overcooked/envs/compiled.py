@@ -58,8 +58,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
         handed_on: Arrays that an episode hands on to the next one, by options that keep to an original.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
-        event_pay: What events of agents pay, for conformance checks; those left out pay nothing. None if rewards do not
-            follow from events of agents.
+        event_pay: What events of agents pay, others nothing; None if rewards follow from something else.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         course: Kernels that advance, start and show a batch.

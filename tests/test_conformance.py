@@ -122,12 +122,22 @@ CASES = [
 ]
 
 
+PAID_OTHERWISE = (
+    "CuisineWorld-v0",
+    "KitchenRush-v0",
+    "AlienRush-v0",
+    "Housework-v0",
+    "Transport-v0",
+)  # what they pay follows from no event of a seat alone
+
+
 @pytest.mark.parametrize(("env_id", "options"), CASES)
 def test_registered_environments_conform(env_id, options):
     report = check_game(env_id, **options)
     passed = {result.check for result in report.having("passed")}
     skipped = {"signatures"}  # where JIT is off
     skipped |= {"masks", "all_masks"} if options.get("mask") in ("original", "safe") else set()
+    skipped |= {"pay"} if options or env_id in PAID_OTHERWISE else set()  # with options, perhaps too rarely
     skipped |= {"global_state"} if options.get("agents") == 1 else set()  # no part of some scenes can change alone
     assert passed | skipped == set(CHECKS), str(report)
 

@@ -13,7 +13,7 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.kernels.course import Course
-from collab_overcooked.testing import ConformanceError, check_game
+from collab_overcooked.testing import CHECKS, ConformanceError, check_game
 
 
 def example(name):
@@ -24,9 +24,9 @@ def example(name):
         return importlib.import_module(name)
 
 
-beacon, relay = example("beacon"), example("relay")
+beacon, relay, quota = example("beacon"), example("relay"), example("quota")
 Bay, DIVER = beacon.Bay, 1
-SEARCHED = ("ends", "end_is_final", "texts", "batch", "resets", "global_state", "events", "scenes", "knowledge")
+ALL = [check for check in CHECKS if check != "signatures"]  # counted for all games of a process together
 
 
 class PaysAfterTheEnd(beacon.Beacon):
@@ -178,6 +178,15 @@ class SharesItsDraws(relay.Relay):
         state.rng[:] = state.rng[:1]
 
 
+def plant(monkeypatch, game):
+    """Register a game, as its author would."""
+    module = types.ModuleType("planted")
+    module.game = type("game", (game,), {"id": "Planted-v0", "__module__": "planted"})
+    monkeypatch.setitem(sys.modules, "planted", module)
+    record = registry.GameRecord("Planted-v0", "planted:game", "A broken game.")
+    monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
+
+
 WRECK = r"of agent_1 depends on what it may not know \(wreck\)"
 
 
@@ -221,14 +230,376 @@ WRECK = r"of agent_1 depends on what it may not know \(wreck\)"
     ],
 )
 def test_a_planted_fault_is_found(monkeypatch, game, check, sentence):
-    module = types.ModuleType("planted")
-    module.game = type(game.__name__, (game,), {"id": "Planted-v0"})
-    monkeypatch.setitem(sys.modules, "planted", module)
-    record = registry.GameRecord("Planted-v0", "planted:game", "A broken game.")
-    monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
+    plant(monkeypatch, game)
     with pytest.raises(ConformanceError, match=sentence) as caught:
-        check_game("Planted-v0", checks=SEARCHED)
-    assert check in [result.check for result in caught.value.report.having("failed")]
+        check_game("Planted-v0", checks=[check])
+    assert [result.check for result in caught.value.report.having("failed")] == [check]
+
+
+# ------------------------------------------------------------------------------------------- starts
+
+
+class KeepsTheLastObservation(relay.Relay):
+    """After a whole episode, a reset forgets to observe."""
+
+    kept: tuple[str, ...] = ("observations",)
+
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        over = which & (out.terminated | out.truncated)
+        before = {name: getattr(out, name).copy() for name in self.kept}
+        super().reset(state, out, which, options, max_cycles)
+        for name, array in before.items():
+            getattr(out, name)[over] = array[over]
+
+
+class KeepsTheLastMasks(KeepsTheLastObservation):
+    kept = ("masks",)
+
+
+class KeepsTheLastRewards(KeepsTheLastObservation):
+    kept = ("rewards",)
+
+
+class KeepsTheLastEnd(KeepsTheLastObservation):
+    kept = ("truncated",)
+
+
+class ForgetsToObserveSome(relay.Relay):
+    """A reset of some environments of a batch leaves the observations of the last episode."""
+
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        before = out.observations.copy()
+        super().reset(state, out, which, options, max_cycles)
+        if not which.all():
+            out.observations[which] = before[which]
+
+
+class StartsAsTheLastTime(relay.Relay):
+    """A second episode of an environment is said to start as the first one did."""
+
+    def alloc(self, batch_size):
+        state, out = super().alloc(batch_size)
+        self.__dict__.setdefault("starts", {})[id(out.observations)] = None
+        return state, out
+
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        super().reset(state, out, which, options, max_cycles)
+        starts = self.__dict__.setdefault("starts", {})
+        first = starts.get(id(out.observations))
+        if first is None:
+            starts[id(out.observations)] = out.observations.copy()
+        else:
+            out.observations[which] = first[which]
+
+
+class ObservesTheOtherMasks(relay.Relay):
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        super().reset(state, out, which, options, max_cycles)
+        out.masks[which] = out.masks[which][:, ::-1]
+
+
+class StartsLate(relay.Relay):
+    """Episodes after a whole one are a step shorter."""
+
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        over = which & (out.terminated | out.truncated)
+        super().reset(state, out, which, options, max_cycles)
+        if not options:
+            state.room[over, relay.Room.T] = 1
+
+
+class LagsBehind(relay.Relay):
+    """Observations of steps are those of the step before."""
+
+    def step(self, state, actions, out):
+        before = out.observations.copy()
+        super().step(state, actions, out)
+        out.observations[:] = before
+
+
+# ------------------------------------------------------------------------------------------- chance
+
+
+class IgnoresSeeds(relay.Relay):
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        state.rng[which, :2] = 5
+        super().reset(state, out, which, options, max_cycles)
+
+
+class IgnoresSeedsInSteps(IgnoresSeeds):
+    def step(self, state, actions, out):
+        state.rng[:, :2] = 5
+        super().step(state, actions, out)
+
+
+class ClaimsToBeDeterministic(beacon.Beacon):
+    deterministic = True
+
+
+class DrawsByItself(relay.Relay):
+    """Draws come from a generator of the process."""
+
+    draws = np.random.default_rng()
+
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        if which.any():
+            state.rng[which, 0] = self.draws.integers(2**31)
+        super().reset(state, out, which, options, max_cycles)
+
+
+class CountsEpisodes(relay.Relay):
+    """The game itself, not the state, knows how many episodes there were."""
+
+    count = [0]  # noqa: RUF012  (that it is shared is the fault)
+
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        super().reset(state, out, which, options, max_cycles)
+        self.count[0] += 1
+        if not options:
+            state.room[which, relay.Room.ORDER] = 1 + self.count[0] % 2
+            self.observe(state, out)
+
+
+# ------------------------------------------------------------------------------------------- ends
+
+
+class EndsTwiceAtALimit(relay.Relay):
+    """With a limit of one's own, an episode is terminated and truncated."""
+
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.terminated[state.room[:, relay.Room.LIMIT] != self.max_cycles] |= out.truncated[
+            state.room[:, relay.Room.LIMIT] != self.max_cycles
+        ]
+
+
+class TerminatesAtLimits(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.terminated[:], out.truncated[:] = out.truncated | out.terminated, False
+
+
+class EndsTwiceInBatches(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.terminated[1:] |= out.truncated[1:]
+
+
+class EndsTwiceAtTheQuota(quota.Quota):
+    """An episode that is decided in its last step has two ends."""
+
+    def __init__(self, *values, **options):
+        super().__init__(quota=1)
+
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.truncated[:] |= state.room[:, relay.Room.T] >= state.room[:, relay.Room.LIMIT]
+
+
+class GoesOnAfterTheLimit(relay.Relay):
+    def reset(self, state, out, which, options=None, max_cycles=None):
+        super().reset(state, out, which, options, None if max_cycles is None else max_cycles + 1)
+
+
+# ------------------------------------------------------------------------------------------- pay
+
+
+class Paid(relay.Relay):
+    def step(self, state, actions, out):
+        before = state.room[:, relay.Room.T].copy()
+        super().step(state, actions, out)
+        self.change(state, out, before < state.room[:, relay.Room.T])
+
+    def change(self, state, out, going):
+        raise NotImplementedError
+
+
+class PaysOneOnly(Paid):
+    def change(self, state, out, going):
+        out.rewards[:, 0] = 0
+
+
+class PaysTheOther(Paid):
+    """Who moves is paid, instead of those who share a delivery."""
+
+    def change(self, state, out, going):
+        delivered = out.rewards[:, 1] > 0
+        out.rewards[delivered] = [2, 0]
+
+
+class PaysTheOpposite(Paid):
+    def change(self, state, out, going):
+        out.rewards[:] *= -1
+
+
+class PaysTwice(Paid):
+    def change(self, state, out, going):
+        out.rewards[:] *= 2
+
+
+class PaysNothing(Paid):
+    def change(self, state, out, going):
+        out.rewards[:] = 0
+
+
+class PaysLess(Paid):
+    """What is served late counts less, without a word."""
+
+    def change(self, state, out, going):
+        out.rewards[:] *= 0.99 ** state.room[:, [relay.Room.T]]
+
+
+class PaysForPuttingDown(Paid):
+    def change(self, state, out, going):
+        out.rewards[:] += (out.events[..., 0] == relay.Event.PUT) & going[:, None]
+
+
+class PaysForTime(Paid):
+    def change(self, state, out, going):
+        out.rewards[going] -= 0.01
+
+
+# ------------------------------------------------------------------------------------------- words, masks, copies
+
+
+class AllowsEverything(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.masks[:] = 1
+
+
+class RefusesInSilence(relay.Relay):
+    def step(self, state, actions, out):
+        super().step(state, actions, out)
+        out.events[..., relay.EventField.REASON] = 0
+
+
+class CannotBeDrawn(relay.Relay):
+    def render(self, state, i, mode, seat=None):
+        if mode == "ansi" and state.room[i, relay.Room.T] > 0:
+            raise KeyError("red")
+        return super().render(state, i, mode, seat)
+
+
+class HoldsALock(relay.Relay):
+    """It cannot be pickled."""
+
+    def __init__(self):
+        super().__init__()
+        self.log = lambda text: None
+
+
+class ParsesNoCapitals(relay.Relay):
+    def parse(self, text, state=None, i=0, seat=0):
+        return self.texts.index(text) if text in self.texts else 0
+
+
+class Lantern(beacon.Beacon):
+    """What the diver knows changes in play: the wreck drifts, and is seen from the cells beside it."""
+
+    def scene_parts(self):
+        parts = super().scene_parts()
+        return parts | {"wreck": parts["wreck"]._replace(known_to=None, belief=None)}
+
+    def seat_scene(self, scene, seat):
+        seen = super().seat_scene(scene, seat)
+        sees = seat == 0 or abs(scene["wreck"] - scene["diver"]) < 2
+        return {key: value for key, value in seen.items() if sees or key != "wreck"}
+
+    def sample_belief(self, state, seat, rng):
+        for row in state.bay if seat == 1 else ():
+            if abs(row[Bay.WRECK] - row[Bay.DIVER]) > 1:
+                row[Bay.WRECK] = rng.choice([c for c in range(beacon.CELLS) if abs(c - row[Bay.DIVER]) > 1])
+
+    def step(self, state, actions, out):
+        drifts = state.bay[:, Bay.T] < state.bay[:, Bay.LIMIT]
+        super().step(state, actions, out)
+        state.bay[drifts, Bay.WRECK] += 1 + state.rng[drifts, 0] % 3
+        state.bay[drifts, Bay.WRECK] %= beacon.CELLS
+        self.observe(state, out)
+
+
+@beacon.kernel
+def observe_beside(tables, env, out):
+    """The diver sees a wreck beside it. Mutates: out."""
+    beacon.observe_env(tables, env, out)
+    if abs(env.bay[Bay.WRECK] - env.bay[Bay.DIVER]) < 2:
+        out.observations[1, 3] = 1 + env.bay[Bay.WRECK]
+
+
+class LanternOfGlass(Lantern):
+    course = Course(beacon.is_over, beacon.step_env, beacon.reset_env, observe_beside, why_refused=beacon.why_refused)
+
+
+class BelievesWhatDrifts(LanternOfGlass):
+    """Nothing is declared, and its one belief is the truth."""
+
+    def sample_belief(self, state, seat, rng):
+        pass
+
+
+class ShowsWhatDrifts(Lantern):
+    course = Course(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
+
+    def sample_belief(self, state, seat, rng):
+        pass
+
+
+class DescribesWhatDrifts(BelievesWhatDrifts):
+    def describe(self, state, i, seat):
+        return f"{super().describe(state, i, seat)}\nIt drifts at {state.bay[i, Bay.WRECK]}."
+
+
+FOUND = [
+    (KeepsTheLastObservation, "resets", "leaves other observations than in a new environment"),
+    (KeepsTheLastMasks, "resets", "leaves other masks than in a new environment"),
+    (KeepsTheLastRewards, "resets", "leaves other rewards than in a new environment"),
+    (KeepsTheLastEnd, "resets", "leaves other truncated than in a new environment"),
+    (ForgetsToObserveSome, "resets", r"a reset of some environments at step \d+ returns other observations than its"),
+    (StartsAsTheLastTime, "resets", "leaves other observations than in a new environment"),
+    (ObservesTheOtherMasks, "resets", "returns other masks than its states have"),
+    (StartsLate, "resets", r"keeps something of the episode before: .* room\[T\]"),
+    (LagsBehind, "observe", "observe and step write different observations"),
+    (IgnoresSeeds, "draws", "the same actions lead to the same in episodes of 9 seeds: a game without chance"),
+    (IgnoresSeedsInSteps, "draws", "the same in episodes of 9 seeds"),
+    (ClaimsToBeDeterministic, "draws", "declares itself deterministic, but seeds 0 and 1 differ"),
+    (DrawsByItself, "determinism", "two resets with seed 0 differ|and the same actions diverge"),
+    (CountsEpisodes, "determinism", "two resets with seed 0 differ|and the same actions diverge"),
+    (EndsTwiceAtALimit, "ends", "with max_cycles=1, at step 1 .* terminated and truncated at once"),
+    (TerminatesAtLimits, "ends", "is terminated, not truncated, although without the limit the episode goes on"),
+    (EndsTwiceInBatches, "ends", r"in a batch .*: environments \[1, 2"),
+    (EndsTwiceAtTheQuota, "ends", "terminated and truncated at once"),
+    (GoesOnAfterTheLimit, "ends", "with max_cycles=1, step 1 of seed 0 does not end the episode"),
+    (PaysOneOnly, "pay", "agent_0 is paid 0.0, not 1.0 as declared, for events .*delivered"),
+    (PaysTheOther, "pay", "agent_0 is paid 2.0, not 1.0 as declared"),
+    (PaysTheOpposite, "pay", "agent_0 is paid -1.0, not 1.0 as declared"),
+    (PaysTwice, "pay", "agent_0 is paid 2.0, not 1.0 as declared"),
+    (PaysNothing, "pay", "agent_0 is paid 0.0, not 1.0 as declared"),
+    (PaysLess, "pay", "as declared, for events .*delivered"),
+    (PaysForPuttingDown, "pay", "is paid 1.0, not 0.0 as declared, for events .*put"),
+    (PaysForTime, "pay", "agent_0 is paid -0.0"),
+    (AllowsEverything, "all_masks", "the mask of agent_0 allows action"),
+    (RefusesInSilence, "masks", "forbids action"),
+    (CannotBeDrawn, "render", "KeyError"),
+    (HoldsALock, "pickle", "lambda"),
+    (ParsesNoCapitals, "texts", "is parsed as another action"),
+    (ShowsWhatDrifts, "knowledge", r"the observation of agent_1 .* \(what its scene leaves out\)"),
+    (BelievesWhatDrifts, "knowledge", r"the belief of agent_1 .* \(what its scene leaves out\)"),
+    (DescribesWhatDrifts, "knowledge", r"the text of agent_1 .* \(what its scene leaves out\)"),
+]
+
+
+@pytest.mark.parametrize(("game", "check", "sentence"), FOUND, ids=[game.__name__ for game, _, _ in FOUND])
+def test_the_check_for_a_fault_finds_it(monkeypatch, game, check, sentence):
+    plant(monkeypatch, game)
+    with pytest.raises(ConformanceError, match=sentence):
+        check_game("Planted-v0", checks=[check])
+
+
+@pytest.mark.parametrize("game", [relay.Relay, beacon.Beacon, quota.Quota, LanternOfGlass])
+def test_games_without_a_fault_pass(monkeypatch, game):
+    plant(monkeypatch, game)
+    assert check_game("Planted-v0", checks=ALL).ok
 
 
 def helper(x):

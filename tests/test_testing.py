@@ -110,7 +110,7 @@ def test_a_correct_environment_of_somebody_else_passes():
     report = check_game(Tally, is_rejected=was_refused)
     assert report.ok
     reasons = {result.check: result.sentence for result in report.having("skipped")}
-    of_games = {"kernels", "resets", "global_state", "events", "scenes", "knowledge", "end_is_final"}
+    of_games = {"kernels", "global_state", "events", "pay", "scenes", "knowledge", "end_is_final"}
     assert set(reasons) == {"all_masks", "batch", "observe", "signatures", "clone", "texts"} | of_games
     assert "registered with this package" in reasons["batch"]
     assert "no clone_state" in reasons["clone"]

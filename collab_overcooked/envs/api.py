@@ -136,6 +136,7 @@ class Game(Protocol[StateT, OutT]):
             agents waited.
         compiled: Compiled data of the game, with its read-only ``tables``.
         layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
+        deterministic: Whether nothing is left to chance by these options, so that seeds change nothing.
     """
 
     config_class: type[Config]
@@ -150,6 +151,7 @@ class Game(Protocol[StateT, OutT]):
     exact_masks: bool
     compiled: Any
     layout_names: tuple[str, ...] = ()
+    deterministic: bool = False
 
     def alloc(self, batch_size: int) -> tuple[StateT, OutT]:
         """Return ``State`` and ``Out`` of a batch; call ``reset`` before ``step``."""

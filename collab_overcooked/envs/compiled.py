@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError, BoundBatch, CompiledOutT, FullGame, StateT, rows
+from collab_overcooked.envs.event_rewards import Pay, bounds_of
 from collab_overcooked.envs.scene_codec import Part, believed, group, limited, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
@@ -57,6 +58,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
         handed_on: Arrays that an episode hands on to the next one, by options that keep to an original.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
+        event_pay: What events of agents pay, others nothing; None if rewards follow from something else.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         course: Kernels that advance, start and show a batch.
@@ -77,6 +79,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     unsaved: tuple[str, ...] = ()
     handed_on: tuple[str, ...] = ()
     events_pay: bool = True
+    event_pay: Sequence[Pay] | None = None
     step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[StateT], type[CompiledOutT]]
@@ -278,6 +281,15 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         numbers, codes = self.event_numbers(out)[..., None], np.arange(len(self.event_names))
         counts: np.ndarray = numbers >> codes & 1 if self.events_are_bits else (numbers == codes).astype(np.int32)
         return counts
+
+    def pay_bounds(self, out: CompiledOutT) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the least and the most that each agent may be paid for the last step's events, float64 (B, N) each.
+
+        None if the game does not declare it, see ``event_pay``.
+        """
+        if self.event_pay is None:
+            return None
+        return bounds_of(self.event_pay, self.event_names, self.event_counts(out))
 
     def describe(self, state: StateT, i: int, seat: int) -> str:
         """Return the scene that a seat may know, line by line."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,24 @@ from collab_overcooked.io.schema import SchemaError, number
 Array = np.ndarray
 REWARD = "reward"  # weight of the game's own reward
 LOW_BITS = 13  # tables of 2^13 and 2^12 sums decode the 25 bits of Overcooked by two look-ups
+
+
+class Pay(NamedTuple):
+    """Least and most reward for an event of an agent, equal where the amount is fixed."""
+
+    event: str  # Its name, see ``event_names``
+    agent: tuple[float, float] = (0.0, 0.0)  # To the agent alone
+    team: tuple[float, float] = (0.0, 0.0)  # To every agent, it included
+
+
+def bounds_of(pay: Sequence[Pay], names: Sequence[str], counts: Array) -> tuple[Array, Array]:
+    """Return the least and most reward of each agent, float64 (B, N) each, by its events (B, N, events)."""
+    least, most = np.zeros((2, *counts.shape[:2]))
+    for event, agent, team in pay:
+        happened = counts[..., names.index(event)]
+        for bound, single, shared in ((least, agent[0], team[0]), (most, agent[1], team[1])):
+            bound += single * happened + shared * happened.sum(1, keepdims=True)
+    return least, most
 
 
 def event_names(game: FullGame) -> tuple[str, ...]:

@@ -25,7 +25,12 @@ def agent_names(game: Game) -> list[str]:
 
 def shell_metadata(game: Game) -> dict[str, Any]:
     """Return the ``metadata`` of a game's envs."""
-    return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
+    return {
+        "name": game.id.replace("-", "_"),
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 4,
+        "deterministic": game.deterministic,
+    }
 
 
 def shell_text(name: str, game: FullGame, extent: str, **shell: Any) -> str:

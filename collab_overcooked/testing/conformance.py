@@ -33,7 +33,8 @@ from collab_overcooked.testing.pettingzoo_checks import (
     check_seeds,
 )
 from collab_overcooked.testing.report import ConformanceError, Rejected, Report, Result, Skip, Subject, one_line
-from collab_overcooked.testing.state_checks import check_events, check_global_state, check_resets
+from collab_overcooked.testing.reset_checks import check_draws, check_resets
+from collab_overcooked.testing.state_checks import check_events, check_global_state, check_pay
 
 
 def check_game(
@@ -138,6 +139,8 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "max_cycles": check_max_cycles,
     "render": check_render,
     "determinism": check_determinism,
+    "draws": check_draws,
+    "resets": check_resets,
     "observations": check_observations,
     "state": check_state,
     "rewards": check_rewards,
@@ -154,9 +157,9 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "deepcopy": check_deepcopy,
     "clone": check_clone,
     "observe": check_observe,
-    "resets": check_resets,
     "global_state": check_global_state,
     "events": check_events,
+    "pay": check_pay,
     "scenes": check_scenes,
     "knowledge": check_knowledge,
     "batch": check_batch,

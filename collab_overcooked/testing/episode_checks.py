@@ -9,16 +9,23 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.testing.playing import (
     MAX_STEPS,
     PARTS,
+    choose,
     episode,
     lockstep,
+    masks_of,
     play_to_end,
+    random_legal,
     result_difference,
     walk_in,
 )
 from collab_overcooked.testing.report import Skip, Subject, expect, one_line
+
+BATCH = 32  # environments in which episodes that are terminated are looked for
 
 
 def check_determinism(subject: Subject) -> str:
@@ -114,6 +121,9 @@ def check_ends(subject: Subject) -> str:
         if env.agents:
             raise Skip(f"no episode ended within {MAX_STEPS} steps")
         lengths.append(step)
+        _expect_one_reason_at_limits(subject, subject.seed + k)
+    if subject.game is not None:
+        _expect_one_reason_in_batches(subject.game, subject.seed)
     return f"all agents end together, in episodes of {min(lengths)} to {max(lengths)} steps"
 
 
@@ -123,11 +133,63 @@ def _expect_same_end(env: Any, result: tuple[Any, ...], where: str) -> None:
             expect(isinstance(value, (bool, np.bool_)), f"{where} {name} of {agent} is {value!r}, not a bool")
     both = [agent for agent in result[2] if result[2][agent] and result[3][agent]]
     expect(not both, f"{where} {', '.join(both)} is terminated and truncated at once; only one of them bootstraps")
+    reasons = [name for name, flags in zip(PARTS[2:4], result[2:4], strict=True) if any(flags.values())]
+    expect(len(reasons) < 2, f"{where} some agents are terminated and others truncated: one episode has one end")
     over = {agent: bool(result[2][agent] or result[3][agent]) for agent in result[2]}
     ended = [agent for agent, is_over in over.items() if is_over]
     going = [agent for agent, is_over in over.items() if not is_over]
     expect(not ended or not going, f"{where} {', '.join(ended)} ended but {', '.join(going)} did not")
     expect(set(env.agents) == set(going), f"{where} agents lists {env.agents}, but {going} continue")
+
+
+def _expect_one_reason_at_limits(subject: Subject, seed: int) -> None:
+    """Replay an episode with limits at its end, where its own end counts, and before it, where the limit does."""
+    if not subject.accepts("max_cycles"):
+        return
+    env, rng = subject.make(), np.random.default_rng(seed)
+    played: list[dict[str, Any]] = []
+    result = env.reset(seed=seed)
+    while env.agents and len(played) < MAX_STEPS:
+        played.append(choose(env, masks_of(env, result[0], result[-1]), rng))
+        result = env.step(dict(played[-1]))
+    for limit in sorted({1, max(1, len(played) - 1), len(played)}):
+        limited = subject.make(max_cycles=limit)
+        limited.reset(seed=seed)
+        for step, actions in enumerate(played[:limit], 1):
+            if not limited.agents:
+                break
+            result = limited.step(dict(actions))
+            _expect_same_end(limited, result, f"with max_cycles={limit}, at step {step} of seed {seed}")
+        where = f"with max_cycles={limit}, step {limit} of seed {seed}"
+        expect(not limited.agents, f"{where} does not end the episode")
+        is_cut = all(result[3].values()) or limit == len(played)
+        expect(is_cut, f"{where} is terminated, not truncated, although without the limit the episode goes on")
+
+
+def _expect_one_reason_in_batches(game: FullGame, seed: int) -> None:
+    """Look for episodes that are terminated in a batch, and replay them with their length as limit."""
+    players, rng, played = BatchEnv(game, BATCH), np.random.default_rng(seed), []
+    players.reset(seed)
+    length, offered = np.zeros(BATCH, np.int32), np.ones(game.n_actions)
+    for _ in range(MAX_STEPS):
+        if players.over.all():
+            break
+        length += ~players.over
+        offered += players.out.masks.sum(axis=(0, 1))
+        played.append(random_legal(players, rng, 1 / offered))
+        players.step(played[-1])
+        _expect_one_reason(players, f"step {len(played)} in a batch of seed {seed}")
+    for i in np.flatnonzero(players.out.terminated)[:4].tolist():
+        limited = BatchEnv(game, 1, max_cycles=int(length[i]))
+        limited.reset([seed + i])
+        for step in range(length[i]):
+            limited.step(played[step][[i]])
+            _expect_one_reason(limited, f"with max_cycles={length[i]}, step {step + 1} of seed {seed + i}")
+
+
+def _expect_one_reason(players: BatchEnv, where: str) -> None:
+    both = np.flatnonzero(players.out.terminated & players.out.truncated)
+    expect(not len(both), f"{where}: environments {both.tolist()} are terminated and truncated at once")
 
 
 def check_after_end(subject: Subject) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +13,19 @@ from collab_overcooked.envs.api import Out, State, clone
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.envs.scene_codec import believed, group, limited
+from collab_overcooked.envs.scene_codec import Part, believed, group, kept, limited
+from collab_overcooked.kernels.rng import Rng
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.testing.playing import MAX_STEPS, difference, random_legal
 from collab_overcooked.testing.report import Skip, Subject, expect
 
 STEPS = (0, 1, 4, 9, 16, 25, 36, 49)  # after which states are looked at
-REDRAWN = 4  # states by state and seat
+REDRAWN = 4  # states by state and seat, of all that is hidden
+GUESSES = 3  # beliefs by state and seat
 TRIES = 20  # of drawing what is hidden so that the game accepts the scene
+BRANCHES = 24  # ways in which a state goes on by state and seat
+AHEAD = 2  # steps that they last
+LOOKED_AT = 2  # branches by state and seat of which texts and pictures are compared, too
 
 
 def need_scenes(subject: Subject) -> CompiledGame:
@@ -103,20 +110,86 @@ def _expect_end(game: CompiledGame, state: State, out: Out, rng: np.random.Gener
 
 def check_knowledge(subject: Subject) -> str:
     """Check that what is hidden from a seat changes nothing that it gets, and that searches believe something of it."""
-    game, subject_game, count = need_scenes(subject), subject.need_game(), 0
+    game, subject_game, count, pairs = need_scenes(subject), subject.need_game(), 0, 0
     rng = np.random.default_rng(subject.seed)
     for state, where in visited_states(subject, game, 1):
         scene = game.scene(state, 0)
         true = game.state_of(scene)
         for seat, agent in enumerate(game.display_names):
             _expect_belief(game, scene, true, seat, agent)
+            hidden = ", ".join(game.hidden_keys(seat)) or "future draws"
             got = _given(subject_game, true, seat)
-            for other in _alternatives(game, scene, true, seat, rng):
-                _expect_same_knowledge(got, _given(subject_game, other, seat), agent, game.hidden_keys(seat), where)
+            for other in _alternatives(game, scene, seat, rng):
+                _expect_same_knowledge(got, _given(subject_game, other, seat), agent, hidden, where)
                 count += 1
             mismatch = difference(got["scene"], got["believed scene"], "scene")
             expect(mismatch is None, f"beliefs of {agent} contradict what it knows, at {where}: {mismatch}")
-    return f"{count} states with something else in place of what a seat may not know gave it the same"
+            for _ in range(GUESSES):
+                guessed = clone(true, 0)
+                game.sample_belief(guessed, seat, rng)
+                _expect_same_knowledge(got, _given(subject_game, guessed, seat), agent, hidden, where)
+            count += GUESSES
+            if _leaves_something_out(game, scene, seat):
+                pairs += _expect_same_branches(subject_game, game, state, seat, rng, f"after {where}")
+    branched = f", and so did {pairs} that play leads to" if pairs else ""
+    return f"{count} states with something else in place of what a seat may not know gave it the same{branched}"
+
+
+def _leaves_something_out(game: CompiledGame, scene: dict[str, Any], seat: int) -> bool:
+    """Return whether a scene of the seat lacks more than draws of the future and what is ``kept``."""
+    kept_keys = _kept_keys(game)
+    return game.seat_scene(scene, seat) != {key: value for key, value in scene.items() if key not in kept_keys}
+
+
+def _kept_keys(game: CompiledGame) -> list[str]:
+    """Return the keys that scenes of seats lack although they hold no secret, and ``chance``."""
+    return [key for key, part in group(game.scene_parts()).secrets.items() if part.belief is kept]
+
+
+def _expect_same_branches(
+    subject_game: Any, game: CompiledGame, state: State, seat: int, rng: np.random.Generator, where: str
+) -> int:
+    """Play copies of a state on, in which the seat does the same, and compare those that look the same to it.
+
+    Who may know what often changes in play, and no declaration says so; the scene that a game shows a seat does.
+    """
+    players, out = game.alloc(BRANCHES)
+    for copies, original in zip(players, state, strict=True):
+        copies[:] = original
+    players.rng[:, [Rng.LOW, Rng.HIGH]] = rng.integers(0, 2**31, (BRANCHES, 2))
+    game.observe(players, out)
+    pairs, looked_at = 0, 0
+    for step in range(AHEAD):
+        waits = rng.exponential(size=out.masks.shape)
+        actions = np.where(out.masks == 1, waits, np.inf).argmin(axis=2).astype(np.int32)
+        actions[:, seat] = actions[0, seat]
+        game.step(players, actions, out)
+        game.observe(players, out)
+        for one, other in _indistinguishable(game, players, out, seat):
+            pairs += 1
+            for name, rows in (("observation", out.observations), ("mask", out.masks)):
+                same = np.array_equal(rows[one, seat], rows[other, seat])
+                complaint = _leak(name, game.display_names[seat], "what its scene leaves out", where)
+                expect(same, f"{complaint}, {step + 1} steps on")
+            if looked_at < LOOKED_AT:
+                looked_at += 1
+                first, second = (_given(subject_game, clone(players, k), seat) for k in (one, other))
+                agent, when = game.display_names[seat], f"{where}, {step + 1} steps on"
+                _expect_same_knowledge(first, second, agent, "what its scene leaves out", when)
+    return pairs
+
+
+def _indistinguishable(game: CompiledGame, players: State, out: Out, seat: int) -> Iterator[tuple[int, int]]:
+    """Yield pairs of environments that differ, but look the same in the scenes of a seat."""
+    first: dict[str, tuple[int, dict[str, Any]]] = {}
+    kept_keys = [key for key in _kept_keys(game) if key != "chance"]
+    for i in np.flatnonzero(~out.terminated & ~out.truncated).tolist():
+        scene = game.scene(players, i)
+        scene.pop("chance")
+        visible = [game.seat_scene(scene, seat), [scene[key] for key in kept_keys]]
+        one, original = first.setdefault(json.dumps(visible, sort_keys=True), (i, scene))
+        if scene != original:
+            yield one, i
 
 
 def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: State, seat: int, agent: str) -> None:
@@ -131,26 +204,36 @@ def _expect_belief(game: CompiledGame, scene: dict[str, Any], state: State, seat
     expect(not left_out, f"{agent} has no belief of {named}: declare known_to= and belief=, or define sample_belief")
 
 
-def _alternatives(
-    game: CompiledGame, scene: dict[str, Any], state: State, seat: int, rng: np.random.Generator
+def _alternatives(game: CompiledGame, scene: dict[str, Any], seat: int, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield states that differ in what a seat may not know, whose parts are drawn by their forms."""
+    parts, hidden = group(game.scene_parts()), game.hidden_keys(seat)
+    yield from _redrawn(game, rng, REDRAWN if hidden else 1, lambda: believed(parts, scene, seat, rng, "scene", True))
+    for key in hidden:  # what is drawn together may never fit together
+        yield from _redrawn(game, rng, 1, partial(_with_one_redrawn, parts, scene, key, seat, rng))
+
+
+def _with_one_redrawn(
+    parts: Part, scene: dict[str, Any], key: str, seat: int, rng: np.random.Generator
+) -> dict[str, Any]:
+    return scene | {key: believed(parts.secrets[key], scene[key], seat, rng, key, True)}
+
+
+def _redrawn(
+    game: CompiledGame, rng: np.random.Generator, count: int, draw: Callable[[], dict[str, Any]]
 ) -> Iterator[Any]:
-    """Yield states that differ in what a seat may not know: as parts are drawn by their forms, and as it believes."""
-    parts, left = group(game.scene_parts()), REDRAWN if game.hidden_keys(seat) else 1
+    """Yield up to ``count`` states of drawn scenes that the game accepts, with other draws of the future."""
     for _ in range(TRIES):
-        other = believed(parts, scene, seat, rng, "scene", redraws=True)
-        if "chance" in other:
-            other["chance"] = other["chance"] | {"seed": int(rng.integers(2**62))}
+        scene = draw()
+        if "chance" in scene:
+            scene["chance"] = scene["chance"] | {"seed": int(rng.integers(2**62))}
         try:
-            drawn = game.state_of(other)
+            state = game.state_of(scene)
         except ValueError:
             continue  # what is drawn part by part need not fit together
-        yield drawn
-        left -= 1
-        if not left:
-            break
-    guessed = clone(state, 0)
-    game.sample_belief(guessed, seat, rng)
-    yield guessed
+        yield state
+        count -= 1
+        if not count:
+            return
 
 
 def _given(game: Any, state: State, seat: int) -> dict[str, Any]:
@@ -172,14 +255,13 @@ def _given(game: Any, state: State, seat: int) -> dict[str, Any]:
     }
 
 
-def _expect_same_knowledge(
-    got: dict[str, Any], other: dict[str, Any], agent: str, keys: Sequence[str], where: str
-) -> None:
+def _expect_same_knowledge(got: dict[str, Any], other: dict[str, Any], agent: str, hidden: str, where: str) -> None:
     for name, value in got.items():
         mismatch = difference(value, other[name], name)
         if mismatch is not None:
-            what = ", ".join(keys) or "future draws"
             sentence = mismatch if len(mismatch) <= 160 else f"{mismatch[:157]}..."
-            raise AssertionError(
-                f"the {name} of {agent} depends on what it may not know ({what}), at {where}: {sentence}"
-            )
+            raise AssertionError(f"{_leak(name, agent, hidden, where)}: {sentence}")
+
+
+def _leak(name: str, agent: str, hidden: str, where: str) -> str:
+    return f"the {name} of {agent} depends on what it may not know ({hidden}), at {where}"

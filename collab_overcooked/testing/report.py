@@ -92,11 +92,14 @@ class Subject:
         if self.game is not None and not self.game.exact_masks:
             raise Skip("the game declares that its masks are not exact")
 
+    def accepts(self, name: str) -> bool:
+        """Return whether the environment accepts an option."""
+        parameters = inspect.signature(self.make).parameters
+        return name in parameters or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+
     def need_option(self, name: str) -> None:
         """Skip if the environment does not accept an option."""
-        parameters = inspect.signature(self.make).parameters
-        accepts_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-        if name not in parameters and not accepts_any:
+        if not self.accepts(name):
             raise Skip(f"the environment does not accept the option {name}")
 
 

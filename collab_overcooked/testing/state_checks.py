@@ -1,4 +1,4 @@
-"""Conformance checks of a compiled game's state: what resets clear, what the global state holds, what events say."""
+"""Conformance checks of a compiled game's state: what the global state holds, what events say and pay."""
 
 from __future__ import annotations
 
@@ -11,30 +11,12 @@ from collab_overcooked.envs.api import State, clone
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.testing.knowledge_checks import expect_same_arrays, need_scenes, visited_states
+from collab_overcooked.testing.knowledge_checks import need_scenes, visited_states
 from collab_overcooked.testing.playing import random_legal
 from collab_overcooked.testing.report import Skip, Subject, expect
 
 TRIES = 10  # of drawing a part of a scene so that the game accepts it
-
-
-def check_resets(subject: Subject) -> str:
-    """Check that a reset with a seed leaves the same state, array by array, whatever was played before."""
-    game, count = need_scenes(subject), 4
-    seeds = [subject.seed + 1000 + k for k in range(count)]
-    fresh, used = BatchEnv(game, count), BatchEnv(game, count)
-    rng = np.random.default_rng(subject.seed)
-    used.reset(subject.seed)
-    for steps in (1, 7, 60):
-        for _ in range(steps):
-            used.step(random_legal(used, rng))
-            used.reset(which=used.over)
-        used.reset(seeds)
-        fresh.reset(seeds)
-        for i in range(count):
-            complaint = f"a reset with seed {seeds[i]} after {steps} steps keeps something of the episode before"
-            expect_same_arrays(game, fresh.clone(i).state, used.clone(i).state, complaint, game.handed_on)
-    return "resets leave the state of a new environment with the same seed, array by array"
+TOLERANCE = 1e-5  # of rewards, which are float32
 
 
 def check_global_state(subject: Subject) -> str:
@@ -95,6 +77,36 @@ def check_events(subject: Subject) -> str:
             )
         players.reset(which=players.over)
     return f"{len(paid)} different events pay what they say, and {refused} refused actions acted alike"
+
+
+def check_pay(subject: Subject) -> str:
+    """Check that rewards are what the game declares for events: to whom, with which sign, how much."""
+    game = plain(subject.need_game())
+    if not isinstance(game, CompiledGame):
+        raise Skip("the game has no kernels")
+    players, rng, paid = BatchEnv(game, 16), np.random.default_rng(subject.seed), 0
+    players.reset(subject.seed)
+    offered = np.ones(game.n_actions)
+    for step in range(100 * subject.episodes):
+        offered += players.out.masks.sum(axis=(0, 1))
+        players.step(random_legal(players, rng, 1 / offered))
+        bounds = game.pay_bounds(players.out)
+        if bounds is None:
+            raise Skip("the game declares no event_pay")
+        rewards = players.out.rewards
+        wrong = (rewards < bounds[0] - TOLERANCE) | (rewards > bounds[1] + TOLERANCE)
+        for i, seat in np.argwhere(wrong).tolist():
+            least, most = float(bounds[0][i, seat]), float(bounds[1][i, seat])
+            allowed = least if least == most else f"{least} to {most}"
+            raise AssertionError(
+                f"agent_{seat} is paid {float(rewards[i, seat])}, not {allowed} as declared, for events "
+                f"{game.events(players.out, i)} at step {step} of environment {i}"
+            )
+        paid += int(((bounds[0] != 0) | (bounds[1] != 0)).any(1).sum())
+        players.reset(which=players.over)
+    if not paid:
+        raise Skip("random play brings about no event that pays")
+    return f"{paid} times events paid whom and what the game declares, and all others nothing"
 
 
 def _expect_refusals_agree(game: CompiledGame, players: BatchEnv, rng: np.random.Generator, where: str) -> int:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField
@@ -106,6 +107,7 @@ class Beacon(CompiledGame):
     n_agents, n_actions, observed_numbers, exact_masks = 2, 4, 5, True
     global_state = ("bay",)  # of which centralised critics learn more than seats know
     course = Course(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    event_pay = (Pay("found", team=(1, 1)),)
     things = ("wreck", "lamp", *LAMP)
     rules = (
         f"A wreck lies in one of the cells 0 to {CELLS - 1} of a bay. agent_0 sees it and switches a lamp: `left` is "

@@ -13,6 +13,7 @@ import relay
 from relay import HOLDING, Room, State
 
 from collab_overcooked import registry
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.config import Config, integer
 from collab_overcooked.kernels.arrays import Array
 from collab_overcooked.kernels.course import Course
@@ -56,6 +57,7 @@ class Quota(relay.Relay):
 
     id = "Quota-v0"
     config_class = QuotaConfig
+    events_pay = False  # alone: the colour that was ordered decides
     course = Course(is_over, step_env, relay.reset_env, relay.observe_env, why_refused=relay.why_refused)
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -63,6 +65,7 @@ class Quota(relay.Relay):
         self.kwargs = config.to_dict()
         pay = [0, 1, config.blue]
         assert len(pay) == len(HOLDING)
+        self.event_pay = (Pay("delivered", team=(min(pay[1:]), max(pay[1:]))),)
         self.compiled = SimpleNamespace(tables=Tables(np.array([config.quota]), np.array(pay)))
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.observed_numbers,), np.uint8))
 

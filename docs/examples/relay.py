@@ -8,6 +8,7 @@ from typing import NamedTuple
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
 from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField
@@ -117,6 +118,7 @@ class Relay(CompiledGame):
     n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
     array_classes, global_state, step_key = (State, BasicOut), ("couriers", "room"), "step"
     course = Course(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    event_pay = (Pay("delivered", team=(1, 1)),)
     things = ("parcel", "shelf", "red", "blue")
     rules = (
         "Parcels lie at cell 0, the shelf is cell 3, customers wait at cell 6. agent_0 walks on cells 0 to 2 and puts "

@@ -12,7 +12,7 @@ from scipy import stats
 from collab_overcooked.metrics import robust
 
 rng = np.random.default_rng(3)
-SHAPES = [(1, 1), (1, 3), (2, 5), (5, 12), (4, 25)]
+SHAPES = [(1, 1), (1, 3), (2, 5), (1, 11), (3, 5), (5, 12), (4, 25), (7, 17)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -109,3 +109,78 @@ def test_improvement_intervals():
     result, same = table[0][1], table[1][2]
     assert (result.low, result.value, result.high) == (1, 1, 1)
     assert same.low < 0.5 == same.value < same.high  # seeds of two methods are resampled apart
+
+
+# ------------------------------------------------------------------------------------------- every resample there is
+
+
+GAMES = [[np.array([0.0, 1.0]), np.array([3.0, 7.5])], [np.array([11.0, 31.0]), np.array([47.0, 101.0])]]
+COUNT = 10_000  # resamples, whose shares are right to a percent
+
+
+def every_resample(games):
+    """Return all equally likely resamples, (scores, partners): seeds, then partners, then the games of each cell."""
+    seeds, partners, resamples = len(games), len(games[0]), []
+    for rows in product(range(seeds), repeat=seeds):
+        for columns in product(range(partners), repeat=partners):
+            cells = [games[row][column] for row in rows for column in columns]
+            drawn = [[np.mean(picks) for picks in product(cell, repeat=len(cell))] for cell in cells]
+            resamples += [(np.reshape(means, (seeds, partners)), np.array(columns)) for means in product(*drawn)]
+    return resamples
+
+
+STATISTICS = {
+    "mean": lambda scores, partners: float(scores.mean()),
+    "lowest": lambda scores, partners: float(scores.min()),
+    "highest": lambda scores, partners: float(scores.max()),
+    "spread": lambda scores, partners: float(scores.std()),
+    "between partners": lambda scores, partners: float(scores[:, 0].mean() - scores[:, 1].mean()),
+    "between seeds": lambda scores, partners: float(scores[0].mean() - scores[1].mean()),
+    "partners": lambda scores, partners: float(partners @ [1, 3]),
+}
+
+
+def test_resamples_are_those_of_the_bootstrap_by_hand():
+    drawn = {name: [] for name in STATISTICS}
+
+    def noting(name):
+        def statistic(scores, partners):
+            drawn[name].append(STATISTICS[name](scores, partners))
+            return drawn[name][-1]
+
+        return statistic
+
+    intervals = robust.nested_intervals(GAMES, {name: noting(name) for name in STATISTICS}, COUNT)
+    resamples = every_resample(GAMES)
+    for name, statistic in STATISTICS.items():
+        (value, *values), exact = drawn[name], np.array([statistic(*resample) for resample in resamples])
+        assert value == statistic(robust.cell_means(GAMES), np.arange(2))
+        assert stats.ks_2samp(np.round(values, 9), np.round(exact, 9)).statistic < 0.02
+        assert_ends(intervals[name], exact)
+
+
+def assert_ends(interval, exact):
+    """A fortieth of all resamples lies below the lower end of an interval, and one above the upper end."""
+    low, high = np.quantile(exact, [[0.017, 0.033], [0.967, 0.983]]).round(9)
+    assert low[0] <= round(interval.low, 9) <= low[1]
+    assert high[0] <= round(interval.high, 9) <= high[1]
+
+
+def test_games_of_different_cells_are_drawn_apart():
+    """Cells with the same games: what one of them draws says nothing of what another draws."""
+    games = [[np.arange(4.0)] * 3 for _ in range(3)]
+    means = robust.resampled(games, np.random.default_rng(0), np.tile(np.arange(3), (COUNT, 1)))
+    assert abs(np.corrcoef(means.reshape(COUNT, -1).T) - np.eye(9)).max() < 0.05
+    assert means.std() == pytest.approx(np.arange(4.0).std() / math.sqrt(4), rel=0.02)
+
+
+def test_improvement_resamples_partners_for_both_methods_and_seeds_apart():
+    first = [[np.array([score]) for score in row] for row in [[3.0, 1.0, 0.0], [2.0, 4.0, 1.0]]]
+    second = [[np.array([score]) for score in row] for row in [[1.0, 2.0, 5.0], [2.0, 0.0, 3.0]]]
+    one, two, exact = robust.cell_means(first), robust.cell_means(second), []
+    pairs = list(product(range(2), repeat=2))
+    for columns, rows, others in product(product(range(3), repeat=3), pairs, pairs):
+        exact.append(robust.improvement(one[list(rows)][:, columns], two[list(others)][:, columns]))
+    interval = robust.improvement_intervals([first, second], COUNT)[0][1]
+    assert interval.value == robust.improvement(one, two)
+    assert_ends(interval, np.array(exact))

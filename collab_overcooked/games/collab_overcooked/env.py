@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.schema import Form, one_of
 from collab_overcooked.render.model import Sheet
 
@@ -54,6 +55,9 @@ class CollabOvercooked(CollabOvercookedText):
         self.levels = self.compiled.levels
         self.n_actions = self.compiled.n_actions
         self.max_cycles = max(self.pool.time_limits.values())
+        self.deterministic = len(self.pool.tasks) == 1
+        team, single = self.compiled.tables.rewards.tolist()
+        self.event_pay = [Pay(event.name.lower(), (single[event],) * 2, (team[event],) * 2) for event in Event]
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(self.compiled.space)
 

@@ -14,7 +14,7 @@ from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
 from .engine.compile import CraftConfig, catalogue_of, compile_level
-from .engine.constants import NOTHING, Clock, EventColumn, Param, Place, Reason, Role, Verb
+from .engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Param, Place, Reason, Role, Verb
 from .engine.observe import highest_numbers
 from .engine.rules import target_of, why_refused
 from .engine.state import Out, State
@@ -69,6 +69,11 @@ class CraftKitchen(CraftText):
             "K": 1 + max(Role.CHEST, int(tables.places[:, Place.KIND].max())),
         }
         self._set_spaces(counts_to(highest_numbers(tables, self.sizes["F"], self.sizes["Q"])))
+
+    def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
+        """Every completed order pays all agents 1."""
+        paid = np.repeat(out.order_events[:, [OrderEvent.COMPLETED]], self.n_agents, 1).astype(np.float64)
+        return paid, paid
 
     def orderable(self) -> tuple[str, ...]:
         return tuple(self.level.dishes)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
@@ -90,6 +91,10 @@ class Overcooked(OvercookedManual):
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.compiled = compile_layouts(pool, config)
         self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
+        self.deterministic = len(pool) == 1 and not config.random_start
+        if config.reward == "sparse":
+            most = float(self.compiled.tables.values.max())
+            self.event_pay = (Pay("soup_delivery", team=(0, most)),)
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels

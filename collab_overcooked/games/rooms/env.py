@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
@@ -42,6 +44,8 @@ class RoomGame(RoomText, RoomBelief):
         self.level = self.compiled.level
         self.n_agents, self.n_actions = self.compiled.n_players, self.compiled.n_rooms + 2
         self.max_cycles = TURNS
+        wanders = self.goal == Goal.ESCAPE and self.compiled.tables.params[Param.ADVERSARY] == Adversary.CODED
+        self.deterministic = not wanders and not self.compiled.tables.params[Param.RANDOM_GENERATORS]
         if self.compiled.tables.params[Param.ADVERSARY] == Adversary.WORST:
             self.compiled = worst_case_values(self.compiled)
         self.sizes = sizes_of(self.compiled.tables)
@@ -56,6 +60,15 @@ class RoomGame(RoomText, RoomBelief):
     def is_success(self, out: Out, i: int) -> bool:
         column = EventColumn.CAUGHT if self.goal == Goal.CAPTURE else EventColumn.ESCAPED
         return bool(out.events[i, :, column].any())
+
+    def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
+        """Success pays all players 1; who is caught may cost them 1, and turns cost 0.01 with ``reward="timed"``."""
+        caught = out.events[..., EventColumn.CAUGHT].max(1, keepdims=True) > 0
+        escaped = out.events[..., EventColumn.ESCAPED].max(1, keepdims=True) > 0
+        success = caught if self.goal == Goal.CAPTURE else escaped
+        turn = 0.01 if self.kwargs["reward"] == "timed" else 0.0
+        most = np.repeat(success - turn, self.n_agents, 1)
+        return most - (caught & ~success), most
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         from .text.picture import picture

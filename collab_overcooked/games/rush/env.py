@@ -74,6 +74,7 @@ class KitchenRush(RushText, RushScene):
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn
+    deterministic = True
     lesson: tuple[tuple[str, str, str], ...] = (
         ("ingredients", "TAKE_INGREDIENTS .* advanced.*", r"pantry\d*"),
         ("cook", "COOK_MEAL .* advanced.*", r"stove\d*"),

@@ -137,6 +137,31 @@ def test_taking_out_walks_to_the_furnace_in_the_public_code():
     assert world.play("1 takeOutFurnace()") == "bot1 at furnace: 2 cooked_mutton\nbot2 at chest"
 
 
+@pytest.mark.parametrize("reach", ["told", "code"])
+@pytest.mark.parametrize("walk", [0, 3])
+@pytest.mark.parametrize("place", ["chest", "furnace", "4,6", "chicken1"])
+def test_taking_out_moves_nobody_who_is_within_reach(place, walk, reach):
+    world = Yard(f"bot1 at {place}\nfurnace: output 1 cooked_mutton", reach=reach, walk=walk)
+    assert world.play("1 takeOutFurnace()") == f"bot1 at {place}: 1 cooked_mutton"
+
+
+def test_taking_out_walks_all_the_way_at_once_even_where_walks_are_short():
+    world = Yard("bot1 at sheep\nfurnace: output 2 cooked_mutton", reach="code", walk=3)
+    assert world.play("1 takeOutFurnace()") == "bot1 at furnace: 2 cooked_mutton"
+
+
+COMMANDS = ["putFuelFurnace(oak_log)", "putItemFurnace(chicken)", "takeOutFurnace()", "putInChest(chicken)",
+            "mineBlock(oak_log)", "wait()"]  # fmt: skip
+
+
+@pytest.mark.parametrize("reach", ["told", "code"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_who_acts_within_reach_stays_there(command, reach):
+    world = Yard("bot1 at 3,2: 1 oak_log, 1 chicken\nfurnace: output 1 cooked_mutton", reach=reach)
+    world.play(f"1 {command}")
+    assert world.obeyed[0] and world.scene["agents"][0]["at"] == [3, 2]
+
+
 def test_go_some_cells_a_step():
     world = Yard(walk=30)
     assert world.play("1 goto(chest)") == "bot1 at 70,0"

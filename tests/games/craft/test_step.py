@@ -23,6 +23,7 @@ VARIANTS = [
     ("house", {"agents": 3, "respawn": 4, "interval": 2, "lifetime": 3}),
     ("butchery", {"agents": 4, "cook_steps": 2, "items_per_fuel": 1.5, "reach": "code"}),
     ("field", {"agents": 1, "walk": 3, "items_per_fuel": 0.5, "cook_steps": 3, "respawn": 2}),
+    ("field", {"walk": 5, "reach": "code"}),  # short walks end within reach of places, not at them
 ]
 CHICKEN, MUTTON = "cooked_chicken", "cooked_mutton"
 

@@ -9,7 +9,10 @@ from collab_overcooked.games.house.engine.constants import (
     Agent,
     Belief,
     Goal,
+    Kind,
     Known,
+    KnownPlace,
+    KnownRoom,
     Place,
     Rel,
     Role,
@@ -86,6 +89,46 @@ def test_a_belief_keeps_what_is_known_and_draws_the_rest():
         assert {tuple(map(int, row)) for row in other.know_things[0, 0][:, [Belief.STATUS, Belief.PLACE]]} == seen
         drawn.append(other.things.tobytes())
     assert len(set(drawn)) > 1
+
+
+def believed(game, state, seat, count):
+    """Return a batch of beliefs of a state."""
+    copies, _ = game.alloc(count)
+    for copy, original in zip(copies, state, strict=True):
+        copy[:] = original
+    game.sample_belief(copies, seat, np.random.default_rng(7))
+    return copies
+
+
+def test_furniture_that_a_home_may_lack_is_there_in_half_of_all_beliefs():
+    game = GAMES["homes"]
+    state, _ = start(game, 0)
+    copies, tables = believed(game, state, 0, 150), game.compiled.tables
+    first = len(tables.room_types)
+    rooms, optional = tables.furniture[:, 0], tables.furniture[:, 4] == 1
+    unknown = state.know_places[0, 0, first : first + len(rooms)] == KnownPlace.UNKNOWN
+    is_new = state.know_rooms[0, 0, rooms] == KnownRoom.NONE
+    missing = (copies.places[:, first : first + len(rooms), Place.KIND] == Kind.NONE).mean(0)
+    uncertain = unknown & is_new & optional
+    assert uncertain.any() and (abs(missing[uncertain] - 0.5) < 0.15).all()
+    assert (missing[unknown & ~optional] == 0).all() and (missing[unknown & ~is_new & optional] == 1).all()
+
+
+def test_things_in_rooms_not_entered_are_in_view_in_half_of_all_beliefs_and_in_all_rooms_alike():
+    game = GAMES["houses"]
+    state, _ = start(game, 1)
+    copies, first = believed(game, state, 0, 400), len(game.compiled.tables.room_types)
+    spots = first + len(game.compiled.tables.furniture)
+    unknown = np.flatnonzero(state.know_things[0, 0, :, Belief.STATUS] == Known.UNKNOWN)
+    is_there = copies.things[:, unknown, Thing.REL] == Rel.AT
+    rooms = copies.places[:, spots + unknown, Place.ROOM][is_there]
+    in_view = copies.things[:, unknown, Thing.IN_VIEW][is_there]
+    is_new = state.know_rooms[0, 0, rooms] == KnownRoom.NONE
+    assert not in_view[~is_new].any()  # the first look would have shown it
+    assert is_new.sum() > 400 and abs(in_view[is_new].mean() - 0.5) < 0.05
+    possible = np.flatnonzero(state.know_rooms[0, 0] != KnownRoom.ALL)
+    shares = np.bincount(rooms, minlength=first)[possible] / len(rooms)
+    assert (abs(shares - 1 / len(possible)) < 0.03).all()
 
 
 def test_a_belief_of_what_a_teammate_carries_is_what_was_seen_last():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from games.rooms.world import Moment
 
@@ -69,3 +70,10 @@ def test_beliefs_keep_to_what_is_in_sight_and_within_reach():
     partners = set(fork.state.players[:, 1, Player.ROOM].tolist())
     assert partners <= {2, 3} and len(partners) > 1  # rooms 3 and 4: two passages from room 2, out of sight
     assert not set(fork.state.clock[:, Clock.ADVERSARY].tolist()) & {0, 1, 5}
+
+
+def test_a_player_out_of_sight_is_believed_in_each_room_within_reach_alike():
+    snapshot = Moment("escape", "1: 0\n2: 1\n5: adversary", sight="room", loss="all").play("- | 3", "- | -")
+    fork = Simulator(snapshot.game, snapshot.state, 0).fork(2000, 1)
+    shares = np.unique(fork.state.players[:, 1, Player.ROOM], return_counts=True)[1] / 2000
+    assert len(shares) > 1 and (abs(shares - 1 / len(shares)) < 0.05).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.grid import cell_ahead
 from collab_overcooked.render.model import Sheet
 
@@ -47,6 +48,11 @@ class OvercookedV2(OvercookedV2Text):
         height, width = self.compiled.tables.terrain.shape
         self.n_agents = len(self.layout.starts)
         self.sizes = {"H": height, "W": width, "K": self.layout.kinds, "layers": 0}
+        drawn = (config.random_start, config.random_state, config.permuted_ingredients)
+        self.deterministic = len(self.layout.recipes) == 1 and not any(drawn)
+        if config.reward == "sparse":
+            paying = {event: rules.points_for(event, self.compiled.tables.params[Param.WRONG_PAYS]) for event in Event}
+            self.event_pay = [Pay(event.name.lower(), team=(points, points)) for event, points in paying.items()]
         self._set_spaces(self.compiled.space)
 
     @property

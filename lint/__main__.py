@@ -6,15 +6,13 @@ import gc
 import sys
 from pathlib import Path
 
-from lint import fences, words
+from lint import fences
 from lint.source import Finding, Project
-
-CHECKS = (*fences.CHECKS, *words.CHECKS)
 
 
 def findings(project: Project) -> list[Finding]:
     """Return what all checks find."""
-    return [finding for check in CHECKS for finding in check(project)]
+    return [finding for check in fences.CHECKS for finding in check(project)]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,45 +149,3 @@ def within(name: str, packages: str | Iterable[str]) -> bool:
     """Return whether a dotted name is one of the packages or below it."""
     names = (packages,) if isinstance(packages, str) else packages
     return any(name == package or name.startswith(package + ".") for package in names)
-
-
-def texts_of(source: Source) -> Iterator[tuple[int, str]]:
-    """Yield line and text of strings, docstrings and comments of a module, or of the lines of a prompt."""
-    lines = enumerate(source.text.splitlines(), start=1)
-    if not source.path.endswith(".py"):
-        yield from lines
-        return
-    for node in source.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
-    yield from ((number, line.partition("#")[2]) for number, line in lines if "#" in line)
-
-
-def prose_of(page: str) -> Iterator[tuple[int, str]]:
-    """Yield line and text of a page, without code and without what is generated from the code."""
-    hidden = ""
-    for number, line in enumerate(page.splitlines(), start=1):
-        if hidden:
-            hidden = "" if line.startswith(hidden) else hidden
-        elif line.startswith(("```", "<!-- generated:")):
-            hidden = "```" if line.startswith("`") else "<!-- end"
-        else:
-            yield number, line
-
-
-def bound_names(source: Source) -> Iterator[tuple[int, str]]:
-    """Yield line and name of every variable, attribute, function, class and argument that a module binds."""
-    for node in source.nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.lineno, node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.lineno, node.attr
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.lineno, node.name
-        elif isinstance(node, ast.arg):
-            yield node.lineno, node.arg
-
-
-def any_of(patterns: Iterable[str], flags: int = 0) -> re.Pattern[str]:
-    """Return one expression for many; the group ``p<k>`` that matched is the number of the pattern."""
-    return re.compile("|".join(f"(?P<p{k}>{pattern})" for k, pattern in enumerate(patterns)), flags)

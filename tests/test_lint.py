@@ -8,7 +8,6 @@ import pytest
 
 from lint.__main__ import findings
 from lint.source import Project, Source
-from lint.words import ALLOWED
 
 RULES = "collab_overcooked/games/craft/engine/rules.py"
 RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n'
@@ -43,19 +42,12 @@ FAULTS = {
     "a picture without a draft": ("collab_overcooked/runner/match.py", "figure.savefig(path)", "give it a draft"),
     "a probe": ("collab_overcooked/play/rooms.py", "getattr(policy, 'apart', False)", "probes for 'apart'"),
     "a question for an attribute": ("collab_overcooked/io/checks.py", "hasattr(x, 'y')", "probes for 'y'"),
-    "a name": ("collab_overcooked/io/checks.py", "def tell_all(found): pass", r"tell_all; write notify"),
-    "a variable of a test": ("tests/test_x.py", "own = 1", "own; write the thing"),
-    "a phrase": ("collab_overcooked/io/checks.py", "x = 'You shall not pass'", "'shall'; write must"),
-    "a comment": ("collab_overcooked/io/checks.py", "x = 1  # likewise", "'likewise'; write"),
-    "a prompt": ("collab_overcooked/policies/llm/prompts/a.j2", "if need be", "write if necessary"),
-    "a summary": ("collab_overcooked/io/checks.py", '"""What a check does."""', "What a check does"),
 }
 
 
 def complaints(*sources: Source) -> list[str]:
-    """Return what is found beside allowed words of files that are not a part of the small project."""
-    project = Project((CALLER, TEST, *sources), PAGES)
-    return [str(finding) for finding in findings(project) if "need not be allowed" not in finding.message]
+    """Return what is found in a small project with more sources."""
+    return [str(finding) for finding in findings(Project((CALLER, TEST, *sources), PAGES))]
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
@@ -72,15 +64,3 @@ def test_a_planted_fault_is_found(fault: tuple[str, str, str]) -> None:
 
 def test_sources_without_a_fault_pass() -> None:
     assert not complaints(Source(RULES, RULE))
-
-
-def test_pages_are_read_but_for_code_and_facts() -> None:
-    page = "You shall\n```text\nshall\n```\n<!-- generated: a -->\nshall\n<!-- end -->\nshall"
-    assert [f.line for f in findings(Project((CALLER, TEST), {"docs/a.md": page})) if "'shall'" in f.message] == [1, 8]
-
-
-def test_words_that_are_allowed_in_files_that_are_gone_are_named() -> None:
-    gone = [
-        finding.message for finding in findings(Project((CALLER,), PAGES)) if "need not be allowed" in finding.message
-    ]
-    assert len(gone) == len(ALLOWED)

@@ -77,24 +77,25 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 	if command -v npx > /dev/null; then $(BIOME) check --write .; fi
 
-# Tests run three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler
-# between the rule and the test); environments with array bounds checked (compiled code reads past an end in silence).
-RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) tests/games/*/test_rules.py $(PARALLEL)
-COMPILED := $(PYTEST) $(PARALLEL) --ignore-glob='*/test_rules.py'
+# Tests run three ways, because each finds what the others cannot: as users run it; rules and every option set as plain
+# Python (no compiler between the rule and the test, and numpy checks each index); at night, environments with array
+# bounds checked in compiled code, which reads past an end in silence.
+PLAIN := tests/games/*/test_rules.py tests/envs/test_plain_python.py
+RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) $(PLAIN) $(PARALLEL)
+COMPILED := $(PYTEST) $(PARALLEL) --ignore-glob='*/test_rules.py' --ignore-glob='*/test_plain_python.py'
 ENVIRONMENTS := tests/envs tests/games --ignore-glob='*/policies' --ignore-glob='*/metrics' --ignore-glob='*/test_suite.py'
 CHECKED := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(PYTEST) $(PARALLEL)
 
 # The commit run: what every change needs. Each target has all that its tests need, so a skipped test is a failure.
 test: lint
-	$(RULES) --no-skips
+	$(RULES) --seconds rules --no-skips
 	$(COMPILED) --seconds commit --no-skips
 
 ELSEWHERE := trainers or adapters or browser
-SLOW := $(COMPILED) --seconds slow --apart -m "(slow or attacks) and not (nightly or $(ELSEWHERE))" --deselect tests/test_conformance.py
+SLOW := $(COMPILED) --seconds slow --apart -m "(slow or attacks) and not (nightly or $(ELSEWHERE))"
 
-# The slow nets beside it, which CI runs too: option sets with bounds checked, attacks with one seed, longer games.
+# The slow nets beside it, which CI runs too: conformance of option sets, attacks with one seed, longer games.
 test-slow: $(STAMP)
-	$(CHECKED) --no-skips --seconds bounds tests/test_conformance.py -m slow
 	$(SLOW) --no-skips
 
 # Everything else, every part whatever became of the others: products, whole pools, Ray, tests in the random order of the
@@ -127,8 +128,8 @@ test-all: test test-slow test-nightly
 
 # Recorded seconds, which order the tests of every run, and the table of CONTRIBUTING.md.
 test-seconds: $(STAMP)
+	$(RULES) --seconds rules --record-seconds
 	$(COMPILED) --seconds commit --record-seconds
-	$(CHECKED) --seconds bounds --record-seconds tests/test_conformance.py -m slow
 	$(SLOW) --record-seconds
 	$(BIN)/python docs/facts.py
 

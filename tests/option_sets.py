@@ -1,0 +1,100 @@
+"""Option sets of every environment beside its defaults: together they change every option."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "CollabOvercooked-v0": [
+        {"kitchen": "three_agents", "action_level": "primitive", "orders": True, "max_cycles": 40},
+        {"kitchen": "shared_floor", "action_level": "primitive", "obs": "grid"},
+        {"action_level": "agent_0=medium,agent_1=low", "text_info": True, "task": "boiled_egg", "show_limit": False},
+        {"preset": "original", "level": [5, 6], "text_info": True},
+        {"mask_in": "rllib", "knowledge": "full", "time_limit": "strict", "stuck_limit": 5},
+        {"obs": "grid", "mask_in": "obs"},
+        {"action_level": "primitive"},
+        {"text_info": True, "level": [1, 6], "gamma": 0.5, "global_state": True},
+        {"orders": True, "max_cycles": 60, "shaping": {"PUT": 1.0}},
+        {"kitchen": "shared_floor"},
+        {"kitchen": "three_agents", "mask_in": "obs"},
+        {"preset": "original", "kitchen": "shared_floor", "action_level": "agent_0=medium,agent_1=low"},
+    ],
+    "CuisineWorld-v0": [
+        {"level": "level_2", "agents": 2, "alpha": 1.5, "beta": 3.0, "obs": "original64"},
+        {"level": "level_4", "agents": 3, "mask": "original", "max_cycles": 70},
+        {"level": "level_11", "agents": 4, "turn_order": [3, 1, 0, 2], "mask_in": "rllib", "text_info": True},
+        {"level": "level_0", "agents": 1, "alpha": 1.0, "mask_in": "obs", "idle_error": True},
+        {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
+        {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True},
+    ],
+    "CraftKitchen-v0": [
+        {"level": "field", "agents": 1, "pace": 1, "mask_in": "obs", "alpha": 2.0, "items_per_fuel": 1.5},
+        {
+            "level": "butchery",
+            "agents": 4,
+            "walk": 3,
+            "respawn": 3,
+            "cook_steps": 2,
+            "reach": "code",
+            "interval": 9,
+            "lifetime": 20,
+            "max_cycles": 45,
+            "strict_lists": False,
+            "text_info": True,
+        },
+    ],
+    "KitchenRush-v0": [
+        {"scenario": "hard", "agents": 4, "mask": "safe", "episode": 2, "mask_in": "rllib", "max_cycles": 7},
+        {"scenario": "hard", "agents": 1, "workers": 4, "reward": "shaped", "text_info": True},
+        {"scenario": "hard", "mask_in": "obs", "order": "game"},
+        {"scenario": "easy", "agents": 3, "workers": 1, "max_turns": 30, "lexicon": "alien"},
+    ],
+    "AlienRush-v0": [{"scenario": "hard", "text_info": True, "reward": "shaped"}, {"agents": 3, "lexicon": "kitchen"}],
+    "Overcooked-v0": [
+        {"layout": "locked", "text_info": True, "max_cycles": 90, "obs": "gates", "axes": "chw", "gate_reset": False},
+        {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "size": "9x6"},
+        {"layout": "counter_circuit", "agents": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
+        {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True, "text_rules": "original"},
+        {"layout": "cramped_room", "agents": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
+        {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs"},
+        {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "agents": 3},
+    ],
+    "OvercookedV2-v0": [
+        {"view_radius": 2, "redraw_recipe": True, "negative_rewards": True, "random_start": True, "mask_in": "obs"},
+        {"layout": "two_rooms", "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib", "text_info": True},
+        {"layout": "test_time_wide", "view_radius": 2, "delivery_light": True, "channels": "paper2025"},
+        {"layout": "demo_cook_wide", "view_radius": 1, "random_state": True, "permuted_ingredients": [0, 1, 3]},
+        {"layout": "long_room", "max_cycles": 50},
+    ],
+    "CollabCapture-v0": [
+        {"sight": "room", "mask_in": "obs", "text_info": True},
+        {"preset": "paper2023", "doors": {"1-2": True}, "reward": "timed", "mask_in": "rllib"},
+        {"adversary": "distance", "catch_on_exchange": "always", "agents": 1, "menu": "numbered", "order": "game"},
+        {"max_cycles": 20},
+        {"adversary": "worst", "map": "capture_five_turns"},
+    ],
+    "CollabEscape-v0": [
+        {"sight": "room", "agents": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
+        {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "max_cycles": 12},
+        {"adversary": "closest", "fix_by": "player", "agents": 1, "fixes": 1, "catch_on_exchange": "always"},
+        {"adversary": "worst", "sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
+    ],
+    "Housework-v0": [
+        {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_ticks": 80},
+        {
+            "agents": 4,
+            "rooms": 6,
+            "items": 8,
+            "preempt": True,
+            "text_info": True,
+            "talk": "free",
+            "task": "set_table",
+            "auto_open": False,
+        },
+    ],
+    "Transport-v0": [
+        {"action_level": "agent_0=medium,agent_1=low", "rooms": 8, "max_ticks": 600, "task": "stuff", "targets": 6},
+        {"agents": 3, "containers": 2, "miss": 20, "container_lost": False, "max_ticks": 800, "mask_in": "rllib"},
+        {"stepping": "tick", "preempt": True, "talk": "free", "max_ticks": 400},
+    ],
+}

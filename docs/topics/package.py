@@ -175,11 +175,7 @@ def reset_options() -> str:
     return table(("game", "options of `reset`"), rows)
 
 
-RUNS = {
-    "commit": "`make test`, compiled",
-    "bounds": "`make test-slow`, bounds checked",
-    "slow": "`make test-slow`, the rest",
-}
+RUNS = {"rules": "`make test`, plain Python", "commit": "`make test`, compiled", "slow": "`make test-slow`"}
 
 
 def test_seconds() -> str:

@@ -92,7 +92,7 @@ test: lint
 	$(COMPILED) --seconds commit --no-skips
 
 ELSEWHERE := trainers or adapters or browser
-SLOW := $(COMPILED) --seconds slow --apart -m "(slow or attacks) and not (nightly or $(ELSEWHERE))"
+SLOW := $(COMPILED) --seconds slow --split 5 -m "(slow or attacks) and not (nightly or $(ELSEWHERE))"
 
 # The slow nets beside it, which CI runs too: conformance of option sets, attacks with one seed, longer games.
 test-slow: $(STAMP)

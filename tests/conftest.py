@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -42,7 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-first-seed", type=int, default=0, help="first seed of every random attack")
     parser.addoption("--seconds", help="name of this run in tests/seconds.json, which orders its tests")
     parser.addoption("--record-seconds", action="store_true", help="write them there (make test-seconds)")
-    parser.addoption("--apart", action="store_true", help="give each test to the next free worker (make test-slow)")
+    parser.addoption(
+        "--split", type=float, default=float("inf"), help="least seconds of a test that is a part by itself"
+    )
     parser.addoption("--shuffle", type=int, help="seed of a random order of all tests (make test-nightly)")
     parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test)")
 
@@ -93,12 +96,19 @@ SECONDS = ROOT / "tests" / "seconds.json"
 GAME_FOLDERS = {record.id: f"tests/games/{record.game.split('.')[2]}" for record in registry.GAMES}
 
 
+@functools.cache
+def recorded_seconds(run: str | None) -> dict[str, float]:
+    """Return the seconds of the parts of a run."""
+    runs = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
+    return runs.get(run, {})
+
+
 def part_of(nodeid: str, config: pytest.Config) -> str:
     """Return what is given to one worker as a whole: all tests of a game, which share kernels, or else one file.
 
-    With ``--apart`` it is one test: kernels are compiled already, and a file of several long tests would end last.
+    A test that was recorded with the seconds of ``--split`` or more is a part by itself, so that workers end together.
     """
-    if config.getoption("--apart"):
+    if recorded_seconds(config.getoption("--seconds")).get(nodeid, 0.0) >= config.getoption("--split"):
         return nodeid
     path, _, name = nodeid.partition("::")
     env_id = re.search(r"[-\[](\w+-v0)", name)
@@ -109,14 +119,13 @@ def part_of(nodeid: str, config: pytest.Config) -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Sort parts, the longest first: games, which compile the kernels for all other tests, then files."""
-    recorded = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
-    seconds = recorded.get(config.getoption("--seconds"), {})
+    seconds = recorded_seconds(config.getoption("--seconds"))
 
     def rank(item: pytest.Item) -> tuple[bool, float, str]:
         part = part_of(item.nodeid, config)
         return not part.startswith("tests/games/"), -seconds.get(part, 0.5), part
 
-    items.sort(key=(lambda item: rank(item)[1:]) if config.getoption("--apart") else rank)
+    items.sort(key=rank)
     if config.getoption("--shuffle") is not None:
         random.Random(config.getoption("--shuffle")).shuffle(items)
 
@@ -140,13 +149,20 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Write the seconds of every part, where `make test-seconds` asks for them."""
     if not config.getoption("--record-seconds"):
         return
-    seconds: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
-                seconds[part_of(report.nodeid, config)] += report.duration
+                tests[report.nodeid] += report.duration
+    recorded_seconds.cache_clear()
     runs = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
-    runs[config.getoption("--seconds")] = {part: round(value, 1) for part, value in seconds.most_common() if value >= 1}
+    run, split = config.getoption("--seconds"), config.getoption("--split")
+    runs[run] = {nodeid: value for nodeid, value in tests.items() if value >= split}
+    SECONDS.write_text(json.dumps(runs), "utf-8")  # which decides what are parts
+    parts: Counter[str] = Counter()
+    for nodeid, value in tests.items():
+        parts[part_of(nodeid, config)] += value
+    runs[run] = {part: round(value, 1) for part, value in parts.most_common() if value >= 1}
     SECONDS.write_text(json.dumps(runs, indent=1) + "\n", "utf-8")
 
 

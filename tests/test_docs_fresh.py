@@ -74,11 +74,12 @@ def blocks(path: Path) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------- facts
 
 
-SEARCHED = ("how_to/plan_search.md", "docs/originals.md")  # whose trees and figures are searched anew
-CHECKED = [
-    pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path).endswith(SEARCHED) else ())
-    for path in WITH_FACTS
-]
+LASTING = {  # pages whose trees and figures are searched anew, and whose intervals are resampled
+    "docs/how_to/plan_search.md": pytest.mark.nightly,
+    "docs/originals.md": pytest.mark.slow,
+    "docs/partner_results.md": pytest.mark.nightly,
+}
+CHECKED = [pytest.param(path, id=page_id(path), marks=LASTING.get(page_id(path), ())) for path in WITH_FACTS]
 
 
 @pytest.mark.parametrize("path", CHECKED)

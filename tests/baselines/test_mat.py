@@ -69,6 +69,7 @@ def test_log_probabilities_of_a_rollout_are_those_of_the_gradient_step():
     assert np.abs(rollout.log_probs).std() > 0.1
 
 
+@pytest.mark.nightly
 def test_learning_improves_the_return():
     training = Training(JOINT.with_values({"environments": 64, "rollout": 60, "batch_size": 512, "steps": 60_000}))
     training.update()

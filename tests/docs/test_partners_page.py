@@ -21,6 +21,7 @@ ADDRESS = "http://localhost:11434/v1"
 TINY = {"score": ["--games", "1", "--families", "scripted"], "best": ["--games", "2"], "table": ["--resamples", "10"]}
 
 
+@pytest.mark.nightly
 def test_the_page_leads_from_weights_to_a_row_command_by_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)

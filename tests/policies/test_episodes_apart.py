@@ -90,7 +90,7 @@ def test_it_does_in_other_pools_and_teams(policy: Any, game: str, options: dict[
 
 @pytest.mark.parametrize("policy", WRAPPERS)
 def test_wrappers_do(policy: str) -> None:
-    check_policy(policy, "Overcooked-v0", range(3), steps=40, layout=KITCHENS)
+    check_policy(policy, "Overcooked-v0", range(2), steps=30, layout=KITCHENS)
 
 
 class Counting(Silent):

@@ -21,6 +21,7 @@ def run(folder: Path, **task: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=others | path | task, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.nightly
 def test_a_task_of_the_array_trains_with_its_number_as_seed(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
     done = run(tmp_path, SLURM_ARRAY_TASK_ID="3")

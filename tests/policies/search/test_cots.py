@@ -52,13 +52,21 @@ def play(env_id: str, spec: str = "cots", seed: int = 3, steps: int = 25) -> dic
     return play_episode(env, team, seed, task=str(SMALL[env_id].get("task", "small")))
 
 
+class Played(dict[str, Any]):
+    """Records by game, each played when it is asked for: workers share the games."""
+
+    def __missing__(self, env_id: str) -> Any:
+        self[env_id] = play(env_id)
+        return self[env_id]
+
+
 @pytest.fixture(scope="module")
-def records() -> dict[str, dict[str, Any]]:
-    return {env_id: play(env_id) for env_id in GAMES}
+def records() -> Played:
+    return Played()
 
 
 @pytest.mark.parametrize("env_id", GAMES)
-def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, records: dict[str, Any]) -> None:
+def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, records: Played) -> None:
     record = records[env_id]
     assert first_difference(record) is None
     assert play(env_id) == record
@@ -188,7 +196,7 @@ def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str
         play_episode(env, make_team(["cots"] * env.game.n_agents), 0)
 
 
-def test_records_hold_whole_trees(records: dict[str, Any]) -> None:
+def test_records_hold_whole_trees(records: Played) -> None:
     record = records["Housework-v0"]
     parse_record(dump_line(record).decode(), "here")
     broken = as_json(record)
@@ -197,7 +205,7 @@ def test_records_hold_whole_trees(records: dict[str, Any]) -> None:
         parse_record(json.dumps(broken), "here")
 
 
-def test_trees_in_reports_are_escaped(records: dict[str, Any]) -> None:
+def test_trees_in_reports_are_escaped(records: Played) -> None:
     update = next(u for u in all_updates(records["Housework-v0"]) if u.searched and len(u.nodes) > 1)
     assert "<- chosen" in tree_text(update)
     bad = copy.deepcopy(update)
@@ -207,7 +215,7 @@ def test_trees_in_reports_are_escaped(records: dict[str, Any]) -> None:
     assert "&lt;script&gt;" in text and "<script" not in text and "\x1b" not in text
 
 
-def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
+def test_show_plan(tmp_path: Any, records: Played) -> None:
     file = tmp_path / "records.jsonl"
     file.write_bytes(b"".join(dump_line(records[g]) for g in ("Housework-v0", "Overcooked-v0")))
 

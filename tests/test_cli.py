@@ -467,3 +467,26 @@ def test_steps_may_be_written_with_an_exponent(tmp_path):
 @pytest.mark.parametrize("text", ["compare", "evaluate overcooked", "check levels", "study run", "score"])
 def test_help_of_every_command_lists_import(text):
     assert "--import" in run(*text.split(), "--help").output
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("describe Overcooked-v0 --set agents=99", "agents must be an integer from 1 to 4, not 99"),
+        ("describe cramped_room --set foo=1", "unknown option 'foo'"),
+        ("describe level_9 --set agents=0", "agents must be an integer from 1 to 100, not 0"),
+        ("describe rush --set foo=1", "unknown option 'foo'"),
+        ("list levels --set foo=1", "unknown option 'foo'"),
+        ("list envs --set foo=1", "--set is for names that a game has"),
+        ("evaluate rush --team all=llm:x --dry-run --rate nan", "rate must be a number above 0, not nan"),
+        ("evaluate rush --team all=llm:x --dry-run --timeout -1", "timeout must be a number above 0, not -1.0"),
+        ("evaluate rush --team all=llm:x --dry-run --local-threads 0", "local-threads must be a number above 0, not 0"),
+        ("evaluate rush --team all=llm:x --dry-run --max-unusable -1", "max-unusable must be at least 0, not -1"),
+        ("evaluate rush --team all=llm:x --dry-run --max-corrections 99999999999", "an integer from 0 to 1000"),
+        ("evaluate rush --team all=llm:x --dry-run --max-messages 99999999999", "an integer from 1 to 1000"),
+    ],
+)
+def test_values_are_checked_where_they_are_given(command: str, problem: str) -> None:
+    """Also by commands that need none of them for what they print."""
+    done = run(*command.split())
+    assert done.exit_code == 2 and problem in done.output, done.output

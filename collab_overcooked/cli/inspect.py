@@ -140,9 +140,11 @@ def describe(
         OUT.print(describe_file(name, options))
         return
     for suite in suites:
+        if options and any(name in listing.names({}) for listing in suite.listed.values()):
+            check_settings(suite.name, options)
         text = suite.describe(name, options)
         if text is not None:
-            check_settings(suite.name, options)
+            check_settings(suite.name, options)  # of a name that no listing has
             OUT.print(text)
             return
     if name in registry.suites():

@@ -327,6 +327,55 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
     assert first_difference(session.records[0]) is None
 
 
+def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_session) -> None:
+    session = make_session(["all=person"], rounds=2 * matches(["all=person"], **ESCAPE), **ESCAPE)
+
+    def talk(message: dict[str, Any]) -> dict[str, Any] | None:
+        answer = first_legal(message)
+        return answer | {"say": "hello"} if answer and message["type"] == "ask" else answer
+
+    for player in play(session, talk):
+        frames = player.of_type("frame")
+        whole = [frame for frame in frames if "whole" in frame]
+        assert [frame["timestep"] for frame in whole] == [0, 0] and all(frame["said"] == [] for frame in whole)
+        assert all("board" in frame["picture"]["put"] for frame in whole)
+        assert any(frame["said"] for frame in frames)
+    outbox = Outbox("test")
+    old = {"type": "frame", "timestep": 9, "said": ["hello"], "text": "old", "picture": {"put": {"r": 1}}}
+    new = {"type": "frame", "timestep": 0, "said": [], "picture": {"put": {"board": 1}}, "whole": True}
+    for frame in (old, dict(new)):
+        outbox.put(frame)
+    assert outbox.waiting == 1 and asyncio.run(outbox.get()) == new
+
+
+def test_who_comes_back_is_told_what_was_said(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], voice=True, **ESCAPE)
+    person, voice = session.people
+
+    async def story() -> None:
+        running = asyncio.create_task(session.run())
+        speaker = Player(
+            session,
+            voice,
+            lambda asked: (first_legal(asked) or {}) | {"say": "run"} if asked["type"] == "ask" else first_legal(asked),
+        )
+        first, second = Outbox("test"), Outbox("test")
+        speaking = asyncio.create_task(speaker.run())
+        session.connect(person, first)
+        while (message := await first.get())["type"] != "ask" or message["timestep"] < 2:
+            if answer := first_legal(message):
+                session.receive(person, answer)
+        session.disconnect(person, first)
+        session.connect(person, second)
+        while (message := await second.get())["type"] != "frame":
+            pass
+        assert message["whole"] and [entry["say"] for entry in message["said"]].count("run") >= 1
+        session.stop()
+        await asyncio.gather(running, speaking)
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+
+
 @pytest.mark.parametrize("leave", ["idle", "greedy", "end"])
 def test_a_seat_whose_person_does_not_come_back(make_session, leave) -> None:
     session = make_session(["all=person"], how={"grace": 0.0, "on_leave": leave}, **ESCAPE)

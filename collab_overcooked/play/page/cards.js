@@ -188,7 +188,12 @@ export function showAway() {
   }
 }
 
-const dones = new Map();
+const dones = new Map(); // what each seat did last in this round
+
+export function forgetDone() {
+  dones.clear();
+  for (const line of document.querySelectorAll(".did")) line.remove();
+}
 
 export function showDone(seat, label) {
   dones.set(seat, `${words.last_done}: ${phrase(label)}`);

@@ -106,6 +106,11 @@ class EpisodeDriver:
         self._newcomers: list[Person] = []  # who has come meanwhile
         self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
 
+    @property
+    def partner_waits(self) -> int:
+        """Number of decisions that policies did not take in time."""
+        return sum(thinker.waits for thinker in self._thinkers.values())
+
     def _lessons(self) -> dict[int, Sequence[tuple[str, str, str]]]:
         return {seat: self.game.lesson_for(seat) for seat in self.people}
 

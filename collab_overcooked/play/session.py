@@ -27,6 +27,7 @@ from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROU
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
+from collab_overcooked.play.warming import decide_once
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
@@ -196,6 +197,7 @@ class Session:
             return
 
         def make() -> Any:
+            decide_once(match, self.make, self.settings.on_leave)
             env = registry.make(match.env_id, **match.env_kwargs)
             env.reset(seed=0)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
@@ -303,6 +305,7 @@ class Session:
         how = {"clock": self._clock, "session": self.id, "number": self._number}
         how |= {"show": settings.show, "menu": settings.menu, "names": settings.names}
         how |= {"tick": self.settings.tick} if self._clock == TICKS else {}
+        how |= {"partner_waits": 0 if self.driver is None else self.driver.partner_waits}
         return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
 
     def _write(self, record: Record) -> Record:

@@ -15,10 +15,13 @@ class Thinker:
 
     Args:
         policy: Asked in a thread, one question at a time.
+
+    Attributes:
+        waits: Number of decisions in which the seat idled, as the policy was still computing.
     """
 
     def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+        self.policy, self.waits = policy, 0
         self._task: asyncio.Task[Any] | None = None
         self._kind = ""
 
@@ -43,6 +46,7 @@ class Thinker:
             self._task, self._kind = asyncio.create_task(asyncio.to_thread(self._ask, ask)), ask.kind
             await asyncio.wait({self._task}, timeout=patience)
         if not self._task.done() or self._kind != ask.kind:
+            self.waits += ask.kind == "act"
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         answer, self._task = self._task.result(), None
         return answer if ask.kind == "reply" else _fitting(answer, ask)

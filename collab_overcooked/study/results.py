@@ -259,6 +259,7 @@ class StudyResults:
             "answered": _iso(participant.answered or None),
             "window": participant.window or None,
             "focus_losses": participant.focus_losses,
+            "partner_waits": participant.partner_waits,
         }
 
     def messages(self) -> list[Row]:

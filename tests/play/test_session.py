@@ -16,13 +16,14 @@ from play.world import ESCAPE, KITCHEN, Player, first_legal, matches, play
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
+from collab_overcooked.play import warming
 from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_matches
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy, make_policy
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -325,6 +326,57 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
     asyncio.run(asyncio.wait_for(story(), 60))
     assert session.records[0].people["agent_0"].disconnects == 1
     assert first_difference(session.records[0]) is None
+
+
+@pytest.mark.parametrize("leave", ["idle", "random"])
+def test_every_policy_of_a_match_decides_before_anybody_is_ready(make_session, leave) -> None:
+    asked = list[tuple[str, str]]()
+
+    def made(spec: str) -> Any:
+        policy = make_known_policy(spec)
+        act = policy.act
+
+        def noting(seen: Any) -> Any:
+            asked.append((spec, session.state))
+            return act(seen)
+
+        policy.act = noting
+        return policy
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], make=made, how={"on_leave": leave}, **ESCAPE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warming, "make_known_policy", made)
+        play(session)
+    before = [spec for spec, state in asked if state == "waiting"]
+    assert set(before) == {"greedy"} | ({leave} - {"idle"}) and ("greedy", "playing") in asked
+    assert first_difference(session.records[0]) is None
+
+
+def test_steps_in_which_a_policy_was_still_computing_are_counted(make_session) -> None:
+    done = threading.Event()
+
+    def made(spec: str) -> Any:
+        policy = make_known_policy(spec)
+        act = policy.act
+
+        def slow(seen: Any) -> Any:
+            if session.state == "playing":
+                done.wait(60)
+            return act(seen)
+
+        policy.act = slow
+        return policy
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], make=made)
+
+    def press(message: dict[str, Any]) -> dict[str, Any] | None:
+        if message["type"] == "frame" and message["timestep"] >= 5:
+            done.set()
+        return {"type": "tap", "key": "left"} if message["type"] == "frame" else first_legal(message)
+
+    play(session, press)
+    waits = session.records[0].people["agent_0"].partner_waits
+    assert 4 <= waits <= len(session.records[0].steps)
 
 
 def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_session) -> None:

@@ -403,6 +403,8 @@ class Session:
         self._await_people()
         self._send_state()
         self._show_rematch()
+        with contextlib.suppress(RuntimeError):  # without a loop no state is sent
+            asyncio.get_running_loop().call_later(self.settings.grace + POLL, self._send_state)
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:
         """Take a message of a person, as ``messages.read_message`` returns it."""
@@ -480,6 +482,7 @@ class Session:
                 "number": max(1, self._number),
                 "here": {person.agent: person.here for person in self.people},
                 "ready": {person.agent: person.ready for person in self.people},
+                "lost": [person.agent for person in self.people if person.is_lost(self.settings, self._now())],
             }
         )
 

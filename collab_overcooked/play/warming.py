@@ -18,7 +18,7 @@ STEPS = 2
 
 
 class _Idle(Silent):
-    """Sits where nobody is to be warmed up."""
+    """Sits in the seats that are left out."""
 
     name = "idle"
 

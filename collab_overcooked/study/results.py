@@ -396,7 +396,7 @@ def _exported_records(
 
 
 def _numbered(records: Sequence[Record]) -> Iterator[Record]:
-    """Yield records that may be of the same episode, as somebody else played it, under numbers of their own."""
+    """Yield records that may be of the same episode, played by other people, under numbers of their own."""
     taken = set[tuple[str, int]]()
     for record in records:
         number = int(record.episode)

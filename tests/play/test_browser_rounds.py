@@ -97,8 +97,8 @@ def test_no_part_of_a_page_outlives_its_round(context, problems) -> None:
     asks = question("act", 20, ["gone", "It is gone."])
     feed.send(later | {"said": [MESSAGE], "done": [[1, "serve"]], "text": "Soup."}, asks, refused)
     feed.page.fill("#say", "half a word")
-    told = feed.page.evaluate(TOLD)
-    assert feed.page.evaluate(FLASHED) and told != opened_page
+    seen = feed.page.evaluate(TOLD)
+    assert feed.page.evaluate(FLASHED) and seen != opened_page
     feed.send(begin)
     assert feed.page.evaluate(TOLD) == opened_page and problems == []
 
@@ -110,3 +110,34 @@ def test_who_comes_back_reads_what_was_said(context, problems) -> None:
     feed.send(welcome("seat", "turns", ""), state("playing", True, True), begin | {"said": [MESSAGE, MESSAGE]})
     assert feed.page.locator("#said p").count() == 2 and feed.page.is_hidden("#unread")
     assert feed.page.locator(".bubble").count() == 0 and problems == []
+
+
+def test_texts_name_things_and_programs_as_people_do(context, problems) -> None:
+    feed = Feed(context)
+    feed.open()
+    over = {"type": "over", "left": False, "more": False, "practice": False, "outcome": "1 served", "lost": False}
+    over |= {
+        "metrics": {},
+        "replay": "",
+        "next": "",
+        "happened": ["Too late: salmonMeatcake (13) of oven1, dish_rack."],
+    }
+    playing = state("playing", True, True)
+    feed.send(welcome("seat", "turns", ""), playing, over | {"par": [["greedy", "2 served"], ["planner", "3 served"]]})
+    over_text = feed.page.inner_text("#over")
+    assert "salmon meatcake (13) of oven 1" in over_text and "dish rack" in over_text
+    assert "A simple program in all seats" in over_text and "greedy" not in over_text and problems == []
+
+
+def test_a_page_says_when_nobody_waits_for_somebody_any_more(context, problems) -> None:
+    feed = Feed(context)
+    feed.open()
+    line = {"l": [["t", "Bob", "#2b2a28", 1]]}
+    frame = {"type": "frame", "timestep": 3, "limit": 9, "whole": True, "said": []}
+    frame["picture"] = clock(("Score 0", BAD))
+    frame["picture"]["put"]["k:1:0"] = {"l": [line], "k": "agent", "a": 1}
+    away = state("playing", False, True)
+    feed.send(welcome("seat", "turns", ""), state("playing", True, True), frame, away | {"lost": []})
+    assert "waiting for them" in feed.page.inner_text("#panel")
+    feed.send(away | {"lost": ["agent_1"]})
+    assert "goes on without them" in feed.page.inner_text("#panel") and problems == []

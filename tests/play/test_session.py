@@ -388,9 +388,10 @@ def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_sessio
 
     for player in play(session, talk):
         frames = player.of_type("frame")
-        whole = [frame for frame in frames if "whole" in frame]
-        assert [frame["timestep"] for frame in whole] == [0, 0] and all(frame["said"] == [] for frame in whole)
-        assert all("board" in frame["picture"]["put"] for frame in whole)
+        beginnings = [frame for frame in frames if "whole" in frame]
+        assert [frame["timestep"] for frame in beginnings] == [0, 0]
+        assert all(frame["said"] == [] for frame in beginnings)
+        assert all("board" in frame["picture"]["put"] for frame in beginnings)
         assert any(frame["said"] for frame in frames)
     outbox = Outbox("test")
     old = {"type": "frame", "timestep": 9, "said": ["hello"], "text": "old", "picture": {"put": {"r": 1}}}

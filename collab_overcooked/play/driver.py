@@ -20,8 +20,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import Thinker
-from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen, Silent
-from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import places_of
@@ -33,19 +32,6 @@ HASH_DIGITS = 16  # of the hash of a state
 MAX_SAID = 200  # messages that a page shows
 POLL = 0.2  # seconds between looks at time limits and lost connections
 Log = Callable[[Mapping[str, Any]], None]
-
-
-class PersonSeat(Silent):
-    """Placeholder of a person in a team; the driver never asks it."""
-
-    name = PERSON
-
-    def reset(self, seat: int, info: Any, seed: int) -> None:
-        """Do nothing."""
-
-    def act(self, seen: Seen) -> Decision:
-        """Refuse, as people are asked by the driver."""
-        raise RuntimeError("a person is asked by the driver of a session")
 
 
 class Abandoned(Exception):

@@ -19,7 +19,7 @@ from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
+from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
 from collab_overcooked.play.ending import PAR, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
@@ -27,6 +27,7 @@ from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROU
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
+from collab_overcooked.play.thinking import PersonSeat
 from collab_overcooked.play.warming import decide_once
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON

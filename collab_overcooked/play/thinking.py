@@ -5,9 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Policy
+from collab_overcooked.policies.api import Decision, Policy, Seen, Silent
+from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask
+
+
+class PersonSeat(Silent):
+    """Placeholder of a person in a team; the driver never asks it."""
+
+    name = PERSON
+
+    def reset(self, seat: int, info: Any, seed: int) -> None:
+        """Do nothing."""
+
+    def act(self, seen: Seen) -> Decision:
+        """Refuse, as people are asked by the driver."""
+        raise RuntimeError("a person is asked by the driver of a session")
 
 
 class Thinker:

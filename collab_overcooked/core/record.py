@@ -214,6 +214,7 @@ class PersonEntry(Struct, kw_only=True, omit_defaults=True):
         answered: When it was over.
         window: Size of the browser window; empty if the page did not report it.
         focus_losses: How often the window lost the focus during the episode.
+        partner_waits: Number of decisions in real time in which a policy of the team idled, as it was still computing.
     """
 
     id: Name
@@ -234,6 +235,7 @@ class PersonEntry(Struct, kw_only=True, omit_defaults=True):
     answered: Time = 0
     window: Literal["", "small", "medium", "large"] = ""
     focus_losses: Count = 0
+    partner_waits: Count = 0
 
 
 class Record(Struct, kw_only=True, omit_defaults=True, dict=True):

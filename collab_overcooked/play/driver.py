@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -19,8 +20,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import Thinker
-from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen, Silent
-from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import places_of
@@ -29,21 +29,9 @@ from collab_overcooked.runner.episode import Episode, Event, Started, Stepped
 from collab_overcooked.runner.teams import Team
 
 HASH_DIGITS = 16  # of the hash of a state
+MAX_SAID = 200  # messages that a page shows
 POLL = 0.2  # seconds between looks at time limits and lost connections
 Log = Callable[[Mapping[str, Any]], None]
-
-
-class PersonSeat(Silent):
-    """Placeholder of a person in a team; the driver never asks it."""
-
-    name = PERSON
-
-    def reset(self, seat: int, info: Any, seed: int) -> None:
-        """Do nothing."""
-
-    def act(self, seen: Seen) -> Decision:
-        """Refuse, as people are asked by the driver."""
-        raise RuntimeError("a person is asked by the driver of a session")
 
 
 class Abandoned(Exception):
@@ -98,10 +86,16 @@ class EpisodeDriver:
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
         self._step: Step | None = None
+        self._said: deque[Any] = deque(maxlen=MAX_SAID)  # in this episode, for those who come later
         self._asked = False  # whether a person was asked in this step
         self._reading = False  # whether the episode reads a plan, in a thread
         self._newcomers: list[Person] = []  # who has come meanwhile
         self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
+
+    @property
+    def partner_waits(self) -> int:
+        """Number of decisions that policies did not take in time."""
+        return sum(thinker.waits for thinker in self._thinkers.values())
 
     def _lessons(self) -> dict[int, Sequence[tuple[str, str, str]]]:
         return {seat: self.game.lesson_for(seat) for seat in self.people}
@@ -170,8 +164,7 @@ class EpisodeDriver:
         if self.game.menu_policy and self.clock is None and self.settings.advice and self.settings.menu == "legal":
             for seat in self.people:
                 await asyncio.to_thread(self._prepare_adviser, seat)
-        self._show_all()
-        self._show_progress(self.people.values())
+        self._show_all(complete=True)
         await begin()
         for person in (*self.people.values(), *([self.voice] if self.voice else [])):
             person.started = time.time()
@@ -205,6 +198,7 @@ class EpisodeDriver:
 
     async def _stepped(self, event: Stepped) -> Message | None:
         self.timestep, self._step, asked = event.timestep, event.step, self._asked
+        self._said.extend(to_builtins(event.step.messages))
         self._asked = False
         for person in self.people.values():
             if person.ahead:  # the seat had no choice after all
@@ -432,12 +426,12 @@ class EpisodeDriver:
         self.game.order_next(state, 0, orders)
         return orders
 
-    def _show_all(self) -> None:
+    def _show_all(self, complete: bool = False) -> None:
         state = self.env.clone_state()
         for person in self.people.values():
-            self.show(person, state, complete=False)
+            self.show(person, state, complete)
         for other in (*self.watchers, *([self.voice] if self.voice is not None else [])):
-            self.show(other, state, complete=False)
+            self.show(other, state, complete)
 
     def _show_progress(self, people: Iterable[Person]) -> None:
         """Send people the steps of a lesson, and the cells of their pictures where the next one is taken."""
@@ -456,7 +450,8 @@ class EpisodeDriver:
         Args:
             person: Recipient.
             snapshot: Copy of the state, see ``ParallelEnv.clone_state``; None to make one.
-            complete: Whether the person has just connected and needs everything, the open question included.
+            complete: Whether the page shows nothing of this episode yet and needs everything, the talk and the open
+                question included; nothing that it shows of an earlier one stays.
         """
         if person.outbox is None:
             return
@@ -465,6 +460,8 @@ class EpisodeDriver:
             return
         snapshot, outbox = snapshot or self.env.clone_state(), person.outbox
         step = None if complete else self._step
+        if complete:
+            shown.begin_anew(outbox)
         if person.seat is None:
             frame = shown.watched(self.env, self._step, self.timestep, outbox)
         else:
@@ -477,6 +474,8 @@ class EpisodeDriver:
                 frame["causes"] = shown.causes_in(step, seen.view, person.seat, named)
         if step is not None:
             frame["said"] = to_builtins(step.messages)
+        if complete:
+            frame |= {"whole": True, "said": list(self._said)}
         person.send(frame)
         if complete and person.question is not None:
             person.send(person.question)

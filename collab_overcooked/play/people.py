@@ -54,6 +54,8 @@ class Outbox:
     def _drop_older(self, frame: Message) -> None:
         for old in [message for message in self._queue if message is not None and message["type"] == FRAME]:
             self._queue.remove(old)
+            if "whole" in frame:
+                continue
             for key in ("said", "done", "causes"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
             for key in old.keys() - frame.keys():

@@ -19,7 +19,7 @@ from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
+from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
 from collab_overcooked.play.ending import PAR, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
@@ -27,6 +27,8 @@ from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROU
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
+from collab_overcooked.play.thinking import PersonSeat
+from collab_overcooked.play.warming import decide_once
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
@@ -196,6 +198,7 @@ class Session:
             return
 
         def make() -> Any:
+            decide_once(match, self.make, self.settings.on_leave)
             env = registry.make(match.env_id, **match.env_kwargs)
             env.reset(seed=0)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
@@ -303,6 +306,7 @@ class Session:
         how = {"clock": self._clock, "session": self.id, "number": self._number}
         how |= {"show": settings.show, "menu": settings.menu, "names": settings.names}
         how |= {"tick": self.settings.tick} if self._clock == TICKS else {}
+        how |= {"partner_waits": 0 if self.driver is None else self.driver.partner_waits}
         return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
 
     def _write(self, record: Record) -> Record:
@@ -400,6 +404,8 @@ class Session:
         self._await_people()
         self._send_state()
         self._show_rematch()
+        with contextlib.suppress(RuntimeError):  # without a loop no state is sent
+            asyncio.get_running_loop().call_later(self.settings.grace + POLL, self._send_state)
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:
         """Take a message of a person, as ``messages.read_message`` returns it."""
@@ -477,6 +483,7 @@ class Session:
                 "number": max(1, self._number),
                 "here": {person.agent: person.here for person in self.people},
                 "ready": {person.agent: person.ready for person in self.people},
+                "lost": [person.agent for person in self.people if person.is_lost(self.settings, self._now())],
             }
         )
 

@@ -40,8 +40,17 @@ def frame_of(game: Any, seen: Seen, settings: PlaySettings, outbox: Outbox, with
 def next_picture(game: Any, scene: dict[str, Any], seat: int | None, outbox: Outbox) -> dict[str, Any]:
     """Return what turns the picture that a page has into that of a scene, and note that the page will have it."""
     before, after = outbox.picture, picture_of(game, scene, seat)
-    outbox.picture = {key: value for key, value in before.items() if key.startswith(SPRITE)} | after
+    outbox.picture = _sprites(before) | after
     return difference(before, after)
+
+
+def begin_anew(outbox: Outbox) -> None:
+    """Note that a page forgets all but the sprites, as a whole frame follows."""
+    outbox.picture = _sprites(outbox.picture)
+
+
+def _sprites(picture: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in picture.items() if key.startswith(SPRITE)}
 
 
 def question_of(

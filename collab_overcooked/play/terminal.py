@@ -92,9 +92,7 @@ class LineScreen:
                 self._print(self._me["manual"])
             self._send({"type": "leave" if line in ("q", None) else "ready"})
         elif kind == "frame":
-            for entry in message.get("said", ()):
-                self._print(f"{self._name(entry['agent'])}: {entry['say']}")
-            self._text = message.get("text") or self._picture()
+            self._read_frame(message)
         elif kind == "ask":
             await self._decide(message)
         elif kind == "refused":
@@ -103,6 +101,13 @@ class LineScreen:
                 await self._decide(self._question)
         elif kind in ("over", "closing"):
             self._print(message.get("outcome") or message.get("why") or "Over.")
+
+    def _read_frame(self, message: dict[str, Any]) -> None:
+        for entry in message.get("said", ()):
+            self._print(f"{self._name(entry['agent'])}: {entry['say']}")
+        self._text = message.get("text") or self._picture()
+        if "whole" in message:  # a round begins, which is not compared with the one before
+            self._written, self._listed = "", []
 
     async def _decide(self, question: dict[str, Any]) -> None:
         self._question, reply = question, question["kind"] != "act"

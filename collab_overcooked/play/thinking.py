@@ -5,9 +5,23 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Policy
+from collab_overcooked.policies.api import Decision, Policy, Seen, Silent
+from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask
+
+
+class PersonSeat(Silent):
+    """Placeholder of a person in a team; the driver never asks it."""
+
+    name = PERSON
+
+    def reset(self, seat: int, info: Any, seed: int) -> None:
+        """Do nothing."""
+
+    def act(self, seen: Seen) -> Decision:
+        """Refuse, as people are asked by the driver."""
+        raise RuntimeError("a person is asked by the driver of a session")
 
 
 class Thinker:
@@ -15,10 +29,13 @@ class Thinker:
 
     Args:
         policy: Asked in a thread, one question at a time.
+
+    Attributes:
+        waits: Number of decisions in which the seat idled, as the policy was still computing.
     """
 
     def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+        self.policy, self.waits = policy, 0
         self._task: asyncio.Task[Any] | None = None
         self._kind = ""
 
@@ -43,6 +60,7 @@ class Thinker:
             self._task, self._kind = asyncio.create_task(asyncio.to_thread(self._ask, ask)), ask.kind
             await asyncio.wait({self._task}, timeout=patience)
         if not self._task.done() or self._kind != ask.kind:
+            self.waits += ask.kind == "act"
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         answer, self._task = self._task.result(), None
         return answer if ask.kind == "reply" else _fitting(answer, ask)

@@ -125,7 +125,8 @@ def _draw_board(
         _draw_link(pen, link, shift, m.tile)
     for (x, y), cell in board.cells:
         left, top = shift + round(x * m.tile), round(y * m.tile)
-        image.paste(cell_image(cell, m.tile), (left, top))
+        picture = cell_image(cell, m.tile)
+        image.paste(picture, (left, top), picture)
         if cell.caption:
             label = label_image((cell.caption,), label_size(m.tile), round(1.6 * m.tile))
             image.paste(label, (left - round(0.3 * m.tile), top + m.tile + 2), label)
@@ -153,7 +154,7 @@ def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> N
 
 @lru_cache(maxsize=1024)
 def cell_image(cell: BoardCell, tile: int) -> Image.Image:
-    """Return a cell with its items, RGB (tile, tile)."""
+    """Return a cell with its items, RGBA (tile, tile); where its station leaves it free, the ground shows."""
     image = station_image(cell.sprite, tile).copy()
     if cell.back:
         image.alpha_composite(station_image(cell.back, tile))
@@ -169,7 +170,7 @@ def cell_image(cell: BoardCell, tile: int) -> Image.Image:
     if cell.ready:
         mark = _mark("ready", round(tile * 0.33))
         image.alpha_composite(mark, (tile - mark.width - 1, 1))
-    return image.convert("RGB")
+    return image
 
 
 def _cell_label(cell: BoardCell, tile: int) -> Image.Image | None:

@@ -90,7 +90,7 @@ def read_packed(path: str | Path) -> list[Any]:
 def _file_of(path: str | Path) -> tuple[Path, Lines[Any], Callable[[Any], Hashable] | None]:
     path = Path(path)
     file = path / RECORDS if path.is_dir() else path
-    return file, EPISODES, None if (file.parent / CONFIG).exists() else _identity
+    return file, EPISODES, None if file.name == RECORDS and (file.parent / CONFIG).exists() else _identity
 
 
 class PackedRecords(Sequence[Any]):
@@ -215,7 +215,9 @@ def read_lines(
 
 def _identity(record: Record) -> bytes:
     kept = record.options, record.part
-    return encode([record.suite_name, record.env_kwargs, record.team, record.task, record.episode, record.seed, *kept])
+    people = [[person.id, person.session, person.number] for person in record.people.values()]  # may leave, and again
+    game = record.suite_name, record.env_kwargs, record.team
+    return encode([*game, record.task, record.episode, record.seed, *kept, people])
 
 
 class _Head(Struct):

@@ -83,11 +83,13 @@ class Bot:
         base: Address of the server.
         entry: Address of the study's first page below it.
         seed: Random seed of its choices.
+        leaves: Whether it loses the connection during its first game, comes back, and leaves for good.
     """
 
     base: str
     entry: str
     seed: int
+    leaves: bool = False
     pages: int = 0  # Number of pages it has seen
     requests: list[float] = field(default_factory=list)  # Duration of each request, in seconds
     answers: list[float] = field(default_factory=list)  # Seconds from each decision to the next message of the server
@@ -117,6 +119,8 @@ class Bot:
                 self.last = text
                 return
             if "/s/" in address:
+                if self.leaves:
+                    await self._play(address, lost=True)
                 await self._play(address)
                 address, text = await self._get(self.own_page)
 
@@ -164,7 +168,7 @@ class Bot:
                 return await self._get(go)
             await asyncio.sleep(POLL)
 
-    async def _play(self, address: str) -> None:
+    async def _play(self, address: str, lost: bool = False) -> None:
         from websockets.asyncio.client import connect
 
         async with connect(address.replace("http", "ws", 1) + "/socket", max_size=None) as socket:
@@ -179,9 +183,10 @@ class Bot:
                     kind = message["type"]
                     if kind == "welcome" and message["clock"] == "ticks" and tapping is None:
                         tapping = asyncio.create_task(self._tap(socket))
-                    if kind == "closing" or (kind == "over" and not message["more"]):
+                    playing = kind == "state" and message["state"] == "playing"
+                    if kind == "closing" or (kind == "over" and not message["more"]) or (lost and playing):
                         return
-                    reply = self._reply(message)
+                    reply = {"type": "leave"} if self.leaves and playing else self._reply(message)
                     if reply is not None:
                         answered = time.perf_counter() if kind == "ask" else 0.0
                         await socket.send(json.dumps(reply))

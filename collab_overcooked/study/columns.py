@@ -60,6 +60,7 @@ COLUMNS = (
     ("episodes", "answered", "When the round was over; not in anonymous exports.", TIME),
     ("episodes", "window", f"Width of the window; empty if unknown. {WIDTHS}", SIZES),
     ("episodes", "focus_losses", "How often the window lost the focus during the round.", ""),
+    ("episodes", "partner_waits", "Steps in which a policy of the team idled, as it was still computing.", ""),
     ("episodes", "outcome", "How the episode ended, as text.", ""),
     ("decisions", "condition", "Condition, see condition=...", ""),
     ("decisions", "task", "Name of the task; with condition and episode it names the round.", ""),
@@ -90,7 +91,7 @@ COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
     "episodes": (
         *("id", "group", "condition", "place", "agent", "game", "task", "episode", "team", "success", "steps"),
         *("seconds", "decisions", "timeouts", "disconnects", "refused", "interface", "bonus", "started", "answered"),
-        *("window", "focus_losses", "outcome"),
+        *("window", "focus_losses", "partner_waits", "outcome"),
     ),
     "decisions": (
         *("id", "condition", "task", "episode", "agent", "timestep", "answered", "state", "options", "choice"),

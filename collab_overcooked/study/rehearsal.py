@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import html
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from collab_overcooked.play.server import LOOPBACK, make_app, make_server
 from collab_overcooked.policies.llm.settings import COTS, parse_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.runner.records import read_packed
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
@@ -27,9 +29,10 @@ from collab_overcooked.study.documents import language_partners
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import end_text
-from collab_overcooked.study.results import StudyResults
+from collab_overcooked.study.results import RECORDS_FOLDER, ExportOptions, StudyResults, export
 from collab_overcooked.study.server import study_routes
 
+LEAVERS = 2  # groups of bots that leave the same task, in rehearsals of the command line
 MAX_WAIT = 20.0  # seconds that bots wait for others
 PROGRESS = 10.0  # seconds between messages on the progress
 STAND_IN = "greedy"  # replaces language models, which would cost money
@@ -40,7 +43,7 @@ PLANNER = "cots"  # replaces language models that search joint plans: it sends p
 class Rehearsal:
     """Result of a rehearsal."""
 
-    ends: Mapping[str, int]  # Number of bots by how their participation ended
+    ends: Mapping[str, int]  # Number of bots by how their participation ended, without the groups that leave
     errors: Sequence[str]  # Error messages; empty for a study that works
     episodes: int  # Number of records written
     tasks: ResultTable  # Number of episodes by task and condition
@@ -84,7 +87,7 @@ def study_app(
     return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
-def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print) -> Rehearsal:
+def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print, *, leavers: int = 0) -> Rehearsal:
     """Run a study with bots, through the pages and sockets of a local server.
 
     Args:
@@ -92,13 +95,15 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
         bots: Number of bots.
         out: Folder of the results.
         note: Called with a one-sentence message about each problem.
+        leavers: Number of groups, before the bots, of which one member is cut off, comes back and leaves.
     """
-    study = replace(study, wait=min(study.wait, MAX_WAIT), limit=max(study.limit, bots), per_network=bots)
+    most = bots + leavers * study.group
+    study = replace(study, wait=min(study.wait, MAX_WAIT), limit=max(study.limit, bots), per_network=most)
     errors: list[str] = []
     with Journal.open(out, study, note) as journal:
         app, games, host = study_app(journal, note=errors.append)
         try:
-            players = asyncio.run(_take_part(app, journal, bots, errors, note))
+            players = asyncio.run(_take_part(app, journal, bots, leavers, errors, note))
         finally:
             host.close()
     errors += [
@@ -111,8 +116,11 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     records = [record for episodes in results.records.values() for record in episodes]
     errors += filter(None, map(first_difference, records))
     errors += _missing(results)
+    errors += _export_problems(out)
     errors += filter(None, (_code_problem(results.journal, bot) for bot in players))
-    ends = Counter(person.end or "unfinished" for person in results.journal.people.values())
+    leaving = {bot.own_page.rpartition("/")[2] for bot in players[bots:]}
+    people = [person for person in results.journal.people.values() if person.token not in leaving]
+    ends = Counter(person.end or "unfinished" for person in people)
     requests = _points([request for bot in players for request in bot.requests])
     answers = _points([answer for bot in players for answer in bot.answers])
     tasks = _task_table(results)
@@ -145,6 +153,17 @@ def _missing(results: StudyResults) -> list[str]:
     return problems
 
 
+def _export_problems(folder: Path) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as name:
+        out = Path(name)
+        try:
+            for file in export(folder, out, ExportOptions(anonymous=True, aborted=True)):
+                if file.startswith(f"{RECORDS_FOLDER}/") and (out / file).stat().st_size:
+                    read_packed(out / file)
+        except ValueError as error:
+            yield f"the export: {error}"
+
+
 def _code_problem(journal: Journal, bot: Bot) -> str:
     person = journal.by_token(bot.own_page.rpartition("/")[2])
     if person is None or not person.end:
@@ -167,16 +186,22 @@ async def _report(journal: Journal, players: Sequence[Bot], note: Callable[[str]
 
 
 async def _take_part(
-    app: Any, journal: Journal, bots: int, errors: list[str], note: Callable[[str], None]
+    app: Any, journal: Journal, bots: int, leavers: int, errors: list[str], note: Callable[[str], None]
 ) -> list[Bot]:
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
     base = f"http://127.0.0.1:{started.result()}"
-    players = [Bot(base, _entry(journal, n), n) for n in range(bots)]
+    size = journal.study.group
+    players = [Bot(base, _entry(journal, n), n) for n in range(bots + leavers * size)]
+    groups = [players[bots + k * size : bots + (k + 1) * size] for k in range(leavers)]
+    for group in groups:
+        group[0].leaves = True
     progress = asyncio.create_task(_report(journal, players, note))
-    done = await asyncio.gather(*(bot.run() for bot in players), return_exceptions=True)
+    done: list[BaseException | None] = []
+    for together in (*groups, players[:bots]):
+        done += await asyncio.gather(*(bot.run() for bot in together), return_exceptions=True)
     progress.cancel()
     errors += [f"bot {n}: {type(one).__name__}: {one}" for n, one in enumerate(done) if one is not None]
     server.should_exit = True

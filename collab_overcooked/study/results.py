@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_
 
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
+RECORDS_FOLDER = "records"  # of an export
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +149,11 @@ class StudyResults:
         """Return a row for each answer."""
         joined = {event["id"]: event["time"] for event in self.journal.events if event["event"] == "joined"}
         opened, forms = self._opened(), self.journal.study.forms
+
+        def code_of(form: str, name: str, value: object) -> int | None:
+            items = {item.name: item for item in forms[form].items} if form in forms else {}
+            return items[name].code(value) if name in items else None  # of a question that the study no longer asks
+
         return [
             {
                 "id": event["id"],
@@ -157,7 +163,7 @@ class StudyResults:
                 "place": event["place"] if event["condition"] else None,
                 "item": item,
                 "value": "; ".join(value) if isinstance(value, list) else value,
-                "code": forms[event["form"]].item(item).code(value),
+                "code": code_of(event["form"], item, value),
                 "minute": round((event["time"] - joined[event["id"]]) / 60, 2),
                 "started": _iso(opened.get((event["id"], event["step"]))),
                 "answered": _iso(event["time"]),
@@ -253,6 +259,7 @@ class StudyResults:
             "answered": _iso(participant.answered or None),
             "window": participant.window or None,
             "focus_losses": participant.focus_losses,
+            "partner_waits": participant.partner_waits,
         }
 
     def messages(self) -> list[Row]:
@@ -330,7 +337,7 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
         write_atomic(out / written[-1], _as_text(name, rows, options).encode())
     for name, records in _exported_records(results, folder, options):
         lines = b"".join(dump_line(_clean(record, rename, options)) for record in records)
-        written.append(f"records/{name}.jsonl")
+        written.append(f"{RECORDS_FOLDER}/{name}.jsonl")
         write_atomic(out / written[-1], lines)
     return written
 
@@ -352,8 +359,9 @@ def _tables(
         ]
     answers = results.answers()
     if options.cut_text:
-        free = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind == "text"}
-        answers = [row for row in answers if (row["form"], row["item"]) not in free]
+        items = [(form.name, item) for form in study.forms.values() for item in form.items]
+        closed = {(form, item.name) for form, item in items if item.kind != "text"}
+        answers = [row for row in answers if (row["form"], row["item"]) in closed]
     left_out = LEFT_OUT if options.anonymous else ()
     tables = {"participants": people, "answers": answers, "pages": results.pages(), "episodes": results.episodes()}
     for name, rows in (tables | {"decisions": results.decisions()}).items():
@@ -377,14 +385,25 @@ def _as_text(name: str, rows: Sequence[Row], options: ExportOptions) -> str:
 
 def _exported_records(
     results: StudyResults, folder: Path, options: ExportOptions
-) -> Iterator[tuple[str, Sequence[Record]]]:
+) -> Iterator[tuple[str, Iterable[Record]]]:
     from collab_overcooked.play.recording import ABORTED
 
     for name, records in results.records.items():
         yield name, records
         aborted = folder / CONDITIONS / name / ABORTED
         if options.aborted and aborted.exists():
-            yield f"{name}_aborted", read_packed(aborted)
+            yield f"{name}_aborted", _numbered(read_packed(aborted))
+
+
+def _numbered(records: Sequence[Record]) -> Iterator[Record]:
+    """Yield records that may be of the same episode, played by other people, under numbers of their own."""
+    taken = set[tuple[str, int]]()
+    for record in records:
+        number = int(record.episode)
+        while (record.task, number) in taken:
+            number += 1
+        taken.add((record.task, number))
+        yield record.replace(episode=number)
 
 
 def _clean(record: Record, rename: Callable[[str], str], options: ExportOptions) -> Record:

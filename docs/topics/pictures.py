@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -23,6 +23,8 @@ from PIL import Image
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.evaluation.partner_table import HEAT_MAP, PROFILE
+from collab_overcooked.render.model import Board
+from collab_overcooked.render.rgb import draw_rgb
 from collab_overcooked.reporting.video import write_video
 from collab_overcooked.runner.replay import replay
 from topics import cuisineworld, package, partners
@@ -32,8 +34,8 @@ FOLDER = DOCS / "pictures"
 DIGESTS = FOLDER / "drawn_from.json"
 PACKAGE = Path(collab_overcooked.__file__).parent
 RUNS = DOCS.parent / "runs" / "pictures"  # what was trained and played for them; the same command goes on
-WIDTH = 240  # pixels
-MAX_BYTES = 150_000  # of a GIF
+FIGURE = 12  # least pixels of an agent
+MAX_BYTES = 400_000  # of a GIF
 PHONES = {"collab-overcooked": 6, "housework": 6, "craft": 5, "rush": 2}  # suite -> step that is shown
 GAP = 16  # pixels between phones
 
@@ -49,6 +51,7 @@ class Film:
         options: Environment options.
         steps: First and last step shown.
         fps: Frames per second.
+        width: Pixels, more where agents would be too small.
     """
 
     env_id: str
@@ -57,6 +60,7 @@ class Film:
     options: dict[str, Any] = field(default_factory=dict)
     steps: tuple[int, int] = (0, 60)
     fps: float = 5
+    width: int = 480
 
     @property
     def path(self) -> Path:
@@ -80,16 +84,30 @@ FILMS = (
 
 
 def frames(film: Film) -> Iterator[np.ndarray]:
-    """Play an episode and yield its scaled frames."""
+    """Play an episode and yield pictures of its board."""
     env = collab_overcooked.make(film.env_id, **film.options)
     team = collab_overcooked.make_team([film.policy] * len(env.possible_agents))
     record = collab_overcooked.play_episode(env, team, seed=0)
     first, last = film.steps
-    for snapshot in replay(record, render_mode="rgb_array"):
+    for snapshot in replay(record):
         if first <= snapshot.timestep <= last:
-            picture = Image.fromarray(snapshot.env.render())
-            height = round(picture.height * WIDTH / picture.width)
-            yield np.asarray(picture.resize((WIDTH, height), Image.Resampling.LANCZOS))
+            yield board_of(snapshot.env, film.width)
+
+
+def board_of(env: Any, width: int) -> np.ndarray:
+    """Return a picture of the board alone, as texts beside it would be too small to read.
+
+    Args:
+        env: Environment.
+        width: Pixels, more where agents would have less than ``FIGURE`` pixels.
+    """
+    sheet = env.game.sheet(env.game.scene(env.arrays[0], 0), None)
+    (board,) = (part for part in sheet.parts if isinstance(part, Board))
+    tile = max(width / board.size[0], FIGURE / board.cook_size)
+    shown = replace(sheet, parts=(board,), notes=(), remark=None)
+    drawn = Image.fromarray(draw_rgb(shown, max(round(tile), sheet.tile // 2)))
+    size = round(tile * board.size[0]), round(tile * board.size[0] * drawn.height / drawn.width)
+    return np.asarray(drawn.resize(size, Image.Resampling.LANCZOS))
 
 
 def draw_film(film: Film) -> None:

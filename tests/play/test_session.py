@@ -16,13 +16,14 @@ from play.world import ESCAPE, KITCHEN, Player, first_legal, matches, play
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
+from collab_overcooked.play import warming
 from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_matches
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.policies.specs import PolicySpec, make_policy
+from collab_overcooked.policies.specs import PolicySpec, make_known_policy, make_policy
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -325,6 +326,107 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
     asyncio.run(asyncio.wait_for(story(), 60))
     assert session.records[0].people["agent_0"].disconnects == 1
     assert first_difference(session.records[0]) is None
+
+
+@pytest.mark.parametrize("leave", ["idle", "random"])
+def test_every_policy_of_a_match_decides_before_anybody_is_ready(make_session, leave) -> None:
+    asked = list[tuple[str, str]]()
+
+    def made(spec: str) -> Any:
+        policy = make_known_policy(spec)
+        act = policy.act
+
+        def noting(seen: Any) -> Any:
+            asked.append((spec, session.state))
+            return act(seen)
+
+        policy.act = noting
+        return policy
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], make=made, how={"on_leave": leave}, **ESCAPE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warming, "make_known_policy", made)
+        play(session)
+    before = [spec for spec, state in asked if state == "waiting"]
+    assert set(before) == {"greedy"} | ({leave} - {"idle"}) and ("greedy", "playing") in asked
+    assert first_difference(session.records[0]) is None
+
+
+def test_steps_in_which_a_policy_was_still_computing_are_counted(make_session) -> None:
+    done = threading.Event()
+
+    def made(spec: str) -> Any:
+        policy = make_known_policy(spec)
+        act = policy.act
+
+        def slow(seen: Any) -> Any:
+            if session.state == "playing":
+                done.wait(60)
+            return act(seen)
+
+        policy.act = slow
+        return policy
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], make=made)
+
+    def press(message: dict[str, Any]) -> dict[str, Any] | None:
+        if message["type"] == "frame" and message["timestep"] >= 5:
+            done.set()
+        return {"type": "tap", "key": "left"} if message["type"] == "frame" else first_legal(message)
+
+    play(session, press)
+    waits = session.records[0].people["agent_0"].partner_waits
+    assert 4 <= waits <= len(session.records[0].steps)
+
+
+def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_session) -> None:
+    session = make_session(["all=person"], rounds=2 * matches(["all=person"], **ESCAPE), **ESCAPE)
+
+    def talk(message: dict[str, Any]) -> dict[str, Any] | None:
+        answer = first_legal(message)
+        return answer | {"say": "hello"} if answer and message["type"] == "ask" else answer
+
+    for player in play(session, talk):
+        frames = player.of_type("frame")
+        beginnings = [frame for frame in frames if "whole" in frame]
+        assert [frame["timestep"] for frame in beginnings] == [0, 0]
+        assert all(frame["said"] == [] for frame in beginnings)
+        assert all("board" in frame["picture"]["put"] for frame in beginnings)
+        assert any(frame["said"] for frame in frames)
+    outbox = Outbox("test")
+    old = {"type": "frame", "timestep": 9, "said": ["hello"], "text": "old", "picture": {"put": {"r": 1}}}
+    new = {"type": "frame", "timestep": 0, "said": [], "picture": {"put": {"board": 1}}, "whole": True}
+    for frame in (old, dict(new)):
+        outbox.put(frame)
+    assert outbox.waiting == 1 and asyncio.run(outbox.get()) == new
+
+
+def test_who_comes_back_is_told_what_was_said(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], voice=True, **ESCAPE)
+    person, voice = session.people
+
+    async def story() -> None:
+        running = asyncio.create_task(session.run())
+        speaker = Player(
+            session,
+            voice,
+            lambda asked: (first_legal(asked) or {}) | {"say": "run"} if asked["type"] == "ask" else first_legal(asked),
+        )
+        first, second = Outbox("test"), Outbox("test")
+        speaking = asyncio.create_task(speaker.run())
+        session.connect(person, first)
+        while (message := await first.get())["type"] != "ask" or message["timestep"] < 2:
+            if answer := first_legal(message):
+                session.receive(person, answer)
+        session.disconnect(person, first)
+        session.connect(person, second)
+        while (message := await second.get())["type"] != "frame":
+            pass
+        assert message["whole"] and [entry["say"] for entry in message["said"]].count("run") >= 1
+        session.stop()
+        await asyncio.gather(running, speaking)
+
+    asyncio.run(asyncio.wait_for(story(), 60))
 
 
 @pytest.mark.parametrize("leave", ["idle", "greedy", "end"])

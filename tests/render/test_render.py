@@ -105,6 +105,15 @@ def test_every_cell_shows_in_its_place_only():
         assert {(x // 48, y // 48) for x, y in zip(columns.tolist(), rows.tolist(), strict=True)} == {at}
 
 
+@pytest.mark.parametrize("name", sprites.sprite_names())
+def test_the_ground_shows_where_a_station_leaves_it_free(name):
+    colour = (12, 200, 34)
+    board = replace(SHEET.parts[0], ground="#{:02x}{:02x}{:02x}".format(*colour), patches=(), links=(), cooks=())
+    sheet = replace(SHEET, parts=(replace(board, cells=(((0, 0), BoardCell(name)),)),))
+    free = np.asarray(sprites.station_image(name, 48))[..., 3] == 0
+    np.testing.assert_array_equal(rgb.draw_rgb(sheet)[:48, :48][free], np.broadcast_to(colour, (free.sum(), 3)))
+
+
 def test_a_tall_list_of_items_is_counted():
     many = BoardCell("counter", items=(Icon(foods=("onion",)),) * 9)
     few = BoardCell("counter", items=(Icon(foods=("onion",)),) * 8)

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import resource
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +35,7 @@ from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, paragraphs
 from collab_overcooked.study.reader import default_per_network, read_study
-from collab_overcooked.study.results import StudyResults
+from collab_overcooked.study.results import ExportOptions, StudyResults, export
 from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -784,23 +785,56 @@ def rehearsed(study: Study, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     from collab_overcooked.study.rehearsal import rehearse
 
     folder = tmp_path_factory.mktemp("study") / "quick"
-    return folder, rehearse(study, 4, folder)
+    return folder, rehearse(study, 4, folder, leavers=2)
 
 
 def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -> None:
     folder, result = rehearsed
     assert not result.errors and result.ends == {"done": 4} and result.episodes == 8
+    people = StudyResults.read(folder).journal.people.values()
+    done = {person.id for person in people if person.end == "done"}
     orders = Counter(
         tuple(
             event["condition"]
             for event in map(json.loads, (folder / JOURNAL).read_text().splitlines())
             if event["event"] == "answered" and event["condition"] and event["id"] == name
         )
-        for name in {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
+        for name in done
     )
     assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
     assert [column.name for column in result.tasks.columns] == ["Task", "helped", "hindered"]
     assert [row[1:] for row in result.tasks.rows] == [(4, 4)]
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_every_aborted_episode_is_exported(rehearsed: tuple[Path, Any], tmp_path: Path, anonymous: bool) -> None:
+    """Two participants left the same task, each after they had been cut off in it."""
+    folder, _ = rehearsed
+    command = ["study", "export", str(folder), "--out", str(tmp_path), "--with-aborted"]
+    done = CliRunner().invoke(app, command + ["--anonymous"] * anonymous)
+    assert done.exit_code == 0, done.output
+    files = [path for path in (tmp_path / "records").glob("*_aborted.jsonl")]
+    aborted = [record for path in files for record in read_records(path)]
+    assert [record.ended for record in aborted] == ["left", "left"]
+    assert len({(record.task, record.episode) for record in read_records(files[0])}) == len(read_records(files[0]))
+    assert all(person.disconnects for record in aborted for person in record.people.values())
+
+
+def test_answers_to_questions_that_a_form_no_longer_has_are_exported(
+    study: Study, rehearsed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "old"
+    shutil.copytree(rehearsed[0], folder)
+    journal = folder / JOURNAL
+    journal.write_text(journal.read_text().replace('"age":', '"years":').replace('"form":"liked"', '"form":"hated"'))
+    for cut in (False, True):
+        options = ExportOptions(cut_text=cut)
+        export(folder, tmp_path / "out", options)
+        with (tmp_path / "out" / "answers.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        old = [row for row in rows if row["item"] == "years" or row["form"] == "hated"]
+        assert bool(old) == (not cut) and all(row["value"] or not row["code"] for row in old)
+        assert rows and not any(row["code"] for row in old)
 
 
 def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(
@@ -816,12 +850,12 @@ def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(
     scores = Counter[str]()
     for row in results.episodes():
         scores[str(row["id"])] += row["completed"]
-    paid = {row["id"]: row["bonus"] for row in results.participants()}
+    paid = {row["id"]: row["bonus"] for row in results.participants() if row["end"] == "done"}
     assert paid == {name: 0.5 * score for name, score in scores.items()} and any(paid.values())
     results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5, per_round=0.1))
     for row in results.episodes():
         assert row["bonus"] == pytest.approx(0.1 + 0.5 * row["completed"])
-    paid = {row["id"]: row["bonus"] for row in results.participants()}
+    paid = {row["id"]: row["bonus"] for row in results.participants() if row["end"] == "done"}
     assert paid == {name: pytest.approx(0.2 + 0.5 * score) for name, score in scores.items()}
     results.journal.study = replace(study, bonus=Bonus(0.25, per_point=0.5))
     assert all(row["bonus"] <= 0.25 for row in results.participants())

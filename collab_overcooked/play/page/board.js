@@ -161,6 +161,14 @@ export function closePick() {
   show("why", false);
 }
 
+// What was pointed at and flashed on the board of the round before.
+export function clearBoard() {
+  closePick();
+  goal = going = pointed = null;
+  $("flash").replaceChildren();
+  $("flash").className = "";
+}
+
 function placeAt(id, x, y) {
   const box = $("frame").getBoundingClientRect();
   $(id).style.left = `${Math.max(4, Math.min(x - box.left, box.width - $(id).offsetWidth - 4))}px`;

@@ -81,7 +81,7 @@ export function showEnding() {
   $("happened").replaceChildren(...happened.map((sentence) => make("li", phrase(sentence))));
   const rows = [
     ...(best ? [[words.your_best, best]] : []),
-    ...par.map(([policy, outcome]) => [say("par", { policy }), outcome]),
+    ...par.map(([policy, outcome]) => [say("par", { policy: words.programs[policy] ?? policy }), outcome]),
   ];
   $("par").replaceChildren(...rows.flatMap(([name, outcome]) => [make("dt", name), make("dd", phrase(outcome))]));
   const row = (tag, cells) => {
@@ -175,7 +175,8 @@ export function showAway() {
     card.classList.toggle("away", away);
     card.querySelector(".cut")?.remove();
     if (away) {
-      const line = make("p", words.is_cut_off);
+      const lost = now.state.lost?.includes(`agent_${card.dataset.seat}`);
+      const line = make("p", words[lost ? "is_lost" : "is_cut_off"]);
       line.className = "did cut";
       card.querySelector(".lines").append(line);
     }
@@ -188,7 +189,12 @@ export function showAway() {
   }
 }
 
-const dones = new Map();
+const dones = new Map(); // what each seat did last in this round
+
+export function forgetDone() {
+  dones.clear();
+  for (const line of document.querySelectorAll(".did")) line.remove();
+}
 
 export function showDone(seat, label) {
   dones.set(seat, `${words.last_done}: ${phrase(label)}`);

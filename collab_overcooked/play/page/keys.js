@@ -6,7 +6,10 @@ import { words } from "/page/language.js";
 import { $, KEYS, MOVES, make, now, recall, remember, STEPS, say, show, turns } from "/page/page.js";
 
 const down = new Set();
-export const release = () => down.clear();
+export function release() {
+  down.clear();
+  for (const button of $("pad").querySelectorAll(".on")) button.classList.remove("on");
+}
 const FIELD = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 export const writing = () => document.activeElement?.matches?.(FIELD) ?? false;
 const keyOf = (event) => (event.key.length === 1 ? event.key.toLowerCase() : event.key); // Caps Lock changes nothing

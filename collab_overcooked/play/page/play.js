@@ -1,20 +1,29 @@
 // The page of one person: shows what the server sends, sends what the person does. No rule of any game is here.
 
-import { closePick, markCells, picture, redraw, walk } from "/page/board.js";
-import { showAway, showDone, showEnding, showFacts, showRematch, showState, showSteps, welcome } from "/page/cards.js";
+import { clearBoard, closePick, markCells, picture, redraw, walk } from "/page/board.js";
+import {
+  forgetDone,
+  showAway,
+  showDone,
+  showEnding,
+  showFacts,
+  showRematch,
+  showState,
+  showSteps,
+  welcome,
+} from "/page/cards.js";
 import { connect, send, sendWindow } from "/page/connection.js";
 import { release } from "/page/keys.js";
 import { keep, LANGUAGES, language, load, phrase, preferred, setSingle, words } from "/page/language.js";
 import { $, address, make, nameOf, notice, now, recall, remember, say, show, turns } from "/page/page.js";
 import { sound, Talk } from "/page/talk.js";
-import { showQuestion, unlock } from "/page/turn.js";
+import { forgetTurn, showQuestion, unlock } from "/page/turn.js";
 
 await load(preferred());
 let count = null; // of the countdown
 const talk = new Talk({ picture, say: (name, values) => say(name, values), nameOf, own: () => now.me?.seat });
 const HANDLERS = {
   opened() {
-    picture.clear();
     notice("");
     sendWindow(false);
     if ($("text-on").checked) send({ type: "text", on: true });
@@ -63,14 +72,11 @@ const HANDLERS = {
     $("stage").focus({ preventScroll: true });
   },
   frame(message) {
+    if (message.whole) beginAnew();
     const first = document.body.classList.contains("no-frame");
     document.body.classList.remove("no-frame");
     document.body.dataset.step = message.timestep;
     const next = now.frame && message.timestep === now.frame.timestep + 1;
-    if (message.timestep === 0 && now.frame?.timestep) {
-      show("big", false);
-      for (const done of document.querySelectorAll(".did")) done.remove();
-    }
     now.frame = { ...now.frame, ...message };
     document.body.classList.toggle("no-picture", !message.picture);
     show("clock", !message.picture);
@@ -88,9 +94,9 @@ const HANDLERS = {
     }
     for (const [seat, label] of message.done ?? []) showDone(seat, label);
     for (const each of message.said ?? [])
-      if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) talk.add(turns() ? each : { ...each, plan: "" });
+      if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`))
+        talk.add(turns() ? each : { ...each, plan: "" }, !message.whole);
     shown.clear();
-    if (message.timestep === 0) $("said").replaceChildren();
     showAway();
   },
   ask(message) {
@@ -180,6 +186,19 @@ const HANDLERS = {
   },
 };
 const shown = new Set();
+
+// Before the first frame of a round, and when the connection is made again: nothing of before stays.
+function beginAnew() {
+  Object.assign(now, { frame: null, question: null, causes: [] });
+  shown.clear();
+  release();
+  picture.clear();
+  clearBoard();
+  forgetTurn();
+  forgetDone();
+  talk.clear();
+  $("text").textContent = "";
+}
 
 function hear(inbox) {
   for (const message of inbox) {

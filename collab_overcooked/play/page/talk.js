@@ -26,7 +26,13 @@ export class Talk {
     $("unread").hidden = true;
   }
 
-  add({ agent, say: text, plan }) {
+  clear() {
+    $("said").replaceChildren();
+    this.read();
+  }
+
+  // announced: whether it has been said just now
+  add({ agent, say: text, plan }, announced = true) {
     if (!text) return;
     const item = document.createElement("p"),
       name = document.createElement("b"),
@@ -44,7 +50,7 @@ export class Talk {
     $("said").append(item);
     while ($("said").children.length > 200) $("said").firstChild.remove();
     $("said").scrollTop = $("said").scrollHeight;
-    if (mine) return;
+    if (mine || !announced) return;
     if (agent !== null) this.picture.speak(agent, text);
     sound("message");
     if (inView) return;

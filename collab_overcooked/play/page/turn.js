@@ -27,6 +27,14 @@ const entriesOf = (plan) =>
 // What teammates can be asked for now, where somebody reads it.
 export const requests = () => (now.me.talks ? (now.question?.requests ?? {}) : {});
 export const teammate = () => (now.me.names.length === 2 ? nameOf(1 - now.me.seat) : words.teammates);
+// Nothing is asked: what was asked in the round before is over.
+export function forgetTurn() {
+  draftOf = -1;
+  document.body.classList.remove("picking");
+  for (const id of ["attempt", "told", "refused"]) show(id, false);
+  for (const id of ["plan", "say", "filter"]) $(id).value = "";
+}
+
 const draft = () => `${address}:${now.question.turn}`;
 
 export function showQuestion() {

@@ -64,6 +64,7 @@ export class Picture {
   constructor({ stage, panel, hud, orders, phrase, flash }) {
     Object.assign(this, { stage, panel, hud, orders, phrase, flash });
     this.values = new Map();
+    this.stored = new Set(); // names of sprites
     this.cooks = new Map();
     this.cells = new Map();
     this.cards = new Map();
@@ -108,10 +109,9 @@ export class Picture {
   clear() {
     this.values.clear();
     this.ahead = null;
-    for (const kept of [this.cooks, this.cells, this.cards]) {
-      for (const each of kept.values()) each.remove();
-      kept.clear();
-    }
+    this.faces.clear();
+    for (const kept of [this.cooks, this.cells, this.cards, this.bubbles]) kept.clear();
+    for (const shown of [this.over, this.tags, this.layer, this.panel, this.hud, this.orders]) shown.replaceChildren();
   }
 
   // Takes a difference; seconds is how long agents and items slide, 0 for not at all.
@@ -120,7 +120,7 @@ export class Picture {
     for (const key of drop) this.values.delete(key);
     for (const [key, value] of Object.entries(put)) {
       this.values.set(key, value);
-      if (key.startsWith("s:") && !before.has(key)) this.#store(key.slice(2), value);
+      if (key.startsWith("s:")) this.#store(key.slice(2), value);
     }
     const changed = [...Object.keys(put), ...drop],
       count = () => [...this.cards.values()].filter((card) => card.kind === "order").length,
@@ -149,6 +149,8 @@ export class Picture {
   }
 
   #store(name, markup) {
+    if (this.stored.has(name)) return; // sprites outlive the picture
+    this.stored.add(name);
     const symbol = document.createElementNS(SVG, "symbol");
     symbol.id = `s-${name}`;
     symbol.setAttribute("viewBox", "0 0 100 100");

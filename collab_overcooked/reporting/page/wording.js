@@ -1,4 +1,5 @@
 // Names and actions of games as people read them, by the patterns and terms of labels.json.
+const NAMES = /\b(?:[a-z]+(?:_[a-z]+)+\d*|[a-z]{2,}\d+|[a-z]+[A-Z][A-Za-z]*\d*)\b/g; // bell_pepper, pot0, tomatoSlice
 export class Wording {
   constructor({ patterns, terms }) {
     this.patterns = patterns.map(([from, to]) => [new RegExp(`^(?:${from})$`), to]);
@@ -22,7 +23,7 @@ export class Wording {
     const whole = this.terms[name] ?? this.terms[name.toLowerCase()];
     if (whole !== undefined) return whole;
     const spaced = name
-      .replace(/([a-z])([A-Z])/g, "$1 $2")
+      .replace(/([a-z])([A-Z])/g, (_, end, start) => `${end} ${start.toLowerCase()}`)
       .replace(/_/g, " ")
       .replace(/([a-z])(\d+)$/i, "$1 $2");
     return spaced
@@ -53,6 +54,6 @@ export class Wording {
     }
     return /^[a-z]+([ _][a-z]+)+\d*$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || this.terms[text.toLowerCase()]
       ? this.#spell(text)
-      : text.replace(/\b[a-z]+(_[a-z]+)+\b/g, (name) => this.#spell(name));
+      : text.replace(NAMES, (name) => this.#spell(name));
   }
 }

@@ -102,6 +102,23 @@ def changed_options(
     return {name: options[name] for name in options if name not in skipped and options[name] != defaults.get(name)}
 
 
+def deviations(record: Record, variant: Variant) -> dict[str, Any]:
+    """Return the options in which a record differs from published numbers: neither defaults nor its presets' own.
+
+    Args:
+        record: Record of an episode.
+        variant: Its variant.
+    """
+    from collab_overcooked.policies.llm.settings import settings_of  # loads clients of endpoints
+
+    known = registry.find(record.env_id).presets
+    own: dict[str, Any] = {}
+    for settings in filter(None, map(settings_of, record.team.values())):
+        if settings.preset in known:
+            own |= {name: canonical(value) for name, value in known[settings.preset].options.items()}
+    return {name: value for name, value in variant.changed.items() if name not in own or own[name] != value}
+
+
 def default_options(env_id: str) -> dict[str, Any]:
     """Return the default values of all options of a game, including its lexicon."""
     cls = registry.game_class(env_id)

@@ -158,7 +158,7 @@ class SeatView:
 
     @property
     def idle_last(self) -> bool:
-        """Whether lists of actions in the game's order end with the one that does nothing."""
+        """True if lists of actions in the game's order end with the one that does nothing."""
         return False
 
     @property

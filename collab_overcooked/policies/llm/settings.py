@@ -128,8 +128,8 @@ SWITCHES: Mapping[str, Switch] = {
     "hints": Switch({DISPATCH: True}, "switch", "Show ten hints about the kitchen ('inference knowledge')."),
     "feedback": Switch({DISPATCH: True}, "switch", "Report refused commands in the next step."),
     "lists": Switch({DISPATCH: "each"}, "word", "A list with an invalid command: carry out the others, or void it as a "
-                    "whole, in games whose original does so (CuisineWorld).", ("each", "whole")),
-    "times": Switch({DISPATCH: True}, "switch", "Tell how long tools are at work (CuisineWorld)."),
+                    "whole, in games whose original does so.", ("each", "whole")),
+    "times": Switch({DISPATCH: True}, "switch", "Tell how long tools are at work, in games with such times."),
     "history": Switch({DISPATCH: 2}, "count", "Number of earlier pairs of state and commands in the prompt."),
     "demo": Switch({DISPATCH: "full"}, "word", "The one-shot demonstration: all of it, its first two steps, or none.",
                    ("full", "few", "off")),

@@ -51,7 +51,7 @@ def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
 
 @kernel
 def why_impossible(order, shelf, space, need, kind, n_ingredients):
-    """Whether an order is finished or ruined or not, an area needs a free action space and the goods."""
+    """An area needs a free action space and the goods, whatever has become of the order."""
     if is_collected(order, kind):
         return Reason.ALREADY_COLLECTED + 0
     if space <= 0:

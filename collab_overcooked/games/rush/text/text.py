@@ -114,8 +114,8 @@ COOK_MEAL at a stove cooks an order once.
 
 Conventions
 1. The ingredients of an order are collected before it is cooked.
-2. Nobody works on an order that is finished or ruined.
-3. Nobody ruins an order.
+2. No agent works on an order that is finished or ruined.
+3. No agent ruins an order.
 """
 MANUALS = {OWN_TEXTS: MANUAL, PAPER_TEXTS: PAPER_MANUAL}
 STOVE, ONLY_STOVE = "stove", "stoves"  # the paper's area_id of the only one

@@ -103,7 +103,7 @@ def changed_options(
 
 
 def deviations(record: Record, variant: Variant) -> dict[str, Any]:
-    """Return the options in which a record differs from published numbers: neither defaults nor its presets' own.
+    """Return the options in which a record differs from published numbers: neither defaults nor of its presets.
 
     Args:
         record: Record of an episode.
@@ -112,11 +112,15 @@ def deviations(record: Record, variant: Variant) -> dict[str, Any]:
     from collab_overcooked.policies.llm.settings import settings_of  # loads clients of endpoints
 
     known = registry.find(record.env_id).presets
-    own: dict[str, Any] = {}
+    preset_options: dict[str, Any] = {}
     for settings in filter(None, map(settings_of, record.team.values())):
         if settings.preset in known:
-            own |= {name: canonical(value) for name, value in known[settings.preset].options.items()}
-    return {name: value for name, value in variant.changed.items() if name not in own or own[name] != value}
+            preset_options |= {name: canonical(value) for name, value in known[settings.preset].options.items()}
+    return {
+        name: value
+        for name, value in variant.changed.items()
+        if name not in preset_options or preset_options[name] != value
+    }
 
 
 def default_options(env_id: str) -> dict[str, Any]:

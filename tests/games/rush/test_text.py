@@ -121,13 +121,13 @@ def test_the_manual_has_the_scenarios_numbers():
 def test_the_papers_manual_has_its_three_conventions_and_no_rule_beyond_them():
     """Figure 8; what the paper leaves to its agents to find out is told by the other manual only."""
     game = registry.load_game("KitchenRush-v0", scenario=DINER, texts="paper")
-    message, own = game.manual(), registry.load_game("KitchenRush-v0", scenario=DINER).manual()
+    message, default = game.manual(), registry.load_game("KitchenRush-v0", scenario=DINER).manual()
     conventions = message.split("Conventions\n")[1].splitlines()
     assert len(conventions) == 3
-    for line, words in zip(conventions, (("ingredients", "before"), ("finished", "ruined"), ("ruins",)), strict=True):
-        assert all(word in line for word in words)
+    for line, labels in zip(conventions, (("ingredients", "before"), ("finished", "ruined"), ("ruins",)), strict=True):
+        assert all(word in line for word in labels)
     for rule in ("the same order", "more often than", "before or after", "does not warn"):
-        assert rule in " ".join(own.split()) and rule not in " ".join(message.split())
+        assert rule in " ".join(default.split()) and rule not in " ".join(message.split())
     assert "costs you points" in message and "An episode has 3 turns." in message
     assert all(f"{good}," in message or f"{good}." in message for good in game.scenario.goods)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,13 +24,17 @@ def summarize(
     """Summarize several runs: metrics, curves as tables, and paired differences of shared episodes."""
     from collab_overcooked.io.files import check_distinct_files
     from collab_overcooked.reporting import scorecard
+    from collab_overcooked.reporting.record_scoring import RecordScoring
+    from collab_overcooked.reporting.sample_sizes import counted, sample_card
     from collab_overcooked.runner.records import RECORDS, read_packed
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
     check_distinct_files("summarize", runs, within=RECORDS)
-    cards = sheet_cards({str(run): read_packed(run) for run in runs})
+    played = {str(run): read_packed(run) for run in runs}
+    cards = sheet_cards({run: counted(records, RecordScoring()) for run, records in played.items()})
+    cards += filter(None, [sample_card(list(chain.from_iterable(played.values())), RecordScoring())])
     if page is not None:
         write_page(page, cards)
     if form != "table":

@@ -157,6 +157,11 @@ class SeatView:
         return frozenset()
 
     @property
+    def idle_last(self) -> bool:
+        """True if lists of actions in the game's order end with the one that does nothing."""
+        return False
+
+    @property
     def payments(self) -> frozenset[int]:
         """Ids of actions that only pay for messages; people write the message instead."""
         return frozenset(self._game.talk_actions(self._seat))

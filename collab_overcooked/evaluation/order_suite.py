@@ -16,7 +16,7 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import CosTable, Counting, OrderRecord, Tally, cos, tally_record, total
 from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
+from collab_overcooked.runner.env_variants import axis_values, by_variant, deviations, setting_names, variant_of
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.order_logger import OrderLogger
 from collab_overcooked.runner.teams import seats_by_size, team_text
@@ -27,7 +27,7 @@ class OrderResult:
     """Scores of one team on one variant of a game."""
 
     title: str  # Game and variant
-    is_default: bool  # Whether the game was played with its default options, as in the paper
+    is_default: bool  # Whether the game was played with its default options, or those of the paper's preset
     team: str  # Policies, in a notation that does not depend on the size of the team
     counting: Counting  # Definition of a failure
     episodes: Mapping[tuple[int, str, float], Sequence[OrderRecord]]  # (agents, level, pace) -> records
@@ -87,7 +87,7 @@ def score_orders(
             key = len(record.team), name, 0.0 if pace is None else float(pace)
             episodes.setdefault(key, []).append(record)
         variant, team = variant_of(group[0]), team_text(group[0].team.values())
-        results.append(kind(variant.title, not variant.changed, team, counting, episodes))
+        results.append(kind(variant.title, not deviations(group[0], variant), team, counting, episodes))
     return results
 
 

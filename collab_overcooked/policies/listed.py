@@ -58,6 +58,8 @@ class ActionList:
     def options(self, seen: Seen) -> dict[str, int]:
         """Return the actions by text, in the order of the list."""
         options, idle = offered(seen, self._game), seen.idle_action
+        if seen.view.idle_last:
+            options = dict(sorted(options.items(), key=lambda option: option[1] == idle))
         if self._patience and seen.view.awaited is not None:
             wait = seen.view.action_texts[idle]
             options[f"{wait} until something changes, {self._patience} steps at most"] = idle

@@ -102,6 +102,27 @@ def changed_options(
     return {name: options[name] for name in options if name not in skipped and options[name] != defaults.get(name)}
 
 
+def deviations(record: Record, variant: Variant) -> dict[str, Any]:
+    """Return the options in which a record differs from published numbers: neither defaults nor of its presets.
+
+    Args:
+        record: Record of an episode.
+        variant: Its variant.
+    """
+    from collab_overcooked.policies.llm.settings import settings_of  # loads clients of endpoints
+
+    known = registry.find(record.env_id).presets
+    preset_options: dict[str, Any] = {}
+    for settings in filter(None, map(settings_of, record.team.values())):
+        if settings.preset in known:
+            preset_options |= {name: canonical(value) for name, value in known[settings.preset].options.items()}
+    return {
+        name: value
+        for name, value in variant.changed.items()
+        if name not in preset_options or preset_options[name] != value
+    }
+
+
 def default_options(env_id: str) -> dict[str, Any]:
     """Return the default values of all options of a game, including its lexicon."""
     cls = registry.game_class(env_id)

@@ -6,12 +6,17 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_runner import CliRunner
 from endpoints import Says, serving
 
 from collab_overcooked.cli import app
+from collab_overcooked.cli.evaluate import presets_of
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.registry import load_suite
+from collab_overcooked.reporting.results import score_records
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
 COMMANDS = re.findall(r"`collab-overcooked ([^`]+)`", PAGE.read_text("utf-8"))
@@ -112,6 +117,72 @@ def test_studies_of_the_page_can_be_started() -> None:
     """Built-in studies hold placeholders, with which nobody but their author may take part."""
     studies = [command for command in COMMANDS if command.startswith("study")]
     assert studies and all("rehearse" in command or "--preview" in command for command in studies)
+
+
+MODELS = {"GPT-4", "Claude-2", "LLaMA2", "ChatGPT"}
+PUBLISHED: dict[str, set[str]] = {  # published rows and columns beside a language model, by the command's first folder
+    "runs/cuisineworld": {"GPT-4", *(f"{model}, published" for model in MODELS)},
+    "runs/no-hints": {"GPT-4, without inference knowledge, published"},
+    "runs/no-feedback": {"GPT-4, without feedback, published"},
+    "runs/few": {"GPT-4, few-step demonstration, published"},
+    "runs/demo": {"GPT-4, demonstration of 2 agents, published"},
+    "runs/table-1": {"PPO_SP", "PBT", "LLM-Co"},
+    "runs/no-helper": {"PPO_SP", "PBT", "LLM-Co without helper"},
+    "runs/helper": {"PPO_SP", "PBT", "LLM-Co", "LLM-Co with helper"},
+    "runs/table-2": {"BC + proxy", "PPO_BC + proxy", "LLM-Co + proxy"},
+    "runs/alone": {"PPO_SP", "PBT", "LLM-Co"},
+    "runs/rush": {"GPT-4o, published", "Gemini 1.5 Flash, published"},
+    "runs/observation": set(),
+    "runs/taught": set(),
+    "runs/mixed-group": set(),
+    "runs/collab": set(),
+    "runs/gamma": set(),
+}
+STAND_INS: dict[str, dict[str, Any]] = {  # little of each suite, of which the papers print numbers
+    "collab-overcooked": {"levels": "1", "episodes": 1},
+    "cuisineworld": {"levels": "3", "alphas": [1.0], "episodes": 1},
+    "overcooked": {"episodes": 1},
+    "rush": {"scenario": ["hard"], "domain": ["kitchen"], "episodes": 1},
+}
+PRESETS = [command for command in COMMANDS if "preset=" in command and command.split()[1] in STAND_INS]
+
+
+def option_of(arguments: list[str], name: str, default: str = "") -> str:
+    """Return the value of an option in a command."""
+    return arguments[arguments.index(name) + 1] if name in arguments else default
+
+
+def stand_in(command: str) -> list[Any]:
+    """Return whole episodes with the options of a command's presets, idly played and then given to its team."""
+    arguments = shlex.split(command)
+    suite, team = arguments[1], [word for word in arguments if re.match(r"(all|agent_\d)=", word)]
+    options = {name: value for preset in presets_of(suite, team) for name, value in preset.options.items()}
+    entry = dict(STAND_INS[suite])
+    if suite == "cuisineworld":
+        entry["agents"] = [int(number) for number in option_of(arguments, "--agents").split(",")]
+    if suite == "overcooked":
+        entry["layouts"] = option_of(arguments, "--layouts").partition(",")[0]
+    specs = dict(word.split("=", 1) for word in team)
+    seats = tuple(specs.get(seat, specs.get("all", "")) for seat in ("agent_0", "agent_1"))
+    options |= {name: default(seats) for name, default in load_suite(suite).team_defaults.items()}
+    teacher = option_of(arguments, "--teacher", "none").partition(":")[0]
+    records = []
+    for match in plan_evaluation(suite, ["all=always:nothing"], options=options, **entry).matches:
+        for record in match.run():
+            played = record.replace(team={seat: specs.get(seat, specs.get("all", "")) for seat in record.team})
+            records.append(played.replace(teacher=teacher) if suite == "rush" else played)
+    return records
+
+
+@pytest.mark.parametrize("command", PRESETS, ids=lambda command: command.rpartition(" ")[2])
+def test_published_numbers_stand_beside_the_teams_that_they_are_of(command: str) -> None:
+    """The options of a paper's preset are no deviation from that paper."""
+    names = set()
+    cards = score_records(stand_in(command))
+    for table in (table for card in cards for table in card.tables):
+        names |= {column.name for column in table.columns if column.published}
+        names |= {str(table.rows[row][0]).strip() for row, mark in table.marks.items() if mark == "published"}
+    assert names == PUBLISHED[command.rpartition(" ")[2]]
 
 
 @pytest.mark.parametrize(

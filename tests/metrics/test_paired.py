@@ -11,8 +11,10 @@ from cli_runner import CliRunner
 from records import record_of
 
 from collab_overcooked.cli import app
+from collab_overcooked.core.record import history_of
 from collab_overcooked.metrics.paired import paired_difference, sign_test
 from collab_overcooked.reporting.differences import difference_table
+from collab_overcooked.runner.records import dump_line
 
 
 @pytest.mark.parametrize(("higher", "lower", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (8, 1, 20 / 512), (3, 3, 1.0)])
@@ -90,3 +92,20 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     assert (
         "Content-Security-Policy" in page and page.partition("<script")[0].count("<svg") == 1 and "CR of pairs" in page
     )
+
+
+def test_a_sheet_counts_what_scores_count(tmp_path: Path) -> None:
+    """Episodes of a model at temperature 0 that are equal count once in both."""
+    team = {"agent_0": "llm:m"}
+    records = [record.replace(team=team) for seed in (0, 1, 2) for record in episodes(3, seed=seed)]
+    records = [record.replace(history=history_of(record.steps, 1)) for record in records]
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(b"\n".join(map(dump_line, records)))
+    counts = {}
+    for command in ("score", "summarize"):
+        done = CliRunner().invoke(app, [command, str(path), "--format", "json"])
+        assert done.exit_code == 0, done.output
+        cards = json.loads(done.stdout)
+        first, samples = cards[0]["tables"][0]["rows"][0], cards[-1]["tables"][0]["rows"][0]
+        counts[command] = first["episodes"], samples["Episodes"], samples["Repetitions"]
+    assert counts["score"] == counts["summarize"] == (1, 3, 2)

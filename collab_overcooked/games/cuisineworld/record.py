@@ -28,10 +28,18 @@ RECORDS = (
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
         presets={
             "mindagent": PresetRecord(
-                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
-                {"idle_error": True},
+                {
+                    "agent": "dispatch",
+                    "temperature": 0.1,
+                    "tokens": 100,
+                    "answer": "text",
+                    "lists": "whole",
+                    "times": False,
+                },
+                {"idle_error": True, "show_lost": True},
                 {"counting": "steps"},
-                "MindAgent: temperature 0.1, 100 tokens, at most one failure per step.",
+                "MindAgent: temperature 0.1, 100 tokens, lists of commands voided as a whole, no working times, lost "
+                "orders shown at lifetime 0, at most one failure per step.",
             )
         },
         generator="collab_overcooked.games.cuisineworld.suite.suite:LevelGenerator",

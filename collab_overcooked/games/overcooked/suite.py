@@ -121,6 +121,8 @@ class Published:
         settings = settings_of(team[0])
         if team[0] == team[1] and settings is not None and layout in self.helper_directive:
             helped = bool(settings.switches.get("helper"))
+            if not helped:
+                printed.pop("LLM-Co", None)  # of table 4, where it had the directive; table 3 prints both
             printed["LLM-Co with helper" if helped else "LLM-Co without helper"] = self.helper_directive[layout][helped]
         return printed
 

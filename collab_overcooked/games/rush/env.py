@@ -17,7 +17,7 @@ from collab_overcooked.kernels.bound import bind, bind_all
 from collab_overcooked.render.model import Sheet
 
 from .engine.compile import compile_scenario
-from .engine.config import RushConfig
+from .engine.config import PAPER_TEXTS, RushConfig
 from .engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason, Verb
 from .engine.observe import highest_numbers
 from .engine.rules import why_invalid, would_ruin
@@ -48,6 +48,10 @@ class BoardView(SeatView):
             return frozenset()
         actions = range(1, self._game.n_actions)
         return frozenset(action for action in actions if self._game.ruins_order(self._state, 0, action))
+
+    @property
+    def idle_last(self) -> bool:
+        return bool(self._game.kwargs["texts"] == PAPER_TEXTS)
 
     @cached_property
     def surroundings(self) -> str:

@@ -24,10 +24,19 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
     "prompts": "collab_overcooked.games.rush:text/prompts",
     "presets": {
         "rush": PresetRecord(
-            {"agent": "choose", "answer": "text", "order": "game"},
+            {
+                "agent": "choose",
+                "temperature": 0.7,
+                "answer": "text",
+                "order": "game",
+                "first": 0,
+                "memory": 0,
+                "earlier": False,
+            },
+            {"texts": "paper", "mask": "paper"},
             {},
-            {},
-            "Kitchen-Alien Rush: observation and manual, answers as text.",
+            "Kitchen-Alien Rush: the paper's manual, the current turn and the numbered list of actions alone, with "
+            "those on finished and ruined orders; answers as text, temperature 0.7 so that runs differ.",
         )
     },
     "teachers": {

@@ -122,9 +122,9 @@ def _plain_objects(value: object, how: str) -> list[tuple[dict[str, Any], str]]:
         return []
 
 
-def choice_schema(count: int) -> dict[str, Any]:
-    """Return the JSON schema of an answer that names one of ``count`` numbered actions."""
-    return object_schema({"action": {"type": "integer", "enum": list(range(1, count + 1))}})
+def choice_schema(count: int, first: int = 1) -> dict[str, Any]:
+    """Return the JSON schema of an answer that names one of ``count`` actions, numbered from ``first``."""
+    return object_schema({"action": {"type": "integer", "enum": list(range(first, first + count))}})
 
 
 def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
@@ -133,15 +133,17 @@ def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
     return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
 
 
-def read_choice(text: str, texts: Sequence[str]) -> Answer:
+def read_choice(text: str, texts: Sequence[str], first: int = 1) -> Answer:
     """Parse the choice of a numbered action; the value is its index.
 
     Args:
         text: Answer of the model.
-        texts: Actions; the first has number 1.
+        texts: Actions.
+        first: Number of the first one.
     """
-    numbers = [str(number) for number in range(1, len(texts) + 1)]
-    return read_option(text, texts, numbers, "action", f"the number of one action from 1 to {len(texts)}")
+    last = first + len(texts) - 1
+    numbers = [str(number) for number in range(first, last + 1)]
+    return read_option(text, texts, numbers, "action", f"the number of one action from {first} to {last}")
 
 
 def read_letter(text: str, choices: Sequence[str]) -> Answer:

@@ -86,6 +86,10 @@ class CommandLanguage(ABC):
     def facts(self, demo: bool) -> dict[str, Any]:
         """Return the variables of the game's templates, with or without a demonstration."""
 
+    def why_void(self, commands: Sequence[str]) -> str | None:
+        """Return the message with which the original voids a list of commands as a whole; None if it does not."""
+        return None
+
     @classmethod
     def read(cls, text: str, seats: Sequence[int]) -> dict[int, str]:
         """Return the first command of an answer for each of the seats."""
@@ -147,6 +151,7 @@ class CentralAgent:
         self._timestep = -1
         self._commands: dict[int, str] = {}
         self._ignored: list[str] = []  # messages about commands of the last answer
+        self._voided: list[str] = []  # its commands, if they were voided as a whole
         self._served: Counter[str] = Counter()  # at the last request
 
     def command(self, seen: Seen) -> str | None:
@@ -166,7 +171,7 @@ class CentralAgent:
 
     def _ask(self, seen: Seen) -> None:
         state = self._state(seen)
-        self._commands, self._ignored = {}, []
+        self._commands, self._ignored, self._voided = {}, [], []
         schema = None
         if self.session.settings.answer == "schema":
             names = {self.language.name(seat): self.language.legal(seen, seat) for seat in self.seats}
@@ -177,9 +182,15 @@ class CentralAgent:
         except UnusableReply:
             pass
         idle = [self.language.idle(seat) for seat in self.seats if seat not in self._commands]
-        self._window.append((state, "\n".join([*self._commands.values(), *idle])))
+        lines = self._voided or [*self._commands.values(), *idle]
+        self._window.append((state, "\n".join(lines)))
 
     def _read(self, text: str) -> Answer:
+        listed = [command for _, command in self.language.find(visible(text))]
+        void = self.language.why_void(listed) if listed and self.on["lists"] == "whole" else None
+        if void is not None:
+            self._ignored, self._voided = [void] if void else [], listed[: len(self.seats)]
+            return Answer({}, LINE)
         commands = self.language.read(text, self.seats)
         self._ignored = self.language.ignored(text, self.seats, self.session.info.game.n_agents)
         answer = read_object(visible(text), [self.language.name(seat) for seat in self.seats])
@@ -210,6 +221,7 @@ class CentralAgent:
         fill = self.session.prompts.fill
         facts = self.language.facts(bool(demo)) | {
             "hints": self.on["hints"],
+            "times": self.on["times"],
             "seats": self.seats,
             "json": self.session.settings.answer == "schema",
         }

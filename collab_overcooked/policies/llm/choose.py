@@ -39,6 +39,8 @@ class ChooseAgent(Silent):
         """Return one of the accepted actions; wait if the model does not name one."""
         if self.on["alone"]:
             seen = without_partners(seen)
+        if not self.on["earlier"]:
+            seen = replace(seen, earlier=())
         if self.listed.goes_on_waiting(seen):
             return Decision(action=seen.idle_action)
         try:
@@ -53,11 +55,12 @@ class ChooseAgent(Silent):
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         for refusal in refused:  # masks precede the other agents' actions of the same step
             self.modules["reflection"].learn(seen, refusal)
-        values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "refused": refused}
+        first = int(self.on["first"])
+        values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "first": first, "refused": refused}
         for part in self.modules.values():
             values |= part.values(seen)
         schema, tools = self._schema(len(texts)), self._tools(texts)
-        read = partial(read_act, tools=tools, texts=texts) if tools else partial(read_choice, texts=texts)
+        read = partial(read_act, tools=tools, texts=texts) if tools else partial(read_choice, texts=texts, first=first)
 
         def ask(rejected: str, objection: str) -> int:
             chat = self.question("choose", rejected=rejected, objection=objection, **values)
@@ -70,7 +73,7 @@ class ChooseAgent(Silent):
     def _schema(self, count: int) -> dict[str, Any] | None:
         if not self.session.settings.json or self.on["channel"] == TOOLS:
             return None
-        schema = choice_schema(count)
+        schema = choice_schema(count, int(self.on["first"]))
         fields = [name for name, switch in (("partner", "predict"), ("analysis", "analysis")) if self.on[switch]]
         schema["properties"] = {**{name: {"type": "string"} for name in fields}, **schema["properties"]}
         schema["required"] = list(schema["properties"])

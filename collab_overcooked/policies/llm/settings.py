@@ -70,6 +70,7 @@ SWITCHES: Mapping[str, Switch] = {
     "order": Switch(dict.fromkeys((*GENERIC, PARTNER), SHUFFLED), "word",
                     "Order of listed actions and of tools: drawn for each decision, or the game's, which tells much.",
                     ORDERS),
+    "first": Switch({CHOOSE: 1}, "count", "Number of the first listed action."),
     "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
                      "Number of the agent's last actions in the prompt."),
     "messages": Switch({PARTNER: 6, COELA: 3, ROCO: 6, CAPO: 6}, "count",
@@ -118,12 +119,17 @@ SWITCHES: Mapping[str, Switch] = {
     "predict": Switch(
         {CHOOSE: False}, "switch", "Predict the partner's next action in the same answer."
     ),
+    "earlier": Switch({CHOOSE: True}, "switch", "Show what teammates have already chosen in the same step, in games "
+                      "where this is known."),
     "alone": Switch({CHOOSE: False}, "switch", "Hide all information about partners (LLM-Co's single-agent ablation)."),
     "check": Switch(
         {CHOOSE: 0, PARTNER: 0}, "count", "Judge decisions in a separate call; maximum number of objections."
     ),
     "hints": Switch({DISPATCH: True}, "switch", "Show ten hints about the kitchen ('inference knowledge')."),
     "feedback": Switch({DISPATCH: True}, "switch", "Report refused commands in the next step."),
+    "lists": Switch({DISPATCH: "each"}, "word", "A list with an invalid command: carry out the others, or void it as a "
+                    "whole, in games whose original does so.", ("each", "whole")),
+    "times": Switch({DISPATCH: True}, "switch", "Tell how long tools are at work, in games with such times."),
     "history": Switch({DISPATCH: 2}, "count", "Number of earlier pairs of state and commands in the prompt."),
     "demo": Switch({DISPATCH: "full"}, "word", "The one-shot demonstration: all of it, its first two steps, or none.",
                    ("full", "few", "off")),

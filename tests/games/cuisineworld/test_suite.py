@@ -284,18 +284,23 @@ def test_published_conditions_add_up_to_the_printed_scores():
 
 def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
     two = [record for record in cooked[1] if len(record.team) == 2]
-    (table, _), (chart, _) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
+    (table, _), (chart, *curves, _) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
     assert [column.name for column in table.columns] == ["Run", "1 agent", "2 agents"]
     assert [row[0] for row in table.rows] == ["both: all=cook", "two: all=cook"]
     result = score(cooked[1]).tables
     assert table.rows[0][1:] == (result[1].average(), result[2].average())
     assert table.rows[1][1] is None and table.rows[1][2] == result[2].average()
     assert chart.curve and chart.groups == ("1", "2")
+    assert [curve.title for curve in curves] == [f"CoS by number of agents, level_{k}" for k in (0, 12)]
+    for curve, level in zip(curves, ("level_0", "level_12"), strict=True):
+        assert [estimate.value for estimate in curve.series["both: all=cook"]] == [
+            result[agents].cos(level).value for agents in (1, 2)
+        ]
 
 
 def test_a_sheet_has_the_orders_of_each_dish_by_level(cooked):
     """Figure 23."""
-    (_, table), (_, chart) = load_suite("cuisineworld").sheet({"both": cooked[1]})
+    (_, table), (*_, chart) = load_suite("cuisineworld").sheet({"both": cooked[1]})
     assert [column.name for column in table.columns] == ["Level", "Dish", "orders", "share"]
     orders = {(level, dish): (count, share) for level, dish, count, share in table.rows}
     episodes = [record for record in cooked[1] if record.env_kwargs["level"] == "level_0"]

@@ -180,6 +180,7 @@ def test_table_3_stands_beside_language_models_with_and_without_the_directive(
     reference = suite.published().beside([f"llm:m{switches}"] * 2, "locked")
     assert reference[f"LLM-Co {name} helper"] == (score, None)
     assert not any("helper" in agent for agent in suite.published().beside(["greedy"] * 2, "locked"))
+    assert ("LLM-Co" in reference) == (name == "with"), "table 4 was played with the directive"
 
 
 @pytest.mark.parametrize(("soups", "outcome"), [(0, "0 soups"), (1, "1 soup"), (2, "2 soups")])

@@ -7,7 +7,7 @@ import pytest
 from games.rush.world import Round, picture, plain_game
 
 from collab_overcooked.games.rush.engine import rules
-from collab_overcooked.games.rush.engine.constants import NOTHING, Clock, EventColumn, Order, Param, Reason
+from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Clock, EventColumn, Order, Param, Reason
 from collab_overcooked.kernels.jit import row_at
 
 GAME = plain_game()
@@ -108,6 +108,23 @@ def test_why_invalid_names_what_an_episode_lacks():
     assert rules.why_invalid(an_order(), a_shelf(), 1, nothing, *arguments) == Reason.NO_SUCH_ORDER
     arguments = (need, nowhere, N_INGREDIENTS)
     assert rules.why_invalid(an_order(), a_shelf(), 1, porridge, *arguments) == Reason.NO_SUCH_AREA
+
+
+@pytest.mark.parametrize(
+    ("where", "order", "space", "reason"),
+    [
+        (0, {"ruined": 1}, 1, Reason.OK),
+        (0, {"finished": 1, "ingredients": 1}, 1, Reason.ALREADY_COLLECTED),
+        (2, {"finished": 1}, 1, Reason.OK),
+        (2, {"finished": 1}, 0, Reason.NO_SPACE),
+        (1, {"ruined": 1}, 1, Reason.OUT_OF_STOCK),
+    ],
+)
+def test_why_impossible(where, order, space, reason):
+    """The end of an order does not count."""
+    _, need = of_order("Soup")
+    kind = area_of(where)[Area.KIND]
+    assert rules.why_impossible(an_order(**order), a_shelf(carrot=2), space, need, kind, N_INGREDIENTS) == reason
 
 
 @pytest.mark.parametrize(

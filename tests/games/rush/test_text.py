@@ -111,11 +111,72 @@ def test_the_manual_has_the_scenarios_numbers():
     for number, convention in enumerate(
         ("exactly one action per turn", "list of valid actions", "its type, its area"), 1
     ):
-        assert convention in message.split("Conventions\n")[1].split(f"{number}. ")[1].split(f"\n{number + 1}. ")[0]
+        assert convention in message.split("Form of actions\n")[1].split(f"{number}. ")[1].split(f"\n{number + 1}. ")[0]
     alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
     assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone
     many = registry.load_game("KitchenRush-v0", scenario=DINER, agents=3).manual()
     assert "agent_0, agent_1 and agent_2" in many
+
+
+def test_the_papers_manual_has_its_three_conventions_and_no_rule_beyond_them():
+    """Figure 8; what the paper leaves to its agents to find out is told by the other manual only."""
+    game = registry.load_game("KitchenRush-v0", scenario=DINER, texts="paper")
+    message, default = game.manual(), registry.load_game("KitchenRush-v0", scenario=DINER).manual()
+    conventions = message.split("Conventions\n")[1].splitlines()
+    assert len(conventions) == 3
+    for line, labels in zip(conventions, (("ingredients", "before"), ("finished", "ruined"), ("ruins",)), strict=True):
+        assert all(word in line for word in labels)
+    for rule in ("the same order", "more often than", "before or after", "does not warn"):
+        assert rule in " ".join(default.split()) and rule not in " ".join(message.split())
+    assert "costs you points" in message and "An episode has 3 turns." in message
+    assert all(f"{good}," in message or f"{good}." in message for good in game.scenario.goods)
+
+
+def test_the_papers_list_begins_with_ingredients_at_0_and_ends_with_doing_nothing():
+    env = collab_overcooked.make("KitchenRush-v0", scenario=DINER, texts="paper", order="game")
+    env.reset(seed=0)
+    lines = env.describe("agent_0").split(f"{text.LIST}\n")[1].splitlines()
+    assert lines[0] == f"0. {TAKE}" and lines[-1] == f"{len(lines) - 1}. {IDLE}"
+    assert [env.parse(line) for line in lines] == [env.parse(str(k)) for k in range(len(lines))]
+    assert "- stoves: 2 of 2 action spaces left" in env.describe("agent_0")
+
+
+@pytest.mark.parametrize("texts", ["own", "paper"])
+@pytest.mark.parametrize(
+    ("env_id", "values", "area"),
+    [
+        ("KitchenRush-v0", ("COOK_MEAL", "order", "Fettucine Alfredo"), "stove"),
+        ("AlienRush-v0", ("JANTROX_POKEM", "irenkel", "Zarnorblat Alfrek"), "yorvex"),
+    ],
+)
+def test_an_only_stove_is_called_stoves_as_the_paper_prints_it(env_id, values, area, texts):
+    verb, word, order = values
+    cook = str({"action_type": verb, "area_id": "AREA", "value": {word: order}})
+    game = registry.load_game(env_id, scenario="easy", texts=texts)
+    actions = {game.parse(cook.replace("AREA", name)) for name in (area, f"{area}s", f"{area}1")}
+    assert len(actions) == 1
+    printed = cook.replace("AREA", f"{area}s" if texts == "paper" else area)
+    assert game.action_texts()[actions.pop()] == printed
+
+
+def test_the_papers_mask_offers_finished_and_ruined_orders_and_the_rules_refuse_them():
+    """Its second convention is of use only if such actions can be chosen."""
+    options = {"scenario": DINER, "order": "game"}
+    envs = {mask: collab_overcooked.make("KitchenRush-v0", mask=mask, **options) for mask in ("valid", "paper")}
+    for env in envs.values():
+        env.reset(seed=0)
+        env.step({"agent_0": env.parse(COOK), "agent_1": 0})  # ruins it
+    extra = envs["paper"].action_mask("agent_0") - envs["valid"].action_mask("agent_0")
+    texts = envs["paper"].game.action_texts()
+    assert {texts[action] for action in np.flatnonzero(extra)} == {
+        TAKE,
+        COOK,
+        COOK.replace("COOK_MEAL", "TAKE_SPICES").replace("stove", "spicebag"),
+    }
+    before = envs["paper"].scene()
+    envs["paper"].step({"agent_0": envs["paper"].parse(COOK), "agent_1": 0})
+    assert envs["paper"].scene()["orders"] == before["orders"]
+    assert envs["paper"].game.events(envs["paper"].arrays[1], 0)[0]["reason"] == "ORDER_RUINED"
 
 
 def test_safe_masks_shorten_the_list():
@@ -165,6 +226,7 @@ def test_many_spellings_mean_the_same(diner, message):
 def test_areas_have_the_names_that_the_paper_prints():
     game = registry.load_game("KitchenRush-v0", scenario="hard")
     cook = "{'action_type': 'COOK_MEAL', 'area_id': 'stove1', 'value': {'order': 'Lasagne'}}"
+    assert game.action_texts() == registry.load_game("KitchenRush-v0", scenario="hard", texts="paper").action_texts()
     assert game.action_texts()[game.parse(cook)] == cook
     assert game.parse(cook.replace("'stove1'", "3")) == game.parse(cook) != game.parse(cook.replace("1", "2"))
     with pytest.raises(text.ActionError, match="there is no area_id 'stove'; COOK_MEAL needs one of: stove1, stove2"):

@@ -60,7 +60,6 @@ def test_refused_commands_are_reported_in_the_next_step(play_team):
 def test_idleness_of_all_is_an_error_for_the_original_only(play_team, idle_error):
     _, client = play_team("llm:m", idle, **OPTIONS, idle_error=idle_error)
     assert (ALL_IDLE in client.asked[1].turns[-1].content) == idle_error
-    assert registry.presets()["mindagent"].options == {"idle_error": True}
 
 
 @pytest.mark.parametrize("spec", ["llm:m", "llm:m?agent=choose"])
@@ -78,6 +77,9 @@ def test_orders_without_time_left_are_not_listed(play_team):
     env = co.make("CuisineWorld-v0", level="level_3", agents=2)
     env.reset(seed=0, options={"state": {"orders": [{"name": "tunaSushi", "remaining": 0}]}})
     assert "tunaSushi" not in env.describe("agent_0") + env.seen("agent_0").surroundings
+    env = co.make("CuisineWorld-v0", level="level_3", agents=2, show_lost=True)
+    env.reset(seed=0, options={"state": {"orders": [{"name": "tunaSushi", "remaining": 0}]}})
+    assert "name: tunaSushi lifetime: 0" in env.describe("agent_0"), "as the original prints it"
 
 
 @pytest.mark.parametrize(
@@ -187,6 +189,44 @@ def test_commands_that_are_not_carried_out_are_told_in_the_next_step(play_team):
     assert "was ignored" not in first and "was ignored" not in third
     assert "goto_agent0_pot0 was ignored: agent0 had a command already, goto_agent0_storage0." in second
     assert "goto_agent7_pot0 was ignored: there is no agent7." in second
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("goto_agent0_storage0\ngoto_agent0_pot0\ngoto_agent1_pot0", "agent ids cannot be the same"),
+        ("goto_agent0_storage0\ngoto_agent1_nowhere", "for agent1, tool nowhere is not in the current game level"),
+        ("goto_agent0_storage0\ngoto_agent7_pot0", "there is no agent7"),
+        ("goto_agent7_pot0", "there is no agent7"),
+        ("goto_agent0_storage0\ngoto_agent1", "goto of agent1 names no location"),
+        ("goto_agent0_storage0\nactivate_agent1_x_pot0", ""),
+    ],
+)
+def test_the_papers_preset_voids_lists_as_the_original_does(play_team, written, message):
+    """No command of the list is carried out, and the message is that of ``env.command``."""
+    preset = registry.presets()["mindagent"].options
+    reply = iter([written])
+    record, client = play_team(
+        "llm:m?preset=mindagent", lambda request: next(reply, idle(request)), **OPTIONS, **preset
+    )
+    assert record.steps[0].action_texts == ["noop", "noop"]
+    *_, sent, told = client.asked[1].turns
+    assert sent.content.splitlines() == written.splitlines()[:2]
+    assert message in told.content and "ignored" not in told.content and ALL_IDLE not in told.content
+    env = co.make("CuisineWorld-v0", level="level_3", agents=2, **preset)
+    env.reset(seed=0)
+    report = env.command(written.splitlines())
+    assert not any(report.obeyed) and all(line in told.content for line in report.feedback)
+
+
+def test_the_papers_preset_tells_no_working_times(play_team):
+    """Not to wait for a tool at work is the second failure that the paper names."""
+    rules = {}
+    for spec in ("llm:m", "llm:m?preset=mindagent"):
+        _, client = play_team(spec, idle, **OPTIONS)
+        rules[spec] = client.asked[0].turns[0].content
+    assert "Steps for which a tool is at work" in rules["llm:m"]
+    assert "Steps for which" not in rules["llm:m?preset=mindagent"]
 
 
 def test_commands_for_seats_of_others_are_told_as_such(play_team):

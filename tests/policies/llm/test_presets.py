@@ -15,6 +15,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import presets_of
 from collab_overcooked.games.overcooked import suite
 from collab_overcooked.policies.llm.settings import parse_settings
+from collab_overcooked.runner.env_variants import deviations, variant_of
 
 
 def test_every_paper_has_a_preset_and_other_words_stand_above_it() -> None:
@@ -100,3 +101,35 @@ def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch)
         assert {(asked["temperature"], asked["max_tokens"]) for asked in server.asked} == {(0.1, 100)}
     table = json.loads((tmp_path / "a" / "table.json").read_text())
     assert table[0]["data"][0]["counting"] == "steps"
+
+
+def test_the_preset_of_rush_shows_the_current_turn_and_the_list_alone(play_team) -> None:
+    """Section 4.1: neither what was done before nor what the partner has just chosen, numbers from 0."""
+    options = {"scenario": "easy", "max_cycles": 6, **registry.presets()["rush"].options}
+    record, client = play_team(
+        "llm:m?preset=rush,manual=off,answer=schema", lambda r: {"action": 0}, "KitchenRush-v0", **options
+    )
+    assert not any("What you did last" in text or "Already chosen" in text for text in client.last)
+    listed = client.last[0].split("Actions:\n")[1].splitlines()
+    assert listed[0].startswith("0. {'action_type': 'TAKE_INGREDIENTS'") and "NO_ACTION" in listed[15]
+    assert '"action": <number from 0 to 15>' in client.last[0]
+    assert client.asked[0].schema["properties"]["action"]["enum"] == list(range(16))
+    assert record.steps[0].events[0].event == "TAKE_INGREDIENTS" and record.steps[0].events[1].order != ""
+    _, other = play_team("llm:m?order=game", lambda r: {"action": 2}, "KitchenRush-v0", scenario="easy", max_cycles=6)
+    assert any("What you did last" in text for text in other.last), "elsewhere as before"
+    assert any("Already chosen" in text for text in other.last)
+
+
+def test_presets_own_options_are_no_deviation_from_their_papers() -> None:
+    kwargs = {"scenario": "hard", **registry.presets()["rush"].options}
+    for team, further, left in (
+        (["llm:m?preset=rush"] * 2, {}, set()),
+        (["llm:m?preset=rush"] * 2, {"reward": "shaped", "mask": "safe"}, {"reward", "mask"}),
+        (["llm:m"] * 2, {}, {"texts", "mask"}),
+        (["llm:m?preset=mindagent"] * 2, {}, {"texts", "mask"}),
+        (["greedy"] * 2, {}, {"texts", "mask"}),
+    ):
+        seats = {f"agent_{seat}": spec for seat, spec in enumerate(team)}
+        played = {"scenario": "hard", "round": 0, "max_turns": 10, "max_cycles": 20, "orders": []}
+        record = record_of(env_id="KitchenRush-v0", env_kwargs={**kwargs, **further}, team=seats, **played)
+        assert set(deviations(record, variant_of(record))) == left

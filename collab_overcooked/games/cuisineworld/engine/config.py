@@ -54,3 +54,6 @@ class CuisineWorldConfig(Config):
         "Report it as an error if all agents do nothing in a step, as the public code does, even while all wait for a"
         " tool.",
     )
+    show_lost: bool = boolean(
+        False, "List an order in texts for agents also when its lifetime is 0 and it is lost, as the public code does."
+    )

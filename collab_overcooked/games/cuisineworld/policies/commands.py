@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.policies.llm.central_agent import CommandLanguage, demonstrate
 
 from ..engine.spec import Level
-from ..text.text import ALL_IDLE, IN_STATE, feedback_text, recipes_below, work_text
+from ..text.text import ALL_IDLE, IN_STATE, Void, feedback_text, recipes_below, work_text
 from .planner import GreedyPolicy
 
 GAME = "CuisineWorld-v0"
@@ -46,6 +47,16 @@ class Commands(CommandLanguage):
         idle = self.game.kwargs["idle_error"] and bool(last)
         idle = idle and all(command.startswith(NOOP) for command in last.values())
         return feedback_text([ALL_IDLE, *refusals] if idle else refusals, served)
+
+    def why_void(self, commands: Sequence[str]) -> str | None:
+        game, say = plain(self.game), translator_of(self.game)
+        if game is not self.game:
+            commands = [self.game.lexicon.exchange(command) for command in commands]
+        try:
+            game.read_commands(commands)
+        except Void as problem:
+            return say("".join(map(str, problem.args)))
+        return None
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
         return demonstration(agents)

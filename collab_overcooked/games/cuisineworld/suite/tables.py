@@ -59,7 +59,19 @@ def sheet(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list[ResultTable
     groups = tuple(map(str, sizes))
     marks = {len(rows) - 1: "published"} if "GPT-4, published" in scores_by_run else {}
     chart = Chart("CoS by number of agents", title, groups, series, axis="agents", curve=True)
-    return [ResultTable(columns, rows, title, marks), dishes], [chart, dish_chart]
+    curves = [level_curve(results, level, sizes) for level in levels]
+    return [ResultTable(columns, rows, title, marks), dishes], [chart, *curves, dish_chart]
+
+
+def level_curve(results: Mapping[str, CosResult], level: str, sizes: Sequence[int]) -> Chart:
+    """Return a curve of the paper's figures 3 and 21: CoS on one level by number of agents, for each run."""
+    by_run = {name: cos_by_agents(result, [level]) for name, result in results.items()}
+    series = {
+        name: tuple(None if (score := scores.get(agents)) is None else Estimate(score) for agents in sizes)
+        for name, scores in by_run.items()
+    }
+    title = f"CoS by number of agents, {level}"
+    return Chart(title, title, tuple(map(str, sizes)), series, axis="agents", curve=True)
 
 
 def dish_shares(results: Iterable[CosResult]) -> tuple[ResultTable, Chart]:

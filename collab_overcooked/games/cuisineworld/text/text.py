@@ -281,7 +281,7 @@ class CuisineText(OrderGame):
         scene = self.scene(state, i)
         orders = [
             f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
-            for order in open_orders(scene)
+            for order in (scene["orders"] if self.kwargs["show_lost"] else open_orders(scene))
         ]
         lines = ["-game state:", f"current game level: {self.level.name}", "current dishes:", *orders]
         lines += [f"current game step: {scene['timestep']}", f"maximum game steps: {scene['limit']}", ""]

@@ -11,6 +11,8 @@ from collab_overcooked.io.config import Config, choice, integer, unchecked
 
 from .constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS, Mask, Reward
 
+OWN_TEXTS, PAPER_TEXTS = "own", "paper"
+
 
 @dataclass(frozen=True)
 class RushConfig(Config):
@@ -27,8 +29,9 @@ class RushConfig(Config):
     )
     mask: str = choice(
         "valid",
-        '``"valid"`` (every action that the rules accept in this state, including those that ruin an order) or'
-        ' ``"safe"`` (without those that ruin an order).',
+        '``"valid"`` (every action that the rules accept in this state, including those that ruin an order),'
+        ' ``"safe"`` (without those that ruin an order) or ``"paper"`` (also those on finished and ruined orders, which'
+        " are refused: the paper's second convention is not to choose them).",
         [mask.name.lower() for mask in Mask],
     )
     reward: str = choice(
@@ -41,4 +44,10 @@ class RushConfig(Config):
         'Order of the numbered actions in texts: ``"shuffled"`` (drawn from what the seat reads, so that no position'
         ' stands for an action) or ``"game"`` (the original\'s).',
         ("shuffled", "game"),
+    )
+    texts: str = choice(
+        OWN_TEXTS,
+        '``"own"`` (a manual with all rules) or ``"paper"`` (a manual that tells what the paper\'s figure 8 tells; an'
+        " only stove is called ``stoves``, and doing nothing is listed last).",
+        (OWN_TEXTS, PAPER_TEXTS),
     )

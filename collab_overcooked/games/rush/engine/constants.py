@@ -123,6 +123,7 @@ class Mask(IntEnum):
 
     VALID = 0  # every action that the rules accept in this state, including those that ruin an order
     SAFE = 1  # valid actions that ruin nothing
+    PAPER = 2  # valid actions, and those that are refused only because their order is finished or ruined
 
 
 class Reward(IntEnum):

@@ -8,7 +8,7 @@ from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 
 from .constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
-from .rules import why_invalid, would_ruin
+from .rules import why_impossible, why_invalid, would_ruin
 
 ORDER_FEATURES = 7  # in addition to the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
 AREA_FEATURES = 5  # in addition to the stock: pantry, spicebag, stove, action spaces left, action spaces per turn
@@ -30,17 +30,23 @@ def observe_env(tables, env, out):
 
 @kernel
 def mask_actions(tables, env, mask):
-    """The mask allows what the rules would accept now; with mask="safe", nothing that ruins an order. Mutates: mask."""
+    """The mask allows what the rules would accept now; with mask="safe", nothing that ruins an order.
+
+    With mask="paper", it also allows what is refused only because the order is finished or ruined. Mutates: mask.
+    """
     orders, stock, spaces, e = env.orders, env.stock, env.spaces, env.clock[Clock.EPISODE]
     dishes, needs, areas = tables.dishes[e], tables.needs[e], tables.areas[e]
-    n_orders, safe = orders.shape[0], tables.params[Param.MASK] == Mask.SAFE
+    n_orders, option = orders.shape[0], tables.params[Param.MASK]
     n_ingredients = tables.params[Param.N_INGREDIENTS]
     mask[0] = 1
     for at in range(areas.shape[0]):
         for o in range(n_orders):
             reason = why_invalid(orders[o], stock[at], spaces[at], dishes[o], needs[o], areas[at], n_ingredients)
-            allowed = reason == Reason.OK and not (safe and would_ruin(orders[o], dishes[o], areas[at]))
-            mask[1 + at * n_orders + o] = 1 if allowed else 0
+            if option == Mask.PAPER and (reason == Reason.ORDER_FINISHED or reason == Reason.ORDER_RUINED):
+                kind = areas[at, Area.KIND]
+                reason = why_impossible(orders[o], stock[at], spaces[at], needs[o], kind, n_ingredients)
+            ruins = option == Mask.SAFE and would_ruin(orders[o], dishes[o], areas[at])
+            mask[1 + at * n_orders + o] = 1 if reason == Reason.OK and not ruins else 0
 
 
 @kernel

@@ -46,6 +46,12 @@ def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
         return Reason.ORDER_FINISHED + 0
     if order[Order.RUINED] == 1:
         return Reason.ORDER_RUINED + 0
+    return why_impossible(order, shelf, space, need, kind, n_ingredients)
+
+
+@kernel
+def why_impossible(order, shelf, space, need, kind, n_ingredients):
+    """An area needs a free action space and the goods, whatever has become of the order."""
     if is_collected(order, kind):
         return Reason.ALREADY_COLLECTED + 0
     if space <= 0:

@@ -43,7 +43,8 @@ def useful_action(game: Any, state: Any) -> int:
     for action in game.valid_actions(state, 0):
         if action != NO_ACTION:
             at, order = game.compiled.parts(action)
-            if not would_ruin(orders[order], dishes[order], areas[at]):
+            is_open = not orders[order, [Order.FINISHED, Order.RUINED]].any()  # mask="paper" allows all orders
+            if is_open and not would_ruin(orders[order], dishes[order], areas[at]):
                 useful.append((int(work[order]), order, FIRST.index(areas[at, Area.KIND]), action))
     return min(useful)[-1] if useful else NO_ACTION
 

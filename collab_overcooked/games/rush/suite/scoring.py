@@ -20,7 +20,14 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of as language_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.registry import LEXICON
-from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
+from collab_overcooked.runner.env_variants import (
+    Variant,
+    axis_values,
+    by_variant,
+    deviations,
+    setting_names,
+    variant_of,
+)
 from collab_overcooked.runner.teams import team_text
 
 from ..engine.spec import scenarios
@@ -185,7 +192,7 @@ class RushResult:
     attribution: Attribution  # Condition for an action to be positive
     runs: Mapping[RushSetting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
     orders: Mapping[RushSetting, int]  # Setting -> maximum number of orders in an episode
-    is_default: bool = True  # Whether it was played as for the paper's table 3: default options, models with the manual
+    is_default: bool = False  # Whether it was played as for the paper's table 3: its options, one model with the manual
 
 
 def score_record(record: RushRecord) -> dict[str, Any]:
@@ -248,6 +255,11 @@ def _reads_manual(spec: str) -> bool:
     return parsed.is_language and (settings is None or settings.switches.get("manual", True) is True)
 
 
+def _is_homogeneous(team: Sequence[str]) -> bool:
+    """Return whether one language model with the manual plays in all seats."""
+    return len(set(team)) == 1 and PolicySpec.parse(team[0]).is_language and _reads_manual(team[0])
+
+
 def settings_of(records: Sequence[RushRecord]) -> list[RushSetting]:
     """Return the setting of each of some records."""
     names = setting_names(records, ("scenario",), lambda record: str(record.scenario), scenarios())
@@ -270,12 +282,12 @@ def _result(records: Sequence[RushRecord], attribution: Attribution) -> RushResu
         runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution))
         orders[setting] = max(orders.get(setting, 0), len(record.orders))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
-    team = records[0].team.values()
+    team = list(records[0].team.values())
     return RushResult(
         variant.title,
         team_text(team),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},
-        not variant.changed and all(_reads_manual(spec) for spec in team if PolicySpec.parse(spec).is_language),
+        not deviations(records[0], variant) and _is_homogeneous(team),
     )

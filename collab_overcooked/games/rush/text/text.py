@@ -22,6 +22,7 @@ from collab_overcooked.io.text import in_drawn_order, join_and, plural
 from collab_overcooked.kernels.jit import row_at
 
 from ..engine.compile import Compiled
+from ..engine.config import OWN_TEXTS, PAPER_TEXTS
 from ..engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Kind, Param, Reason, Verb
 from ..engine.observe import mask_actions
 from ..engine.spec import Area, EpisodeSpec, Recipe, Scenario
@@ -84,13 +85,40 @@ An order is finished as soon as its ingredients and spices are collected and it 
 says. Spices may be collected before or after cooking. Cooking an order before its ingredients are collected ruins it,
 and so does cooking it more often than its recipe says. The list of valid actions does not warn about either.
 
-Conventions
+Form of actions
 1. Each worker does exactly one action per turn.
 2. Only the actions in the list of valid actions are possible.
 3. An action names its type, its area and its order as the observation shows them; areas and orders can change from
    episode to episode.
 "pasta 2" means two pieces of pasta. Turns are counted from 1, workers from 0.
 """
+
+PAPER_MANUAL = """\
+Manual
+
+{agents} run a kitchen together. Finish as many orders as you can; a ruined order costs you points.
+
+An episode has {turns}. In a turn, each of you uses each of its {workers} for one action. When a turn ends, all action
+spaces are free again.
+
+Ingredients: {ingredients}.
+Spices: {spices}.
+
+Each order follows a recipe, which says what it takes of these and how often the meal is cooked. An order is finished
+when its ingredients, its spices and its cook time are as in the recipe.
+
+Every area has action spaces, one for each action that it allows in a turn.
+TAKE_INGREDIENTS in a pantry collects the ingredients of an order.
+TAKE_SPICES in a spicebag collects the spices of an order.
+COOK_MEAL at a stove cooks an order once.
+
+Conventions
+1. The ingredients of an order are collected before it is cooked.
+2. No agent works on an order that is finished or ruined.
+3. No agent ruins an order.
+"""
+MANUALS = {OWN_TEXTS: MANUAL, PAPER_TEXTS: PAPER_MANUAL}
+STOVE, ONLY_STOVE = "stove", "stoves"  # the paper's area_id of the only one
 
 
 def wire(verb: str, area: str, order: str) -> str:
@@ -136,11 +164,13 @@ def _literal(text: str) -> Any:
 
 
 def _area(episode: EpisodeSpec, verb: str, area_id: Any) -> int:
-    """Return the place of an area given by its name, or by its id as an integer or text."""
+    """Return the place of an area given by its name, the paper's name, or its id as an integer or text."""
     fitting = [area.name for area in episode.areas if verb_at(area) == verb]
     key = area_id.strip().lower() if isinstance(area_id, str) else str(area_id) if type(area_id) is int else ""
     for at, area in enumerate(episode.areas):
-        if key in (area.name, str(area.id)) or (key == f"{area.kind}1" and area.name == area.kind):
+        is_only = area.name == area.kind
+        aliases = (f"{area.kind}1", ONLY_STOVE if area.kind == STOVE else "") if is_only else ()
+        if key in (area.name, str(area.id)) or (key and key in aliases):
             if area.name not in fitting:
                 message = f"area_id {area_id!r} is a {area.kind}; {verb} needs one of: {', '.join(fitting)}"
                 raise ActionError("F_AREA_KIND", message)
@@ -251,13 +281,19 @@ class RushText(CompiledGame):
         return [*self.scenario.goods, *recipes, *THINGS]
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        return self._texts(state, i, str(IDLE), lambda area, order: wire(verb_at(area), area.name, order))
+        def text(area: Area, order: str) -> str:
+            return wire(verb_at(area), self._printed(area.name), order)
+
+        return self._texts(state, i, str(IDLE), text)
 
     def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         def label(area: Area, order: str) -> str:
-            return LABELS[Verb[verb_at(area)]].format(order=order, area=area.name)
+            return LABELS[Verb[verb_at(area)]].format(order=order, area=self._printed(area.name))
 
         return self._texts(state, i, IDLE_LABEL, label)
+
+    def _printed(self, area: str) -> str:
+        return ONLY_STOVE if area == STOVE and self.kwargs["texts"] == PAPER_TEXTS else area
 
     def _texts(self, state: State | None, i: int, idle: str, text_of: Callable[[Area, str], str]) -> list[str]:
         texts, episode = [f"unused_{action}" for action in range(self.n_actions)], self._episode(state, i)
@@ -328,7 +364,8 @@ class RushText(CompiledGame):
         area, recipe = episode.areas[at], episode.recipes[episode.orders[o]]
         goods = "ingredients" if area.kind == "pantry" else "spices"
         needs = counts(getattr(recipe, goods))
-        return message.format(order=recipe.name, area=area.name.capitalize(), goods=goods, needs=needs)
+        place = self._printed(area.name).capitalize()
+        return message.format(order=recipe.name, area=place, goods=goods, needs=needs)
 
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"turn {state.clock[i, Clock.TURN] + 1}"
@@ -340,6 +377,8 @@ class RushText(CompiledGame):
 
     def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
         before, valid = self._surroundings(self.scene(state, i), seat), self.valid_actions(state, i)
+        if self.kwargs["texts"] == PAPER_TEXTS:
+            valid = [*(action for action in valid if action != NO_ACTION), NO_ACTION]
         return before, in_drawn_order(valid, before) if self.kwargs["order"] == "shuffled" else valid
 
     def _surroundings(self, scene: Mapping[str, Any], seat: int) -> str:
@@ -348,7 +387,7 @@ class RushText(CompiledGame):
         sections = {
             "Recipes": [recipe_text(recipe) for recipe in recipes.values()],
             "Orders": [order_text(recipes[order["name"]], order) for order in scene["orders"]],
-            "Areas": [area_text(area) for area in scene["areas"]],
+            "Areas": [area_text({**area, "name": self._printed(area["name"])}) for area in scene["areas"]],
         }
         lines = [f"Turn {turn} of {turns}. " if scene["turns_left"] else "There are no turns left. "]
         lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {scene['workers']}."
@@ -359,12 +398,18 @@ class RushText(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         slots = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
         workers = int(self.compiled.tables.params[Param.WORKERS])
-        return MANUAL.format(
-            goal=GOAL,
-            agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
-            turns=plural(-(-slots // workers), "turn"),
-            workers=plural(workers, "worker"),
-        ).rstrip()
+        return (
+            MANUALS[self.kwargs["texts"]]
+            .format(
+                goal=GOAL,
+                ingredients=", ".join(self.scenario.ingredients),
+                spices=", ".join(self.scenario.spices),
+                agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
+                turns=plural(-(-slots // workers), "turn"),
+                workers=plural(workers, "worker"),
+            )
+            .rstrip()
+        )
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last slot.
@@ -392,5 +437,5 @@ class RushText(CompiledGame):
             "advanced": bool(event[EventColumn.ADVANCED]),
             "finished": bool(event[EventColumn.FINISHED]),
             "ruined": bool(event[EventColumn.RUINED]),
-            "label": f"{verb}({area.name}, {order})" if area else verb,
+            "label": f"{verb}({self._printed(area.name)}, {order})" if area else verb,
         }

@@ -51,6 +51,7 @@ CONFIGS = {
 PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
 METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone", "fcp_clone_alone", "clone")
 MEMORY = "memory=gru:64"
+LETS_GO = ("value_updates=0", "start_kl=0")  # from the first update on, as the published egos were trained
 REMEMBERED = 20  # steps at most through which gradients of a memory go back
 CLONED = "noisy:0.2,greedy"  # whose games an ego may start from
 HISTORY = 5  # steps whose actions an ego reads
@@ -137,7 +138,7 @@ class Study:
             common = math.gcd(config.integer("rollout"), config.integer("batch_size"))
             steps = next(number for number in range(REMEMBERED, 0, -1) if common % number == 0)
             hyper = [MEMORY, f"sequence={steps}", *(("copy_rate=1", "copy_share=0.3") if itself else ())]
-            hyper += [f"start={self.out / start}/policy.npz"] if start else []
+            hyper += [f"start={self.out / start}/policy.npz", *LETS_GO] if start else []
         return self.train("ego" if populations else "e3t", out, None, hyper, [*more, *seeds])
 
     def clone(self) -> list[list[str]]:
@@ -153,7 +154,7 @@ class Study:
 
     def respond(self) -> list[str]:
         """Return the command that trains a response to each partner, from the built-in policy of the layout."""
-        hyper = [f"start={self.config}", *(f"{name}={value}" for name, value in RESPONSE.items())]
+        hyper = [f"start={self.config}", *LETS_GO, *(f"{name}={value}" for name, value in RESPONSE.items())]
         return self.train("response", "responses", RESPONSE_STEPS, hyper, ["--pool", self.name])
 
     def play(self, command: str, egos: Sequence[str]) -> list[str]:

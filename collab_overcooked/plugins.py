@@ -20,6 +20,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.io.files import file_digest
+from collab_overcooked.io.text import one_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -69,11 +70,13 @@ def _load_one(group: str, entry: EntryPoint, register: Callable[[str, Any], None
             raise ValueError(f"{other} has a plug-in of the same name, which is used instead")
         register(entry.name, entry.load())
         _origins[group, entry.name] = distribution(entry)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also SystemExit, and what code of others derives from BaseException
         if not _state["quiet"]:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            reason = f"{type(error).__name__}: {error}"
             warnings.warn(
-                f"plug-in {entry.name!r} ({group}) of {distribution(entry)} cannot be used: {reason}",
+                one_line(f"plug-in {entry.name!r} ({group}) of {distribution(entry)} cannot be used: {reason}"),
                 PluginWarning,
                 stacklevel=4,
             )
@@ -166,10 +169,12 @@ def load_module(name: str) -> ModuleType:
     """Import `package.module`, or a `.py` file under its stem; a file's folder is appended to the module path."""
     try:
         return _load_file(Path(name)) if is_file(name) else importlib.import_module(name)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # see ``_load_one``
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         hint = f"; for a file write {name}.py" if Path(f"{name}.py").is_file() else ""
-        raise ValueError(f"cannot import {name!r}: {' '.join(reason.split())}{hint}") from error
+        raise ValueError(f"cannot import {name!r}: {' '.join(one_line(reason).split())}{hint}") from error
 
 
 def _load_file(path: Path) -> ModuleType:

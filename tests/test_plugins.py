@@ -57,6 +57,8 @@ refusals = relay_pack:METRICS
 """
 BROKEN = """[collab_overcooked.games]
 Absent-v0 = absent_module:RECORD
+Leaving-v0 = leaving_module:RECORD
+Own-v0 = own_error_module:RECORD
 Overcooked-v0 = relay_pack:METRICS
 
 [collab_overcooked.policies]
@@ -67,12 +69,20 @@ steps = relay_pack:Taker
 """
 
 
+MODULES = {
+    "leaving_module": "raise SystemExit(3)",
+    "own_error_module": "class Own(BaseException):\n    pass\n\nraise Own('\\x1b[31mred\\u202e')",
+}
+
+
 def install(folder: Path, name: str, version: str, entries: str) -> None:
     """Write what an installer leaves of a distribution."""
     info = folder / f"{name}-{version}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "utf-8")
     (info / "entry_points.txt").write_text(entries, "utf-8")
+    for module, code in MODULES.items():
+        (folder / f"{module}.py").write_text(code, "utf-8")
 
 
 @pytest.fixture
@@ -166,7 +176,9 @@ def test_broken_plug_ins_give_a_warning_each_and_break_nothing(site):
     install(site, "broken_pack", "0.3", BROKEN)
     done = command("list", "envs", paths=[site])
     lines = [line for line in done.stderr.splitlines() if "PluginWarning" in line]
-    assert len(lines) == 2 and all("broken_pack 0.3" in line for line in lines)
+    assert len(lines) == 4 and "\x1b" not in done.stderr
+    assert any("SystemExit: 3" in line for line in lines) and any("Own: [31mred" in line for line in lines)
+    assert all("broken_pack 0.3" in line for line in lines)
     assert any("absent_module" in line for line in lines) and any("must be a GameRecord" in line for line in lines)
     assert "Overcooked-v0" in done.stdout and "Relay-v0" in done.stdout and "Absent-v0" not in done.stdout
     assert "is a policy of this package" in command("list", "policies", paths=[site]).stderr

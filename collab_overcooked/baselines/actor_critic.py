@@ -117,6 +117,10 @@ class ActorCritic(nn.Module):
                 module.weight.copy_(torch.from_numpy(weight))
                 module.bias.copy_(torch.from_numpy(bias))
 
+    def actor_parameters(self) -> list[nn.Parameter]:
+        """Return the weights that the choice of actions depends on; all others are of the value alone."""
+        return [weight for _, module in self._actor_layers() for weight in (module.weight, module.bias)]
+
     def _actor_layers(self) -> Iterator[tuple[str, Any]]:
         for module in (*self.trunk, self.memory, *self.policy_head):
             if type(module) in KINDS:

@@ -86,10 +86,11 @@ def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPa
 
 
 def read_trained(name: str) -> tuple[PolicyFile, Met]:
-    """Read a policy file, and how files of policies that have met it name it."""
+    """Read a policy file, and how files of policies that have met it name it: without the folder of a path."""
     path = policy_path(name)
     file = read_policy(path)
-    return file, Met(name, file_digest(path), "clone" if file.meta.get("algorithm") == "bc" else "selfplay")
+    known_as = path.name if name.endswith(".npz") else name
+    return file, Met(known_as, file_digest(path), "clone" if file.meta.get("algorithm") == "bc" else "selfplay")
 
 
 def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:

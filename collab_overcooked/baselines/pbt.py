@@ -28,7 +28,7 @@ from collab_overcooked.baselines.settings import (
     split_settings,
 )
 from collab_overcooked.baselines.train_logger import BUSY, write_log
-from collab_overcooked.baselines.training import Training, check_extension
+from collab_overcooked.baselines.training import Training, check_extension, with_later
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
@@ -37,7 +37,7 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.run import only_writer
-from collab_overcooked.runner.workers import RAY, open_pool, read_workers
+from collab_overcooked.runner.workers import RAY, deaths_reported, open_pool, read_workers
 
 STATE = "population.json"
 CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")
@@ -209,7 +209,7 @@ def run_pbt(
             there = read_state(path, pbt.population)
             check_extension(path, there["settings"].get("steps"), settings.steps)
             for name in ("settings", "breeding"):
-                was, now = ({**entry[name], "steps": None} for entry in (there, state))
+                was, now = with_later(there[name], state[name]) | {"steps": None}, {**state[name], "steps": None}
                 if was != now:
                     raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
             members = [{**member, "steps": settings.steps} for member in there["members"]]
@@ -280,7 +280,13 @@ def next_generation(
         for k, member in enumerate(members)
         if not file_of(folder, k, number, "pt").exists()
     ]
-    list(pool.map(advance, tasks))  # raises what went wrong
+
+    def advice() -> str:
+        left = [str(k) for k in range(pbt.population) if not file_of(folder, k, number, "pt").exists()]
+        return f"the same command resumes generation {number}, whose member {' and '.join(left)} is unfinished"
+
+    with deaths_reported(advice):
+        list(pool.map(advance, tasks))  # raises what went wrong
     files = [read_policy(file_of(folder, k, number, "npz")) for k in range(pbt.population)]
     rng = np.random.default_rng([settings.seed, number])
     seed = int(rng.integers(2**31))

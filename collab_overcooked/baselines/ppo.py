@@ -7,6 +7,7 @@ a checkpoint does not depend on the device.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from collab_overcooked.baselines.mat import TeamTransformer
 from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
+from collab_overcooked.policies.policy_file import Network
 
 Array = np.ndarray
 LOSSES = ("entropy_loss", "policy_gradient_loss", "value_loss", "approx_kl", "clip_fraction", "explained_variance")
@@ -40,6 +42,8 @@ class Minibatch(NamedTuple):
     log_probs: torch.Tensor  # Of the actions when they were drawn, float32 (S * B,)
     advantages: torch.Tensor  # float32 (S * B,)
     returns: torch.Tensor  # Targets of the values, float32 (S * B,)
+    # Log probabilities of all actions by the policy that the training started from, float32 (S * B, A), or (S * B, 0)
+    start_log_probs: torch.Tensor
 
 
 class RolloutBuffer:
@@ -61,6 +65,7 @@ class RolloutBuffer:
         states: Hidden states before each step, float32 (T, B, H).
         actions: int64 (T, B).
         log_probs, values, rewards, advantages, returns: float32 (T, B).
+        start_log_probs: Of all actions by the policy that the training started from, float32 (T, B, A), or (T, B, 0).
     """
 
     def __init__(
@@ -78,6 +83,8 @@ class RolloutBuffer:
         self.actions = np.zeros((steps, rows), np.int64)
         self.log_probs, self.values, self.rewards = np.zeros((3, steps, rows), np.float32)
         self.advantages, self.returns = np.zeros((2, steps, rows), np.float32)
+        held = game.n_actions if settings.start_kl or settings.final_start_kl else 0
+        self.start_log_probs = np.zeros((steps, rows, held), np.float32)
 
     def inputs(self, t: int) -> Inputs:
         """Return what all rows read before step ``t``, on the device of the network."""
@@ -127,7 +134,7 @@ class RolloutBuffer:
         read, columns = flat(observations), None if used is None else torch.from_numpy(used).to(device)
         masks = flat(self.masks) if self.settings.masks else None
         others = (self.starts, self.choices, self.actions, self.log_probs, self.advantages, self.returns)
-        tensors = [flat(array) for array in others]
+        tensors = [flat(array) for array in (*others, self.start_log_probs)]
         for _ in range(self.settings.epochs):
             order = torch.randperm(len(sequences), generator=generator).to(device)
             for part in order.split(max(1, self.settings.batch_size // (sequence * self.team))):
@@ -225,6 +232,15 @@ class PPO:
         self.optimizer = Adam(self.network.parameters())
         self.rollout = RolloutBuffer(settings, game, self.network, rows)
         self.state = np.zeros((rows, settings.memory_size), np.float32)
+        self._start: ActorCritic | None = None  # what the policy is held to
+        self._start_state = np.zeros_like(self.state)
+
+    def start_from(self, network: Network) -> None:
+        """Take the policy from a file, and hold on to it if the settings say so."""
+        assert isinstance(self.network, ActorCritic)
+        self.network.load_actor(network)
+        if self.rollout.start_log_probs.size:
+            self._start = copy.deepcopy(self.network).requires_grad_(False)
 
     def act(self, t: int, observations: Array, masks: Array, starts: Array, choices: Array, central: Array) -> Array:
         """Draw actions, int64 (B,), and write step ``t`` of the rollout, all but its rewards.
@@ -250,6 +266,10 @@ class PPO:
             rollout.actions[t, rows] = actions.squeeze(-1).numpy()
             if team > 1:
                 inputs = inputs._replace(actions=torch.from_numpy(rollout.actions[t]).to(self.device))
+        if self._start is not None:
+            remembered = torch.from_numpy(self._start_state).to(self.device)
+            log_probs, _, start_state = self._start(inputs._replace(state=remembered))
+            rollout.start_log_probs[t], self._start_state[...] = log_probs.cpu().numpy(), start_state.cpu().numpy()
         self.state[...], rollout.values[t] = state.numpy(), values.numpy()
         return rollout.actions[t]
 
@@ -260,11 +280,13 @@ class PPO:
         values: Array = self.network(Inputs(*read))[1].cpu().numpy()
         return values
 
-    def update(self, left: float) -> dict[str, float]:
+    def update(self, left: float, value_only: bool = False) -> dict[str, float]:
         """Learn from the rollout.
 
         Args:
-            left: Share of the training that lies ahead, 1 to 0, by which learning rate and entropy bonus go.
+            left: Share of the training that lies ahead, 1 to 0, by which learning rate, entropy bonus and the weight of
+                the divergence from the start go.
+            value_only: Leave the policy as it is.
 
         Returns:
             Means over all gradient steps, by the names in ``LOSSES``.
@@ -272,14 +294,20 @@ class PPO:
         settings = self.settings
         rate = linear_schedule(settings.final_learning_rate, settings.learning_rate, left)
         entropy_weight = linear_schedule(settings.final_entropy, settings.entropy, left)
-        parts = [self._gradient_step(batch, rate, entropy_weight) for batch in self.rollout.minibatches(self.generator)]
+        start_weight = linear_schedule(settings.final_start_kl, settings.start_kl, left)
+        parts = [
+            self._gradient_step(batch, rate, entropy_weight, start_weight, value_only)
+            for batch in self.rollout.minibatches(self.generator)
+        ]
         errors, targets = self.rollout.returns - self.rollout.values, self.rollout.returns
         with np.errstate(divide="ignore", invalid="ignore"):  # a rollout may have no reward
             explained = 1.0 - float(errors.var() / targets.var())
         means = [*torch.stack(parts).mean(0).tolist(), explained]
         return dict(zip(LOSSES, means, strict=True))
 
-    def _gradient_step(self, batch: Minibatch, rate: float, entropy_weight: float) -> torch.Tensor:
+    def _gradient_step(
+        self, batch: Minibatch, rate: float, entropy_weight: float, start_weight: float, value_only: bool
+    ) -> torch.Tensor:
         settings = self.settings
         all_log_probs, values, _ = self.network(batch.inputs)
         log_probs = all_log_probs.gather(-1, batch.actions[:, None]).squeeze(-1)
@@ -294,7 +322,15 @@ class PPO:
         # A refused action's probability is 0 in float32, so it adds nothing to the entropy
         entropy_loss = (all_log_probs.exp() * all_log_probs).sum(-1).mean()
         loss = policy_loss + entropy_weight * entropy_loss + settings.value_weight * value_loss
+        if start_weight:
+            away = batch.start_log_probs - all_log_probs
+            loss = loss + start_weight * (batch.start_log_probs.exp() * away).sum(-1).mean()
         loss.backward()
+        if value_only:
+            assert isinstance(self.network, ActorCritic)
+            for weight in self.network.actor_parameters():
+                assert weight.grad is not None
+                weight.grad.zero_()
         self.optimizer.step(rate, settings.max_grad_norm)
         with torch.no_grad():
             divergence = (ratio - 1 - log_ratio).mean()
@@ -304,7 +340,7 @@ class PPO:
     def state_dict(self) -> dict[str, Any]:
         """Return network, optimiser and hidden states."""
         parts = {"network": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}
-        return parts | {"state": torch.from_numpy(self.state)}
+        return parts | {"state": torch.from_numpy(self.state), "start_state": torch.from_numpy(self._start_state)}
 
     def load_state_dict(self, parts: Mapping[str, Any], weights_only: bool = False) -> None:
         """Go back to what ``state_dict`` returned, or take network and optimiser alone from it."""
@@ -312,6 +348,8 @@ class PPO:
         self.optimizer.load_state_dict(parts["optimizer"])
         if not weights_only:
             self.state[...] = parts["state"].numpy()
+            if self._start is not None:
+                self._start_state[...] = parts["start_state"].numpy()
 
 
 def _draw(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

@@ -13,7 +13,7 @@ from collab_overcooked.io.checks import OptionError
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.run import only_writer
-from collab_overcooked.runner.workers import open_pool, read_workers
+from collab_overcooked.runner.workers import deaths_reported, open_pool, read_workers
 
 Say = Callable[[str], None]
 Train = Callable[[int, Path, Say], None]
@@ -55,10 +55,17 @@ def train_seeds(
         else:
             refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
             pool, _ = open_pool(chosen, min(chosen.count, len(tasks)))
+            waiting: dict[Future[str], int] = {}
+
+            def advice() -> str:
+                left = [str(seed) for future, seed in waiting.items() if not future.done() or future.exception()]
+                return f"the same command resumes what is unfinished, seed {' and '.join(left)}"
+
             try:
-                waiting: list[Future[str]] = [pool.submit(train_seed, *task) for task in tasks]
-                for future in as_completed(waiting):
-                    say(future.result())
+                with deaths_reported(advice):
+                    waiting |= {pool.submit(train_seed, *task): task[1] for task in tasks}
+                    for future in as_completed(waiting):
+                        say(future.result())
             except BaseException:
                 for process in multiprocessing.active_children():  # their checkpoints are complete at all times
                     process.terminate()

@@ -15,7 +15,7 @@ from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.io.checks import OptionError, check_options, near_matches, quote_value
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
-from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
+from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, PolicyFile, policy_path, read_policy
 
 CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
@@ -23,6 +23,10 @@ DEVICES = ("auto", "cpu", "cuda")
 WEIGHTS = ("shared", "own", "joint")
 CRITICS = {"local": None, "central": "global", "concat": "concat"}  # kind of ``CriticState``
 GRU = "gru:"  # before the size of a memory
+# Networks that start from nothing
+NETWORK = {"convolutions": (), "trunk": (128,), "heads": (64,), "activation": "relu", "memory": "", "history": 0}
+HOLD = {"value_updates": 2, "start_kl": 1.0, "final_start_kl": 0.0}  # with ``start``; without it all are 0
+BY_START: Any = None  # of settings that depend on ``start``
 
 
 def load_game(env_id: str, options: Mapping[str, Any]) -> Any:
@@ -59,15 +63,19 @@ class TrainingSettings:
     value_weight: float = 0.5  # Weight of the value loss
     max_grad_norm: float = 0.5  # Longest gradient
     reward_scale: float = 1.0  # What rewards are multiplied by before learning; reported returns are not
-    # Channels of 3x3 layers that come first; for observations (channels, height, width) only
-    convolutions: Sequence[int] = ()
-    trunk: Sequence[int] = (128,)  # Sizes of the dense layers that policy and value share
-    heads: Sequence[int] = (64,)  # Sizes of the dense layers that each has for itself
-    activation: str = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
-    # Memory between trunk and heads: ``gru:SIZE``, for example ``gru:64``. None if empty.
-    memory: str = ""
-    # Steps through which gradients of the memory go back; divides ``rollout`` and ``batch_size``. Its state is carried
-    # over from sequence to sequence and reset where an episode starts
+    # Channels of 3x3 layers that come first; for observations (channels, height, width) only. Default: as in
+    # ``start``, else none
+    convolutions: Sequence[int] = BY_START
+    # Sizes of the dense layers that policy and value share. Default: as in ``start``, else [128]
+    trunk: Sequence[int] = BY_START
+    # Sizes of the dense layers that each has for itself. Default: as in ``start``, else [64]
+    heads: Sequence[int] = BY_START
+    activation: str = BY_START  # Between layers, ``"relu"`` or ``"tanh"``. Default: as in ``start``, else ``"relu"``
+    # Memory between trunk and heads: ``gru:SIZE``, for example ``gru:64``. None if empty. Default: as in ``start``,
+    # else none
+    memory: str = BY_START
+    # Steps through which gradients of the memory go back; divides ``rollout``. Its state is carried over from sequence
+    # to sequence and reset where an episode starts. A gradient step takes as many whole sequences as fit
     sequence: int = 16
     # What the value is of: ``"local"``, features shared with the policy; ``"central"``, the global state of the
     # environment (``state()``) in a network of its own, as in MAPPO; ``"concat"``, the observations of all seats in
@@ -95,11 +103,18 @@ class TrainingSettings:
     # own reward alone. Seats are drawn anew for every episode.
     preferences: Sequence[Mapping[str, float]] = ()
     # Steps whose actions, of all seats, the learner reads after the observation; for games in which seats see what the
-    # others do
-    history: int = 0
-    # Policy (name or file) with a network of the same sizes to start from, for example a clone; the value part starts
-    # anew. None if empty.
+    # others do. Default: as in ``start``, else 0
+    history: int = BY_START
+    # Policy (name or file) to start from, for example a clone; the sizes of its network are taken from it. The value
+    # part starts anew. None if empty.
     start: str = ""
+    # Updates at the beginning that change the value alone, as it knows nothing of ``start``. Default: 2 with
+    # ``start``, else 0
+    value_updates: int = BY_START
+    # Weight in the loss, at the start, of the divergence KL(``start`` || policy), which keeps the policy near what it
+    # starts from. Default: 1 with ``start``, else 0
+    start_kl: float = BY_START
+    final_start_kl: float = BY_START  # At the end, linear in between. Default: 0
     shaping: float = 1.0  # Weight of the game's shaped rewards at the start
     shaping_steps: int = 0  # Environment steps in which that weight falls to 0, linearly; 0 keeps it
     target_return: float | None = None  # Stop when the mean return of recent episodes reaches this
@@ -117,6 +132,7 @@ class TrainingSettings:
     threads: int = 1  # Threads of torch on the CPU; more than one slows down networks of the default size
 
     def __post_init__(self) -> None:
+        self._fill_in()
         for name, value, allowed in (
             ("activation", self.activation, ACTIVATIONS),
             ("critic", self.critic, CRITICS),
@@ -134,6 +150,20 @@ class TrainingSettings:
         self._check_memory()
         self._check_partners()
 
+    def _fill_in(self) -> None:
+        """Set what depends on ``start``, and refuse what contradicts it."""
+        if not isinstance(self.start, str):
+            raise OptionError("start", f"start must be a policy's name or file, not {quote_value(self.start)}")
+        network, hold = NETWORK, dict.fromkeys(HOLD, 0)
+        if self.start:
+            given = {name: getattr(self, name) for name in NETWORK if getattr(self, name) is not None}
+            network, hold = network_of_start(self.start, read_policy(policy_path(self.start)), given), HOLD
+        for name, value in (network | hold).items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+            elif name in HOLD and getattr(self, name) and not self.start:
+                raise OptionError(name, f"{name}: there is no policy to start from; name it, start=FILE")
+
     @property
     def memory_size(self) -> int:
         """Size of the hidden state; 0 without memory."""
@@ -147,11 +177,15 @@ class TrainingSettings:
     def _check_memory(self) -> None:
         if not isinstance(self.memory, str) or not re.fullmatch(rf"({GRU}[1-9]\d{{0,3}})?", self.memory, re.ASCII):
             raise OptionError("memory", f"memory must be {GRU}SIZE, such as {GRU}64, not {quote_value(self.memory)}")
-        for name in ("rollout", "batch_size"):
-            if getattr(self, name) % self.gradient_steps:
-                raise OptionError(
-                    "sequence", f"sequence must divide {name}, {getattr(self, name)}; {self.sequence} does not"
-                )
+        if rest := self.rollout % self.gradient_steps:
+            works = [steps for steps in range(1, self.rollout + 1) if self.rollout % steps == 0]
+            nearest = min(works, key=lambda steps: abs(steps - self.sequence))
+            longer = self.rollout - rest + self.sequence
+            raise OptionError(
+                "sequence",
+                f"sequence={self.sequence} does not divide rollout={self.rollout}; set rollout={longer} or "
+                f"sequence={nearest}",
+            )
 
     @property
     def has_partners(self) -> bool:
@@ -203,7 +237,7 @@ class TrainingSettings:
             "threads",
         ):
             check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
-        for name in ("seed", "shaping_steps", "history", "kept_policies", "evaluate_every"):
+        for name in ("seed", "shaping_steps", "history", "kept_policies", "evaluate_every", "value_updates"):
             check_number(name, getattr(self, name), int, 0)
         for item in fields(self):
             if item.type == "float":
@@ -220,9 +254,10 @@ class TrainingSettings:
             check_number("target_return", self.target_return, float, -inf)
 
     def with_values(self, values: Mapping[str, Any]) -> TrainingSettings:
-        """Return settings with some values replaced."""
+        """Return settings with some values replaced; a new ``start`` is held on to unless the values say otherwise."""
         check_options(values, [item.name for item in fields(self)])
-        return dataclasses.replace(self, **values)
+        held: dict[str, Any] = dict.fromkeys(HOLD) if values.get("start") and not self.start else {}
+        return dataclasses.replace(self, **held | dict(values))
 
     def shaping_at(self, steps: int) -> float:
         """Return the weight of shaped rewards after so many environment steps."""
@@ -234,6 +269,45 @@ class TrainingSettings:
         """Return all values, fit for JSON and YAML."""
         values = dataclasses.asdict(self)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def network_of_start(name: str, file: PolicyFile, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of ``NETWORK`` that a policy to start from was trained with.
+
+    Args:
+        name: Of the policy, for messages.
+        file: The policy.
+        given: Settings that must not contradict it; dense layers in a row are trunk or heads as they say.
+    """
+    kinds, sizes = [kind for kind, _, _ in file.network.layers], [len(bias) for _, _, bias in file.network.layers]
+    if others := {*kinds}.difference(("conv", "dense", "gru")):
+        raise OptionError("start", f"start: {name} has a layer of kind {others.pop()}, which PPO does not continue")
+    first, last = kinds.count("conv"), len(kinds) - 1
+    memory = kinds.index("gru") if "gru" in kinds else None
+    dense = [*sizes[first:last]]
+    if memory is not None:
+        length = memory - first
+        del dense[length]
+    elif isinstance(given.get("trunk"), (list, tuple)):
+        length = len(given["trunk"])
+    elif isinstance(given.get("heads"), (list, tuple)):
+        length = max(0, len(dense) - len(given["heads"]))
+    else:
+        length = max(1, len(dense) - 1)
+    network = {
+        "convolutions": tuple(sizes[:first]),
+        "trunk": tuple(dense[:length]),
+        "heads": tuple(dense[length:]),
+        "activation": file.network.activation,
+        "memory": "" if memory is None else f"{GRU}{file.network.memory}",
+        "history": file.history,
+    }
+    for setting, value in given.items():
+        own, other = (list(one) if isinstance(one, tuple) else one for one in (network[setting], value))
+        if own != other:
+            message = f"{quote_value(other)} is set, start={name} has {quote_value(own)}; leave it out"
+            raise OptionError(setting, f"{setting}: {message}")
+    return network
 
 
 def check_env(env_id: Any) -> None:

@@ -29,16 +29,17 @@ from collab_overcooked.baselines.ppo import LOSSES, PPO, choose_device
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.seating import learner_rows
-from collab_overcooked.baselines.settings import TrainingSettings, load_game
+from collab_overcooked.baselines.settings import HOLD, TrainingSettings, load_game
 from collab_overcooked.baselines.train_logger import BUSY, TrainLogger, check_services
 from collab_overcooked.envs.api import clone
-from collab_overcooked.io.files import MAX_MODEL, draft, open_file, read_text, write_atomic
+from collab_overcooked.io.files import MAX_MODEL, open_file, read_text, write_atomic
 from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read_policy, with_met
 from collab_overcooked.runner.run import only_writer
 
 CHECKPOINT, SETTINGS, ALGORITHM = "checkpoint.pt", "settings.json", "ppo"
 # Settings that a continued run may change
 MAY_CHANGE = {"target_return", "checkpoint_every", "checkpoint_seconds", "steps", "evaluate_every", "evaluation_games"}
+LATER = dict.fromkeys(HOLD, 0)  # settings that trainings of version 1.0.0 do not have
 EVALUATION = ("eval_return", "eval_low", "eval_high")  # columns of the log
 EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments have seed, seed + 1, ...
 
@@ -81,7 +82,7 @@ class Training:
             file, met = read_trained(settings.start)
             self._known = [*file.met, met]
             for learner in self.learners:
-                learner.network.load_actor(file.network)
+                learner.start_from(file.network)
         if settings.copy_rate:
             copy = policy_file(self.learners[0].network, settings, self.game, ALGORITHM, "", 0)
             self.partners.append(TrainingPartner(copy, settings.partner_noise))
@@ -136,7 +137,8 @@ class Training:
         before = self.rollouts.steps
         self.rollouts.collect(self.learners, self.shaping)
         collected = time.perf_counter()
-        losses = [learner.update(self.left) for learner in self.learners]
+        value_only = self.updates < settings.value_updates
+        losses = [learner.update(self.left, value_only) for learner in self.learners]
         if settings.copy_rate:
             self.partners[-1].follow(self.learners[0].network.actor(), settings.copy_rate)
         learned = time.perf_counter()
@@ -178,8 +180,9 @@ class Training:
             "torch": self.generator.get_state(),
             "learners": [learner.state_dict() for learner in self.learners],
         }
-        with draft(path) as beside:
-            torch.save(content, beside)
+        file = io.BytesIO()
+        torch.save(content, file)  # to a full disk it would fail without a reason
+        write_atomic(path, file.getvalue())
         self._saved = time.monotonic()
 
     def load(self, path: Path, same: bool = True) -> None:
@@ -250,13 +253,18 @@ def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None
 
 
 def _refuse_changes(path: Path, was: Mapping[str, Any], now: Mapping[str, Any], but: Collection[str] = ()) -> None:
-    now = json.loads(json.dumps(now))
+    was, now = with_later(was, now), json.loads(json.dumps(now))
     for name in sorted({*was, *now}.difference(but)):
         if was.get(name) != now.get(name):
             raise ValueError(
                 f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same, or choose another "
                 "folder"
             )
+
+
+def with_later(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a training, with those that its version did not have yet among the names of ``now``."""
+    return {name: value for name, value in LATER.items() if name in now} | dict(was)
 
 
 def check_extension(path: Path, was: Any, now: int) -> None:
@@ -377,7 +385,8 @@ def is_finished(settings: TrainingSettings, folder: Path) -> bool:
     files = list(folder.glob("policy*.npz"))
     if not path.exists() or not files or read_policy(files[0]).meta["steps"] < settings.steps:
         return False
-    return _read_settings(path) == json.loads(json.dumps(settings.as_dict()))
+    now = json.loads(json.dumps(settings.as_dict()))
+    return with_later(_read_settings(path), now) == now
 
 
 def exported(training: Training, command: str) -> list[PolicyFile]:

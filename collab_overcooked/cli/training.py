@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,9 @@ from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.options import Settings, as_options, several
 from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.io.options import PAIRS, option
+
+_FOLDERS = re.compile(r"""[^\s=,:@#'"\[\]]*[/\\]""")
+_VALUES = {"--out": 1, "--workers": 1, "--seeds": inf, "--log": inf}  # of options that change no policy
 
 
 @as_options
@@ -36,6 +41,24 @@ def read_count(kind: type[int], tokens: Sequence[Token]) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{tokens[0].keyword}: {tokens[0].value!r} is not an integer such as 20000 or 2e4")
     return value
+
+
+def kept_command(arguments: Sequence[str]) -> str:
+    """Return the command that policy files keep: the same one wherever the training runs and however many run at once.
+
+    Their digests are what pools and other policies know them by, see ``policies.policy_file.Met``.
+    """
+    kept, values = ["collab-overcooked"], 0.0
+    for argument in arguments:
+        name, given, _ = argument.partition("=")
+        if name in _VALUES:
+            values = 0 if given else _VALUES[name]
+        elif values and not argument.startswith("-"):
+            values -= 1
+        else:
+            values = 0
+            kept.append(_FOLDERS.sub("", argument))
+    return shlex.join(kept)
 
 
 def train(
@@ -74,14 +97,13 @@ def train(
     if further.seeds and "seed" in {*flags, *hyperparameters}:
         raise ValueError("seeds: --seeds has the seed of every training; leave --seed and --hyper seed=... out")
     overrides = {name: value for name, value in (flags | hyperparameters).items() if value is not None}
-    command = "collab-overcooked " + shlex.join(sys.argv[1:])
     run(
         algorithm,
         config,
         overrides,
         options,
         out,
-        command,
+        kept_command(sys.argv[1:]),
         say,
         services=further.log or (),
         seeds=further.seeds or (),

@@ -159,12 +159,14 @@ def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
     beside = _name_draft(path.parent, path.suffix)
     try:
         beside.touch(mode)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None  # the draft's name says nothing to users
-    try:
         yield beside
         _sync(beside)
         beside.replace(path)
+    except OSError as error:
+        if error.filename not in (None, str(beside)):
+            raise
+        # A full disk names no file, and the draft's name says nothing to users
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         _remove(beside)
 

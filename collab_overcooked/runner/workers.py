@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -130,18 +131,26 @@ def run_jobs(
         return
     pool, count = open_pool(workers, min(workers.count, number), make is not None)
     try:
-        yield from _schedule(left, lambda job: pool.submit(job.run, make), count)
-    except BrokenProcessPool:
-        raise OSError(
-            "a worker process ended before its job, as it crashed or was killed, for example for want of memory; try "
-            "again with fewer workers"
-        ) from None
+        with deaths_reported(lambda: "try again with fewer workers"):
+            yield from _schedule(left, lambda job: pool.submit(job.run, make), count)
     except BaseException:
         if stop is not None:
             stop()
         raise
     finally:  # reached early by Ctrl+C and errors: cancel jobs that have not begun; yielded records are on disk
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def deaths_reported(advice: Callable[[], str]) -> Iterator[None]:
+    """Raise OSError if a worker process ends before its job, with what to do about it."""
+    try:
+        yield
+    except BrokenProcessPool:
+        raise OSError(
+            "a worker process ended before its job, as it crashed or was killed, for example for want of memory; "
+            + advice()
+        ) from None
 
 
 def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy | None) -> str:

@@ -11,6 +11,8 @@ from cli_runner import CliRunner
 from collab_overcooked.baselines.results import _variant, curve, published, table
 from collab_overcooked.baselines.settings import shipped_configs
 from collab_overcooked.cli import app
+from collab_overcooked.cli.training import kept_command
+from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
 LITTLE = [
@@ -103,6 +105,35 @@ def test_cloning_by_command(tmp_path):
     done = run("train", "ppo-bc", "CuisineWorld-v0", *LITTLE, partner, "--steps", 320, "--out", tmp_path / "with-bc")
     assert done.exit_code == 0, done.output
     assert "mean return over" not in done.stderr  # a pair's score is cross-play's
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        ("train ppo --config c --out runs/a --seed 1", "train ppo --config c --seed 1"),
+        ("train ppo --seeds 0 1 2 --workers=4 --config /home/me/c.yaml --log wandb", "train ppo --config c.yaml"),
+        ("train --out=/x/a ppo E --pool a/b/pool.yaml ../fcp.yaml", "train ppo E --pool pool.yaml fcp.yaml"),
+        ("train --out /x/a ppo E --data a/b c", "train ppo E --data b c"),
+        ("train ppo --hyper partners=[a/p.npz,b/q#n] start=/c/r", "train ppo --hyper 'partners=[p.npz,q#n]' start=r"),
+    ],
+)  # fmt: skip
+def test_commands_in_policy_files_do_not_say_where_and_how_many_trainings_ran(arguments, kept):
+    assert kept_command(arguments.split()) == f"collab-overcooked {kept}"
+
+
+def test_the_same_training_elsewhere_has_the_same_digest(trained, tmp_path, monkeypatch):
+    """By which pools and policies know whom a policy has met."""
+    digests = set()
+    for place in ("here", "there"):
+        folder = tmp_path / place
+        shutil.copytree(trained[0] / "cuisine-0", folder / "partner")
+        text = ("train", "ppo", "CuisineWorld-v0", *LITTLE, f"start={folder}/partner/policy.npz")
+        text += (f"partners=[{folder}/partner/policy.npz]", "--steps", "320", "--out", str(folder / "ego"))
+        monkeypatch.setattr("sys.argv", ["collab-overcooked", *text])
+        done = run(*text)
+        assert done.exit_code == 0, done.output
+        digests.add(file_digest(folder / "ego" / "policy.npz"))
+    assert len(digests) == 1
 
 
 def test_results_are_gathered_beside_published_numbers(trained, tmp_path):

@@ -6,12 +6,14 @@ import csv
 import json
 import sys
 import types
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
 from cli_runner import CliRunner
 
-from collab_overcooked.baselines import curves
+from collab_overcooked.baselines import curves, seeds
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.baselines.training import EVALUATION_SEED, train
@@ -215,3 +217,21 @@ def test_seeds_in_processes_come_to_the_same(tmp_path):
 def test_options_that_do_not_fit_are_refused(tmp_path, text, message):
     done = run(*text, "--out", tmp_path / "x")
     assert done.exit_code == 2 and message in " ".join(done.stderr.split())
+
+
+class Killed(Executor):
+    """Loses the worker of seed 1."""
+
+    def submit(self, function, /, train, seed, folder):
+        done = Future()
+        if seed == 1:
+            done.set_exception(BrokenProcessPool())
+        else:
+            done.set_result("")
+        return done
+
+
+def test_a_killed_worker_is_reported_with_its_seed(tmp_path, monkeypatch):
+    monkeypatch.setattr(seeds, "open_pool", lambda workers, count: (Killed(), count))
+    with pytest.raises(OSError, match=r"a worker process ended .* the same command resumes .*, seed 1$"):
+        seeds.train_seeds(print, [0, 1], tmp_path, "2", say=lambda text: None)

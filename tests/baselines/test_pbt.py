@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -62,6 +63,21 @@ def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
         assert (entry["best"], entry["replaced"]) == (best, worst if worst != best else None)
     kept = {path.name for path in tmp_path.glob("member_0/*.pt")}
     assert kept == {"generation_2.pt", "generation_3.pt"}
+
+
+class Killed(Here):
+    """Loses the worker of the second task."""
+
+    def map(self, function, tasks, **options):
+        function(tasks[0])
+        raise BrokenProcessPool
+
+
+def test_a_killed_worker_is_reported_with_its_member_and_the_population_goes_on(tmp_path, here, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="resumes generation 1, whose member 1 is unfin"):
+        patch.setattr(pbt, "pool_of", lambda pbt_settings: Killed())
+        run_pbt(TWO, COOKING, tmp_path, say=lambda text: None)
+    assert run_pbt(TWO, COOKING, tmp_path, say=lambda text: None).exists()
 
 
 @pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from collab_overcooked.baselines.settings import (
     shipped_configs,
 )
 from collab_overcooked.baselines.train_logger import TrainLogger, read_log
-from collab_overcooked.baselines.training import Training, train
+from collab_overcooked.baselines.training import Training, is_finished, train
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.policy_file import read_policy
 
@@ -220,8 +221,104 @@ def test_a_training_can_start_from_a_policy(tmp_path, settings):
         begun.network.layers, read_policy(tmp_path / "policy.npz").network.layers, strict=True
     ):
         assert np.array_equal(weight, same) and np.array_equal(bias, same_bias)
+    with pytest.raises(ValueError, match=r"trunk: \[8\] is set, start=.*policy.npz has \[16\]; leave it out"):
+        Training(settings.with_values({"start": start, "trunk": [8]}))
     with pytest.raises(ValueError, match="start: its layers are"):
-        Training(settings.with_values({"start": start, "trunk": (8,)}))
+        Training(settings.with_values({"start": start, "options": {"level": "level_4", "agents": 2}}))
+
+
+SIZES = [
+    {},
+    {"trunk": [16, 8], "heads": [12], "activation": "tanh"},
+    {"trunk": [], "heads": [12]},
+    {"trunk": [12], "heads": []},
+    {"trunk": [16], "heads": [12, 8], "memory": "gru:8"},
+    {"trunk": [], "heads": [], "memory": "gru:8"},
+    {"history": 2, "trunk": [8], "heads": [8]},
+    {"options": PICTURES.options, "env": PICTURES.env, "convolutions": [4], "trunk": [8], "heads": [8]},
+]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_a_training_has_the_sizes_of_the_policy_that_it_starts_from(tmp_path, sizes):
+    values = {"env": COOKING.env, "options": COOKING.options, "steps": 320, "environments": 16, "rollout": 16}
+    values |= {name: sizes[name] for name in ("env", "options") if name in sizes}
+    (file,) = Training(TrainingSettings(**values | sizes)).export()
+    file.save(tmp_path / "policy.npz", np.float32)
+    values["start"] = str(tmp_path / "policy.npz")
+    for given in ({}, sizes):
+        (begun,) = Training(TrainingSettings(**values | given)).export()
+        layers = zip(begun.network.layers, file.network.layers, strict=True)
+        assert all(
+            np.array_equal(one, same) for pair in layers for one, same in zip(*(p[1:] for p in pair), strict=True)
+        )
+    others = {"trunk": [5], "heads": [5], "activation": "elu", "memory": "gru:5", "history": 3, "convolutions": [5]}
+    for name, other in others.items():
+        with pytest.raises(ValueError, match=rf"^{name}: .* is set, start="):
+            TrainingSettings(**values | {name: other})
+
+
+@pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
+def test_the_value_learns_before_a_policy_leaves_its_start_and_the_divergence_holds_it(tmp_path, settings):
+    settings = settings.with_values({"steps": 320 * 6, "learning_rate": 0.01, "final_learning_rate": 0.01})
+    training = Training(settings)
+    training.update()
+    training.export()[0].save(tmp_path / "policy.npz", np.float32)
+    values = {"start": str(tmp_path / "policy.npz"), "value_updates": 2, "seed": 7}
+    left = []
+    for weight in (0.0, 100.0):
+        begun = Training(settings.with_values({**values, "start_kl": weight, "final_start_kl": weight}))
+        start = begun.export()[0].network
+        for update in range(6):
+            value = weights(begun)[-1].clone()
+            begun.update()
+            assert not torch.equal(value, weights(begun)[-1])
+            now = begun.export()[0].network
+            same = [np.array_equal(one[1], other[1]) for one, other in zip(start.layers, now.layers, strict=True)]
+            assert all(same) if update < 2 else not any(same)
+        seen = begun.learners[0].rollout.observations[0]
+        chances = [torch.from_numpy(network.logits(seen)).softmax(-1) for network in (start, now)]
+        left.append((chances[0] - chances[1]).abs().mean().item())
+    assert left[1] < left[0] / 2
+
+
+@pytest.mark.parametrize("name", ["value_updates", "start_kl", "final_start_kl"])
+def test_what_holds_a_policy_to_its_start_needs_one(name):
+    with pytest.raises(ValueError, match=f"^{name}: there is no policy to start from"):
+        COOKING.with_values({name: 1})
+
+
+def test_a_training_of_an_earlier_version_goes_on(tmp_path):
+    quiet(COOKING.with_values({"steps": 320}), tmp_path)
+    path = tmp_path / "settings.json"
+    settings = json.loads(path.read_text())
+    for name in ("value_updates", "start_kl", "final_start_kl"):
+        del settings[name]
+    path.write_text(json.dumps(settings))
+    assert is_finished(COOKING.with_values({"steps": 320}), tmp_path)
+    (tmp_path / "checkpoint.pt").unlink()
+    assert quiet(COOKING.with_values({"steps": 320}), tmp_path).steps == 320
+
+
+@pytest.mark.parametrize("sequence", [1, 7, 10, 16, 60, 100])
+def test_a_sequence_that_does_not_fit_is_refused_with_values_that_do(sequence):
+    values = {"env": COOKING.env, "options": COOKING.options, "steps": 320, "memory": "gru:8", "sequence": sequence}
+    if 64 % sequence == 0:
+        assert TrainingSettings(**values).gradient_steps == sequence
+        return
+    with pytest.raises(ValueError, match=f"^sequence={sequence} does not divide rollout=64") as refused:
+        TrainingSettings(**values)
+    advised = dict(re.findall(r"(\w+)=(\d+)", str(refused.value).partition(";")[2]))
+    assert set(advised) == {"rollout", "sequence"}
+    for name, value in advised.items():
+        TrainingSettings(**values | {name: int(value)})
+
+
+def test_gradient_steps_take_the_whole_sequences_that_fit_into_a_batch():
+    training = Training(REMEMBERING.with_values({"batch_size": 128}))  # no multiple of 10
+    training.rollouts.collect(training.learners, 1.0)
+    sizes = [len(batch.actions) for batch in training.learners[0].rollout.minibatches(training.generator)]
+    assert sum(sizes) == 2 * 640 and max(sizes) == 120 and not any(size % 10 for size in sizes)
 
 
 def test_first_episodes_end_at_different_times():
@@ -281,7 +378,7 @@ def test_features_are_scaled_to_at_most_one():
         ({"preferences": [{}]}, "they need weights='own'"),
         ({"weights": "own", "preferences": [{"dish_pickup": "x"}]}, "dish_pickup must be a number, not 'x'"),
         ({"memory": "lstm:8"}, "memory must be gru:SIZE, such as gru:64, not 'lstm:8'"),
-        ({"memory": "gru:8", "rollout": 20}, "sequence must divide rollout, 20; 16 does not"),
+        ({"memory": "gru:8", "rollout": 20}, "sequence=16 does not divide rollout=20; set rollout=32 or sequence=20"),
         ({"critic": "centre"}, "unknown critic 'centre'; did you mean central"),
         ({"history": 99}, "history must be at most 16, not 99"),
         ({"history": 5, "convolutions": [4]}, "past actions are no picture"),

@@ -96,6 +96,25 @@ def test_folders_are_made_and_errors_name_the_final_file(tmp_path: Path) -> None
         write_atomic(tmp_path / "new" / "a.txt" / "b", b"")
 
 
+@posix
+def test_a_full_disk_names_the_file_and_leaves_it_as_it_was(tmp_path: Path) -> None:
+    code = (
+        "import resource, signal, sys; from pathlib import Path; from collab_overcooked.io.files import write_atomic\n"
+    )
+    code += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+    code += "write_atomic(Path(sys.argv[1]), bytes(2000))"
+    path = tmp_path / "checkpoint.pt"
+    path.write_bytes(b"old")
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == f"OSError: [Errno 27] File too large: '{path}'"
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_about_another_file_is_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="absent"), draft(tmp_path / "a"):
+        (tmp_path / "absent").read_bytes()
+
+
 def test_a_folder_of_drafts_moves_up(tmp_path: Path) -> None:
     with draft_folder(tmp_path / "out") as folder:
         (folder / "b").mkdir()

@@ -20,7 +20,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.io.files import file_digest
-from collab_overcooked.io.text import one_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -74,6 +73,8 @@ def _load_one(group: str, entry: EntryPoint, register: Callable[[str, Any], None
         raise
     except BaseException as error:  # also SystemExit, and what code of others derives from BaseException
         if not _state["quiet"]:
+            from collab_overcooked.io.text import one_line  # loads more than an import of the package may
+
             reason = f"{type(error).__name__}: {error}"
             warnings.warn(
                 one_line(f"plug-in {entry.name!r} ({group}) of {distribution(entry)} cannot be used: {reason}"),

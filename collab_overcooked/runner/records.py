@@ -119,6 +119,10 @@ class PackedRecords(Sequence[Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[type[PackedRecords], tuple[list[Any]]]:
+        """Copy and pickle whole records."""
+        return type(self), (list(self),)
+
     def __add__(self, other: Iterable[Any]) -> list[Any]:
         return [*self, *other]
 

@@ -22,6 +22,7 @@ from collab_overcooked.export.trajectories import read_trajectories, read_trajec
 from collab_overcooked.io.files import draft_folder
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import read_records
+from collab_overcooked.runner.run import LOCK
 from collab_overcooked.runner.teams import make_team
 
 GAMES = [record.id for record in registry.games()]
@@ -240,13 +241,15 @@ def test_a_killed_export_leaves_no_torn_file(run, tmp_path, form, moment, names)
     environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, capture_output=True, text=True, env=environ)
     assert done.returncode == 9, done.stderr
-    assert [path.name for path in out.iterdir() if not path.name.startswith(".draft-")] == names
+    kept = [path.name for path in out.iterdir() if not path.name.startswith(".draft-") and path.name != LOCK]
+    assert kept == names
     export(form, run, "--out", tmp_path / "full")
     for name in names:
         assert (out / name).read_bytes() == (tmp_path / "full" / name).read_bytes()
     if not names:
         export(form, run, "--out", out)  # the draft is in nobody's way
         return
+    (out / LOCK).unlink(missing_ok=True)
     with draft_folder(out):
         assert len(list(out.iterdir())) == len(names) + 1
     assert [path.name for path in out.iterdir()] == names

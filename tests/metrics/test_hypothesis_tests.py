@@ -177,8 +177,8 @@ def test_three_runs_are_tested_by_analysis_of_variance(runs: list[str]) -> None:
 
 def test_what_cannot_be_tested_is_refused(runs: list[str], tmp_path: Path) -> None:
     for text, complaint in (
-        ([runs[0]], "at least two different runs"),
-        ([runs[0], runs[0]], "at least two different runs"),
+        ([runs[0]], "at least two runs"),
+        ([runs[0], runs[0]], "is given twice"),
         ([*runs[:2], "--metrics", "retrun"], "did you mean return"),
         ([runs[0], str(tmp_path)], "cannot be read"),
     ):

@@ -7,7 +7,7 @@ import pytest
 from records import as_json, record_of
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import history_of
+from collab_overcooked.core.record import history_of, unpack
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.documents import LayoutError
@@ -153,7 +153,7 @@ def test_a_run_of_another_version_of_the_package_is_continued(tmp_path, random_r
     shutil.copytree(random_run, tmp_path / "run")
     notes = []
     with Run(tmp_path / "run", config | {"version": "9.9.9"}, notes.append) as run:
-        assert list(run.results.values()) == random_records
+        assert list(map(unpack, run.results.values())) == random_records
     assert (
         len(notes) == 1 and f"begun with version {config['version']} of the package, continued with 9.9.9" in notes[0]
     )
@@ -171,7 +171,7 @@ def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, r
     (tmp_path / "config.json").write_bytes((random_run / "config.json").read_bytes())
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, lines[0]]))
     with Run(tmp_path, config) as folder:
-        assert list(folder.results.values()) == random_records
+        assert list(map(unpack, folder.results.values())) == random_records
     other = dump_line(random_records[0].replace(success=not random_records[0].success))
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
     with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: contradicts line 1 about the same episode"):

@@ -73,13 +73,9 @@ def _load_one(group: str, entry: EntryPoint, register: Callable[[str, Any], None
         raise
     except BaseException as error:  # also SystemExit, and what code of others derives from BaseException
         if not _state["quiet"]:
-            from collab_overcooked.io.text import one_line  # loads more than an import of the package may
-
-            reason = f"{type(error).__name__}: {error}"
+            plugin = f"plug-in {entry.name!r} ({group}) of {distribution(entry)}"
             warnings.warn(
-                one_line(f"plug-in {entry.name!r} ({group}) of {distribution(entry)} cannot be used: {reason}"),
-                PluginWarning,
-                stacklevel=4,
+                _harmless(f"{plugin} cannot be used: {type(error).__name__}: {error}"), PluginWarning, stacklevel=4
             )
 
 
@@ -175,7 +171,13 @@ def load_module(name: str) -> ModuleType:
     except BaseException as error:  # see ``_load_one``
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         hint = f"; for a file write {name}.py" if Path(f"{name}.py").is_file() else ""
-        raise ValueError(f"cannot import {name!r}: {' '.join(one_line(reason).split())}{hint}") from error
+        raise ValueError(f"cannot import {name!r}: {_harmless(reason)}{hint}") from error
+
+
+def _harmless(text: str) -> str:
+    from collab_overcooked.io.text import one_line  # loads more than an import of the package may
+
+    return " ".join(one_line(text).split())
 
 
 def _load_file(path: Path) -> ModuleType:

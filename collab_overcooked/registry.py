@@ -171,8 +171,21 @@ def load_entry(entry: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def check_working_folder() -> None:
+    """Check that the working folder exists, which PettingZoo and paths of runs need.
+
+    Raises:
+        FileNotFoundError: If it was deleted.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise FileNotFoundError("the working folder was deleted; change to one that exists") from None
+
+
 def game_class(env_id: str) -> Any:
     """Return the class of a game."""
+    check_working_folder()
     return load_entry(find(env_id).game)
 
 
@@ -224,6 +237,7 @@ def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMake
         env_id: Registered id.
         shell_class: Subclass of ParallelEnv for the game; ParallelEnv itself if None.
     """
+    check_working_folder()
     from collab_overcooked.envs.aec import to_aec
     from collab_overcooked.envs.parallel import ParallelEnv
 
@@ -263,6 +277,7 @@ def make_vec(
     Raises:
         ValueError: For an unknown id, kind, mode, option or option value.
     """
+    check_working_folder()
     from collab_overcooked.envs.batch_kinds import OPTIONS, make_batch, make_wrapped, parse_kind
 
     chosen = parse_kind(kind, vectorization_mode)
@@ -281,6 +296,7 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
         kwargs: Options of the game and of ``ParallelEnv``.
         shell_class: ParallelEnv or a subclass for the game.
     """
+    check_working_folder()
     from collab_overcooked.envs.shells import SHELL_OPTIONS, split_options
 
     check_options(kwargs, [*game_options(env_id), *SHELL_OPTIONS])
@@ -320,10 +336,6 @@ def make_gymnasium_vec(
 
 def register_everywhere() -> None:
     """Register all ids with Gymnasium and PettingZoo as soon as these are imported, now if they are."""
-    try:
-        Path.cwd()  # PettingZoo asks for it
-    except FileNotFoundError:
-        raise FileNotFoundError("the working folder was deleted; change to one that exists") from None
     after_import("gymnasium", _register_with_gymnasium)
     after_import("pettingzoo", _register_with_pettingzoo)
 

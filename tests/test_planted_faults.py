@@ -646,10 +646,13 @@ def array_arithmetic(tables, env, out):
             misspelt,
             r"misspelt does not compile, test_planted_faults.py:\d+, `env.room\[relay.Room.SERVD\] = 1`: .*SERVD",
         ),
-        (replaced, r"a kernel does not compile: .*\.room = .*; write arrays by index"),
+        (replaced, r"replaced does not compile, .*\.room = .*; write arrays by index"),
         (undecorated, r"undecorated does not compile, .*'helper'.*; decorate functions that kernels call with @kernel"),
         (two_types, r"two_types does not compile, .*'x.*; give a variable one type"),
-        (array_arithmetic, r"a kernel does not compile: .*; arithmetic on whole arrays allocates"),
+        (
+            array_arithmetic,
+            r"array_arithmetic does not compile, .*faults.py:\d+, `out.rewards\[:\] \+= 1`: .*; arithmetic on whole",
+        ),
     ],
 )
 def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel, sentence):

@@ -217,6 +217,12 @@ def test_raw_env_is_the_unwrapped_aec_form():
 
 
 def test_a_deleted_working_folder_is_named(tmp_path):
-    code = f"import os, sys; os.chdir({str(tmp_path)!r}); os.rmdir({str(tmp_path)!r}); import collab_overcooked"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    gone = f"import os; os.chdir({str(tmp_path)!r}); os.rmdir({str(tmp_path)!r})\n"
+    make = "import collab_overcooked; collab_overcooked.make('CollabCapture-v0')"
+    done = subprocess.run([sys.executable, "-P", "-c", gone + make], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "the working folder was deleted; change to one that exists" in done.stderr
+    tmp_path.mkdir()
+    command = "import sys; sys.argv[1:] = ['list', 'envs']; from collab_overcooked.cli import app; app()"
+    done = subprocess.run([sys.executable, "-P", "-c", gone + command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "") and len(done.stderr.splitlines()) == 1
+    assert "the working folder was deleted; change to one that exists" in done.stderr

@@ -80,9 +80,16 @@ def training_folders(paths: Sequence[Path]) -> list[Path]:
     return list(by_place.values())
 
 
+def _with_best(line: Mapping[str, object]) -> Mapping[str, object]:
+    scores = line.get("scores")
+    return {**line, RETURN: max(scores)} if isinstance(scores, list) and scores else line
+
+
 def read_points(folder: Path, column: str = RETURN) -> Points:
     """Return the points (steps, value) of a training's log at which a column has a number."""
     lines: Sequence[Mapping[str, object]] = read_log(folder) if (folder / LOG).exists() else _read_returns(folder)
+    if column == RETURN:  # a line of a population has the returns of all its members
+        lines = [_with_best(line) for line in lines]
     columns = {name for line in lines for name in line if name != "steps"}
     if lines and column not in columns:
         raise ValueError(f"{folder}: {near_matches('column', column, sorted(columns))}")

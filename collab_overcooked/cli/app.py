@@ -98,9 +98,11 @@ def run(
 ) -> Any:
     """Import plug-ins, run a command, and report its errors on one line."""
     from collab_overcooked.plugins import import_plugin
+    from collab_overcooked.registry import check_working_folder
 
     _replace_what_cannot_be_shown(sys.stdout)
     try:
+        check_working_folder()
         for plugin in plugins or ():
             import_plugin(plugin)
         if not arguments:

@@ -241,7 +241,13 @@ def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str =
         source: Name of a built-in layout, path of a YAML file, or a mapping of values, which may extend a built-in one.
         folder: Game folder of the built-in layouts, below ``layouts``.
         kind: Noun for messages, for example ``"scenario"``; its plural takes an s.
+
+    Raises:
+        OptionError: For a list, as pools are made of single layouts.
+        LayoutError: For an unknown name, a file that cannot be read, or values that no layout has.
     """
+    if isinstance(source, (list, tuple, set)):
+        raise OptionError(kind, f"{kind}: takes one name, file or mapping, not a list, {quote_value(source)}")
     if not isinstance(source, Mapping):
         return _load(str(source), folder, kind, None, ())
     content = _plain(source, 0)

@@ -7,11 +7,15 @@ process each; without these limits some hundred of them keep everybody else out.
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import h11
+from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -35,6 +39,39 @@ def max_connections() -> int:
         files = needed if most == resource.RLIM_INFINITY else min(needed, most)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
     return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, files * 3 // 4)
+
+
+class RareLines(logging.Filter):
+    """Log filter for lines whose number strangers decide: one of each kind in a period, with the number left out.
+
+    A client that goes away in the middle of its request, or ends it with a malformed chunk, is no error of the server.
+
+    Args:
+        seconds: The period.
+        clock: Monotonic clock in seconds.
+    """
+
+    def __init__(self, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._seconds, self._clock = seconds, clock
+        self._shown: dict[str, float] = {}  # kind -> time of its last line
+        self._left_out: dict[str, int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line is shown."""
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, ClientDisconnect):
+            return False
+        if record.levelno < logging.WARNING:
+            return True
+        kind, now = f"{record.msg} {type(error).__name__}", self._clock()
+        if now - self._shown.get(kind, -self._seconds) < self._seconds:
+            self._left_out[kind] = self._left_out.get(kind, 0) + 1
+            return False
+        if count := self._left_out.pop(kind, 0):
+            record.msg = f"{record.msg} ({count} more like it were left out)"
+        self._shown[kind] = now
+        return True
 
 
 @dataclass

@@ -11,6 +11,7 @@ import contextlib
 import gc
 import ipaddress
 import json
+import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -441,7 +442,7 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         import websockets  # noqa: F401  (uvicorn's sockets)
     except ImportError:
         raise ValueError(MISSING) from None
-    from collab_overcooked.play.connections import BACKLOG, ConnectionLimits, limited_protocols
+    from collab_overcooked.play.connections import BACKLOG, ConnectionLimits, RareLines, limited_protocols
 
     http, websocket = limited_protocols(limits or ConnectionLimits())
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -471,6 +472,8 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         access_log=False,  # addresses of pages are secrets
         server_header=False,
     )
+    logger = logging.getLogger("uvicorn.error")
+    logger.filters = [*(kept for kept in logger.filters if not isinstance(kept, RareLines)), RareLines()]
     return Server(config), listening
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 import re
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from collab_overcooked.testing.report import Skip, Subject
 
 _COLOURS = re.compile(r"\x1b\[\d*m")
 _PLACE = re.compile(r'File "[^"]*?([^/\\"]+)", line (\d+):\n(.*?)\n *\^', re.DOTALL)
+_LOWERED = re.compile(r" at (\S+\.py) \((\d+)\)")  # errors behind the frontend quote no source
 ADVICE = {
     r"Unknown attribute '\w+' of type IntEnum": "use a member of the enumeration",
     r"Unknown attribute '\w+' of type ArraysAddress": "name an array that State, Tables or Out declares",
@@ -51,10 +54,21 @@ def explain(error: Exception) -> str:
         return ""
     problem = text.rpartition("(step: nopython frontend)")[2].strip().partition("\n")[0] or text.partition("\n")[0]
     advice = next((advice for pattern, advice in ADVICE.items() if re.search(pattern, text)), OTHERWISE)
-    place = _PLACE.search(text)
-    if place is None:
+    place, lowered = _PLACE.search(text), _LOWERED.findall(text)
+    if place is not None:
+        file, line, source = place.groups()
+        lines = source.splitlines()
+    elif lowered:
+        path, line = lowered[-1]
+        file, lines = Path(path).name, _lines_of_kernel(path, int(line))
+    else:
         return f"a kernel does not compile: {problem}; {advice}"
-    file, line, source = place.groups()
-    lines = source.splitlines()
     kernel = next((re.findall(r"def (\w+)", one)[0] for one in lines if "def " in one), "a kernel")
     return f"{kernel} does not compile, {file}:{line}, `{lines[-1].strip()}`: {problem}; {advice}"
+
+
+def _lines_of_kernel(path: str, last: int) -> list[str]:
+    """Return the lines of a source from the ``def`` above a line to that line."""
+    lines = linecache.getlines(path)[:last]
+    starts = [number for number, line in enumerate(lines) if line.startswith("def ")]
+    return lines[starts[-1] :] if starts else lines[-1:] or [""]

@@ -12,6 +12,7 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import pbt
+from collab_overcooked.baselines.curves import read_points, training_folders, write_report
 from collab_overcooked.baselines.pbt import (
     CHANGED,
     PbtSettings,
@@ -58,6 +59,8 @@ def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
     assert (meta["algorithm"], meta["steps"], meta["command"]) == ("pbt", 480, "collab-overcooked train pbt")
     history = json.loads((tmp_path / "population.json").read_text())["history"]
     assert [entry["steps"] for entry in history] == [160, 320, 480]
+    assert read_points(tmp_path) == [(entry["steps"], max(entry["scores"])) for entry in history]
+    assert "report.html" in write_report(tmp_path, training_folders([tmp_path]))
     for entry in history:
         best, worst = int(np.argmax(entry["scores"])), int(np.argmin(entry["scores"]))
         assert (entry["best"], entry["replaced"]) == (best, worst if worst != best else None)

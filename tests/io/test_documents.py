@@ -9,6 +9,7 @@ import pytest
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_value
 from collab_overcooked.io.yaml_reader import read_yaml
+from collab_overcooked.registry import load_game
 
 FOLDER = "collab_overcooked"
 
@@ -269,6 +270,22 @@ def test_numbers_may_have_exponents_without_point_and_sign(text, value):
 @pytest.mark.parametrize("text", ["1e", "e5", "1e5a", "1e5-3", "'1e3'"])
 def test_texts_that_only_look_like_exponents_stay_texts(text):
     assert read_value(text) == text.strip("'")
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [
+        ("OvercookedV2-v0", {"layout": ["cramped_room", "two_rooms"]}),
+        ("CollabOvercooked-v0", {"kitchen": ["paper"]}),
+        ("CuisineWorld-v0", {"level": ["level_1"]}),
+        ("CollabEscape-v0", {"map": ["escape_small"]}),
+        ("KitchenRush-v0", {"scenario": ["easy"]}),
+    ],
+)
+def test_games_that_play_one_layout_say_so_of_a_list(env_id, options):
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"{name}: takes one name, file or mapping, not a list"):
+        load_game(env_id, **options)
 
 
 @pytest.mark.parametrize("text", ["1:30", "1:30:00.5", "-2:00"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import socket
 import threading
 from collections.abc import Iterator
@@ -200,3 +201,39 @@ def test_links_are_kept_for_a_restart(make_session, tmp_path) -> None:
     links = [keep_links(tmp_path, *entry) or [holder.token for holder in (entry[0], *entry[1])] for entry in hosts]
     assert links[0] == links[1] and len(set(links[0])) == 3
     assert (tmp_path / "links.json").stat().st_mode & 0o077 == 0
+
+
+def test_hostile_requests_fill_no_log():
+    """What strangers send decides how many lines there are, not what the log holds."""
+    now, shown = [0.0], []
+    rare = connections.RareLines(60.0, clock=lambda: now[0])
+
+    def log(message, error=None):
+        record = logging.LogRecord("uvicorn.error", logging.WARNING, "", 0, message, (), (type(error), error, None))
+        if rare.filter(record):
+            shown.append(record.getMessage())
+
+    for second in range(100):
+        now[0] = float(second)
+        log("Invalid HTTP request received.")
+        log("Exception in ASGI application", connections.ClientDisconnect())
+        log("Exception in ASGI application", KeyError("ours"))
+    invalid = [line for line in shown if line.startswith("Invalid")]
+    assert invalid == [
+        "Invalid HTTP request received.",
+        "Invalid HTTP request received. (59 more like it were left out)",
+    ]
+    assert len(shown) == 4, "errors of the server are shown as often"
+
+
+def test_servers_leave_malformed_requests_out_of_the_log(caplog):
+    chunked = b"POST /x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with serving() as port, caplog.at_level(logging.WARNING, "uvicorn.error"):
+        for end in (b"ZZ\r\n", b"3\r\nabcXX0\r\n\r\n", b"0\r\nno trailer\r\n\r\n", b"F" * 40 + b"\r\n") * 3:
+            with socket.create_connection(("127.0.0.1", port)) as stranger:
+                stranger.sendall(chunked + end)
+                stranger.settimeout(PATIENCE)
+                with contextlib.suppress(ConnectionError):
+                    while stranger.recv(1000):
+                        pass
+    assert len([record for record in caplog.records if record.name == "uvicorn.error"]) <= 2

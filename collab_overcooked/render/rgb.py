@@ -362,7 +362,7 @@ def _remark_image(heading: str, text: str, width: int, m: Measures) -> Image.Ima
     lines = wrap_text(text, m.text, width - left)
     if len(lines) > REMARK_LINES:
         second = lines[1]
-        while text_width(second + " ...", m.text) > width - left:
+        while second and text_width(second + " ...", m.text) > width - left:
             second = second.rpartition(" ")[0]
         lines = (lines[0], second + " ...")
     for i, line in enumerate(lines):

@@ -105,13 +105,23 @@ def test_every_cell_shows_in_its_place_only():
         assert {(x // 48, y // 48) for x, y in zip(columns.tolist(), rows.tolist(), strict=True)} == {at}
 
 
-@pytest.mark.parametrize("name", sprites.sprite_names())
+STATIONS = [
+    name for name in sprites.sprite_names() if all(colour[0] == "#" for _, colour, *_ in sprites.strokes_of(name))
+]
+
+
+@pytest.mark.parametrize("name", STATIONS)
 def test_the_ground_shows_where_a_station_leaves_it_free(name):
     colour = (12, 200, 34)
     board = replace(SHEET.parts[0], ground="#{:02x}{:02x}{:02x}".format(*colour), patches=(), links=(), cooks=())
     sheet = replace(SHEET, parts=(replace(board, cells=(((0, 0), BoardCell(name)),)),))
     free = np.asarray(sprites.station_image(name, 48))[..., 3] == 0
     np.testing.assert_array_equal(rgb.draw_rgb(sheet)[:48, :48][free], np.broadcast_to(colour, (free.sum(), 3)))
+
+
+def test_a_remark_that_is_wider_than_the_picture_ends_in_dots():
+    narrow = replace(SHEET, parts=(replace(SHEET.parts[0], cells=CELLS[:1]),), remark=("Remark", "word " * 40))
+    assert rgb.draw_rgb(narrow).shape[2] == 3
 
 
 def test_a_tall_list_of_items_is_counted():

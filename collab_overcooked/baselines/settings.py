@@ -154,7 +154,8 @@ class TrainingSettings:
         """Set what depends on ``start``, and refuse what contradicts it."""
         if not isinstance(self.start, str):
             raise OptionError("start", f"start must be a policy's name or file, not {quote_value(self.start)}")
-        network, hold = NETWORK, dict.fromkeys(HOLD, 0.0)
+        network: dict[str, Any] = NETWORK
+        hold: dict[str, float] = dict.fromkeys(HOLD, 0)
         if self.start:
             given = {name: getattr(self, name) for name in NETWORK if getattr(self, name) is not None}
             network, hold = network_of_start(self.start, read_policy(policy_path(self.start)), given), HOLD

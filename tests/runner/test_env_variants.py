@@ -81,7 +81,7 @@ SUITES: Mapping[str, tuple[Sequence[str], Mapping[str, Any], Mapping[str, Any]]]
     "collab-capture": (["all=random"], {"episodes": 1}, {}),
     "collab-escape": (["all=random"], {"episodes": 1}, {}),
 }
-PRINTED = {"cuisineworld", "craft", "overcooked", "rush", "housework", "transport"}  # beside published numbers
+PRINTED = {"cuisineworld", "craft", "overcooked", "housework", "transport"}  # beside published numbers
 OPTIONS = [(env_id, name) for env_id in registry.registered() for name in registry.game_options(env_id)]
 
 

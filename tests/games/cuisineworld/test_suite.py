@@ -177,7 +177,9 @@ def test_levels_are_named_in_several_ways(tmp_path):
     assert names(None) == names("all") == scoring.published().levels and len(names(None)) == 12
     assert names("very simple") == ("level_0", "level_1", "level_7")
     assert names("0-2, 9") == ("level_0", "level_1", "level_2", "level_9")
-    assert names("level_12_fryer,6,mine.yaml,6") == ("level_12_fryer", "level_6", "mine.yaml")
+    assert names("level_12_fryer,6,mine.yaml") == ("level_12_fryer", "level_6", "mine.yaml")
+    with pytest.raises(ValueError, match="levels: 'level_6' is given twice"):
+        names("6,level_6")
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def step_of(page: Any) -> int:
 
 def reach(page: Any, step: int, play: Callable[[Any], None] = lambda page: None) -> None:
     """Begin a game and play it until it is at a step."""
-    page.click("#ready")
+    page.click("#ready", timeout=300_000)  # the first game of a version compiles its rules before
     while step_of(page) < step:
         before = step_of(page)
         play(page)

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +60,10 @@ def test_only_choices_are_learned_and_only_of_the_seats_that_are_asked_for(recor
     assert 0 < len(chef) < len(both)
 
 
-def test_whole_episodes_are_held_out(records):
+def test_whole_episodes_are_held_out(records, tmp_path):
     game = registry.load_game("CollabOvercooked-v0", **KITCHEN)
-    choices = read_choices(game, [str(records), str(records)], None, print)
+    others = shutil.copy(records, tmp_path / "others.jsonl")
+    choices = read_choices(game, [str(records), str(others)], None, print)
     assert choices.episodes.max() == 11
     known, unseen = split(choices, 0.25, np.random.default_rng(0))
     assert not set(known.episodes) & set(unseen.episodes)

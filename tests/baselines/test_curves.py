@@ -211,7 +211,7 @@ def test_seeds_in_processes_come_to_the_same(tmp_path):
         (["train", "response", "--pool", "x.yaml", "--seeds", "0", "1"], "seeds: response writes the best response of"),
         (["train", "ppo", "Overcooked-v0", "--hyper", "clipp=1", "--seeds", "0", "1"], "clipp"),
         (["train", "ppo", "Overcooked-v0", "--workers", "2"], "workers: they are for several trainings"),
-        (["train", "ppo", "Overcooked-v0", "--steps", "9", "--seeds", "1", "1"], "seeds must be different"),
+        (["train", "ppo", "Overcooked-v0", "--steps", "9", "--seeds", "1", "1"], "is given twice"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tmp_path, text, message):

@@ -303,8 +303,10 @@ def test_the_partners_next_action_is_predicted_in_the_same_answer(play_team, for
 
 
 def test_the_helper_directive_of_overcooked_names_no_gate(play_team):
-    spec = "llm:m?agent=choose,helper=on,manual=off"
-    _, client = play_team(spec, lambda request: {"action": 1}, "Overcooked-v0", action_level="medium", max_cycles=1)
+    spec = "llm:m?agent=choose,helper=on"
+    _, client = play_team(
+        f"{spec},manual=off", lambda request: {"action": 1}, "Overcooked-v0", action_level="medium", max_cycles=1
+    )
     on = client.asked[0].turns[0].content
     _, client = play_team(f"{spec},manual=on", lambda request: {"action": 1}, "Overcooked-v0", max_cycles=1)
     assert "prefer" in on and "gate" not in on

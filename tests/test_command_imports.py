@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from covers import cover
 
 from collab_overcooked import registry
 
@@ -24,7 +25,10 @@ finally:
 
 @pytest.mark.parametrize(
     "arguments",
-    [*((name,) for name in COMMANDS), *((name, suite) for name in SUITE_COMMANDS for suite in registry.suites())],
+    [
+        *((name,) for name in COMMANDS),
+        *(pytest.param(case.values, marks=case.marks) for case in cover(SUITE_COMMANDS, registry.suites())),
+    ],
     ids=" ".join,
 )
 def test_help_imports_nothing_heavy(arguments):

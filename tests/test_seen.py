@@ -124,7 +124,12 @@ HIDING = {
 GROWING = ("recipes", "home", "house", "escape", "capture")  # beginnings of those in which knowledge grows in play
 
 
-@pytest.mark.parametrize("name", HIDING)
+MARKS = dict.fromkeys(("level", "recipes", "escape", "capture"), ()) | dict.fromkeys(
+    ("kitchen, untold", "home"), pytest.mark.slow
+)  # one of each game; the others at night
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=MARKS.get(one, pytest.mark.nightly)) for one in HIDING])
 def test_moments_that_look_the_same_to_a_seat_give_it_the_same(name):
     env_id, options = HIDING[name]
     (result,) = check_game(env_id, checks=["knowledge"], **options).results

@@ -135,4 +135,4 @@ def test_everything_that_learns_is_on_the_device_of_the_settings(values):
     rollout.finish(np.zeros(8, np.float32), np.zeros(8, np.bool_))
     learner.network.reads_columns = False  # which columns are used depends on numbers
     for batch in rollout.minibatches(generator):
-        assert learner._gradient_step(batch, 1e-3, 0.01).device == device
+        assert learner._gradient_step(batch, 1e-3, 0.01, 0.0, False).device == device

@@ -25,7 +25,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"level": "level_11", "agents": 4, "turn_order": [3, 1, 0, 2], "mask_in": "rllib", "text_info": True},
         {"level": "level_0", "agents": 1, "alpha": 1.0, "mask_in": "obs", "idle_error": True},
         {"level": "level_12_fryer", "agents": 5, "alpha": None, "max_open_orders": 2},
-        {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True},
+        {"level": "level_9", "agents": 2, "lexicon": "alien", "text_info": True, "show_lost": True},
     ],
     "CraftKitchen-v0": [
         {"level": "field", "agents": 1, "pace": 1, "mask_in": "obs", "alpha": 2.0, "items_per_fuel": 1.5},
@@ -46,7 +46,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "KitchenRush-v0": [
         {"scenario": "hard", "agents": 4, "mask": "safe", "episode": 2, "mask_in": "rllib", "max_cycles": 7},
         {"scenario": "hard", "agents": 1, "workers": 4, "reward": "shaped", "text_info": True},
-        {"scenario": "hard", "mask_in": "obs", "order": "game"},
+        {"scenario": "hard", "mask_in": "obs", "order": "game", "texts": "paper"},
         {"scenario": "easy", "agents": 3, "workers": 1, "max_turns": 30, "lexicon": "alien"},
     ],
     "AlienRush-v0": [{"scenario": "hard", "text_info": True, "reward": "shaped"}, {"agents": 3, "lexicon": "kitchen"}],

@@ -59,7 +59,7 @@ def explain(error: Exception) -> str:
         file, line, source = place.groups()
         lines = source.splitlines()
     elif lowered:
-        path, line = lowered[-1]
+        path, line = lowered[0]  # the innermost, as callers follow
         file, lines = Path(path).name, _lines_of_kernel(path, int(line))
     else:
         return f"a kernel does not compile: {problem}; {advice}"

@@ -109,12 +109,15 @@ def list_folder(path: str | Path) -> list[Path] | None:
 
 
 def check_distinct_files(option: str, paths: Iterable[str | Path], within: str = "") -> None:
-    """Raise ValueError if two paths lead to the same file, whose contents would count twice.
+    """Check that no two paths lead to the same file, whose contents would count twice.
 
     Args:
-        option: Name of what takes the paths, for the message.
+        option: Name of the option or command that takes the paths, for the message.
         paths: Files and folders.
-        within: File for which a folder that has it stands.
+        within: Name of a file; a folder that contains this file stands for it.
+
+    Raises:
+        ValueError: If two paths lead to the same file.
     """
     given: dict[object, str | Path] = {}
     for path in paths:

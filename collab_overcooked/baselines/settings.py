@@ -279,6 +279,9 @@ def network_of_start(name: str, file: PolicyFile, given: Mapping[str, Any]) -> d
         name: Of the policy, for messages.
         file: The policy.
         given: Settings that must not contradict it; dense layers in a row are trunk or heads as they say.
+
+    Raises:
+        ValueError: If the policy has layers that PPO does not train, or other ones than are given.
     """
     kinds, sizes = [kind for kind, _, _ in file.network.layers], [len(bias) for _, _, bias in file.network.layers]
     if others := {*kinds}.difference(("conv", "dense", "gru")):

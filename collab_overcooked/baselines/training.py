@@ -174,6 +174,7 @@ class Training:
             "settings": json.dumps(self.settings.as_dict(), sort_keys=True),
             "updates": self.updates,
             "met": json.dumps(met_partners(self.partners)),
+            "start": json.dumps(self._known),
             "seconds": list(self.seconds),
             "rollouts": torch.frombuffer(bytearray(arrays.getvalue()), dtype=torch.uint8),
             "generators": json.dumps(self.rollouts.rng.bit_generator.state),
@@ -197,9 +198,13 @@ class Training:
             was = dict(json.loads(content["settings"]))
         if same:
             _compare(path, was, self.settings.as_dict())
-            met = content.get("met", "[]")
-        if same and met != json.dumps(met_partners(self.partners)):
-            raise ValueError(f"{path}: the files of its partners have changed; restore them, or choose another folder")
+            for name, files, read in (
+                ("met", "the files of its partners", met_partners(self.partners)),
+                ("start", "the file that it started from", self._known),
+            ):
+                now = json.dumps(read)
+                if content.get(name, now) != now:
+                    raise ValueError(f"{path}: {files} changed; restore what was there, or choose another folder")
         with _damaged(path):
             with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}

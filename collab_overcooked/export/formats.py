@@ -119,7 +119,11 @@ def _write_description(path: Path, described: Sequence[Description], seat: int |
 
 
 def write_parquet(path: Path, episodes: Iterable[Trajectory], seat: int | None) -> list[Description]:
-    """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset."""
+    """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset.
+
+    Raises:
+        ValueError: If pyarrow is not installed.
+    """
     try:
         import pyarrow
         import pyarrow.parquet
@@ -211,6 +215,9 @@ def write_minari(path: Path, episodes: Iterable[Trajectory], seat: int | None) -
     The central view has stacked observations (N, ...), one action per agent, the mean of the rewards, and in ``infos``
     the ``action_mask`` and ``rewards`` by agent; ``recover_environment`` returns the Gymnasium environment. One seat's
     view has its own observations, actions and rewards; the metadata name its partners.
+
+    Raises:
+        ValueError: If Minari is not installed, or if the options of the game differ between episodes.
     """
     try:
         import gymnasium

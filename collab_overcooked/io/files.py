@@ -91,7 +91,11 @@ def read_text(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] 
 
 
 def text_lines(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8 one by one, without newlines; see ``read_text``."""
+    """Yield the lines of a text in UTF-8 one by one, without newlines; see ``read_text``.
+
+    Raises:
+        ValueError: Of class ``error``, if the file cannot be read, is too large, or is not UTF-8.
+    """
     with open_file(path, limit, error) as file, io.TextIOWrapper(file, encoding="utf-8-sig") as text:
         try:
             for line in text:

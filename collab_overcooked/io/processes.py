@@ -88,6 +88,9 @@ def call_packed(job: bytes) -> Any:
 
     Args:
         job: The function, its arguments and its keyword arguments, packed.
+
+    Raises:
+        RuntimeError: With class and message of the function's error, if that cannot be packed.
     """
     try:
         function, args, kwargs = pickle.loads(job)

@@ -181,7 +181,7 @@ def test_a_pool_that_changed_is_refused_by_a_resumed_training(pool, tmp_path):
     training = Training(settings)
     training.partners.pop()  # as if the pool had one partner less
     training.save(tmp_path / CHECKPOINT)
-    with pytest.raises(ValueError, match="the files of its partners have changed"):
+    with pytest.raises(ValueError, match="the files of its partners changed"):
         Training(settings).load(tmp_path / CHECKPOINT)
 
 

@@ -225,6 +225,12 @@ def test_a_training_can_start_from_a_policy(tmp_path, settings):
         Training(settings.with_values({"start": start, "trunk": [8]}))
     with pytest.raises(ValueError, match="start: its layers are"):
         Training(settings.with_values({"start": start, "options": {"level": "level_4", "agents": 2}}))
+    training = Training(settings.with_values({"start": start}))
+    training.save(tmp_path / "begun.pt")
+    (other,) = training.export()
+    other.save(tmp_path / "policy.npz")  # with another origin
+    with pytest.raises(ValueError, match="the file that it started from changed; restore what was there"):
+        Training(training.settings).load(tmp_path / "begun.pt")
 
 
 SIZES = [

@@ -18,12 +18,12 @@ from collab_overcooked.render.model import Sheet
 
 from .engine.compile import catalogue_of, compile_level
 from .engine.config import CuisineWorldConfig
-from .engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
+from .engine.constants import NOTHING, Agent, Clock, Completion, EventColumn, OrderEvent, Row
 from .engine.observe import bounds
-from .engine.rules import apply_command, check_command
+from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
 from .engine.state import Out, State, sizes_of
-from .engine.step import COURSE, queue_commands
+from .engine.step import ALL_ACCEPTED, COMPLETION, COURSE, STEP_COST, queue_commands
 from .text.scene import CuisineScene
 from .text.seen import KitchenView
 from .text.text import CuisineText, Void, reasons_of
@@ -105,6 +105,14 @@ class CuisineWorld(CuisineText, CuisineScene):
         self._advance(one_state, one_out)
         obeyed = tuple(slot[EventColumn.REASON] == 0 for slot in slots[: len(parsed)].tolist())
         return OrderReport(obeyed, self.feedback(one_out, 0), self.collect_finish(one_out, 0))
+
+    def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
+        """Completed orders pay all agents, steps cost them; acceptance and shaped rewards add to that, never less."""
+        numbers, remaining = out.order_events[:, OrderEvent.COMPLETED], out.completions[..., Completion.REMAINING]
+        completed = np.arange(remaining.shape[1]) < numbers[:, None]
+        least = STEP_COST + ((COMPLETION + remaining) * completed).sum(1, keepdims=True)
+        shaped = FIRST_HELD * self.n_agents + FIRST_MADE * len(self.compiled.tables.places)
+        return tuple(np.repeat(paid, self.n_agents, 1) for paid in (least, least + ALL_ACCEPTED + shaped))
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused

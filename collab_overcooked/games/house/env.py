@@ -12,7 +12,7 @@ from collab_overcooked.render.model import Sheet
 from .engine.belief import Guess
 from .engine.compile import ROOM_TYPES, THINGS, compile_house
 from .engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from .engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
+from .engine.constants import BLOCKS, MESSAGE, Event, EventColumn, Param, Verb
 from .engine.observe import highest_numbers
 from .engine.state import Out, State
 from .engine.step import COURSE
@@ -42,6 +42,12 @@ class House(HouseText):
         self.sizes = sizes.letters
         self.max_cycles = int(tables.params[Param.LIMIT])
         self._set_spaces(counts_to(highest_numbers(tables, sizes, len(THINGS), len(ROOM_TYPES))))
+
+    def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
+        """Every delivered thing pays all agents 1."""
+        delivered = out.events[..., EventColumn.DELIVERED].sum(1, keepdims=True)
+        paid = np.repeat(delivered, self.n_agents, 1).astype(np.float64)
+        return paid, paid
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         for b in range(len(state.rng)):

@@ -23,7 +23,7 @@ from .engine.observe import highest_numbers
 from .engine.rules import why_invalid, would_ruin
 from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
-from .engine.step import COURSE, act_batch
+from .engine.step import COURSE, TENTHS, act_batch
 from .text.scene import RushScene
 from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, RushText
 
@@ -95,6 +95,13 @@ class KitchenRush(RushText, RushScene):
         self.exact_masks = config.mask == "valid"
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(counts_to(highest_numbers(self.compiled.tables)))
+
+    def pay_bounds(self, out: Out) -> tuple[np.ndarray, np.ndarray]:
+        """A finished order pays all agents 1, a ruined one costs 1; steps towards an order pay what they declare."""
+        orders = out.events[..., EventColumn.FINISHED] - out.events[..., EventColumn.RUINED]
+        steps = out.events[..., EventColumn.TENTHS] / TENTHS if self.kwargs["reward"] == "shaped" else 0
+        paid = np.repeat((orders + steps).sum(1, keepdims=True), self.n_agents, 1).astype(np.float64)
+        return paid, paid
 
     def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         recipes = [recipe for episode in self.scenario.episodes for recipe in episode.recipes.values()]

@@ -424,3 +424,10 @@ def test_levels_are_verified_at_the_command_line():
 def test_levels_are_listed_at_the_command_line():
     lines = run("list", "levels", "--suite", "cuisineworld").stdout.splitlines()
     assert len(lines) == 14 and lines[0].split() == "level_0 very simple: salmonMeatcake".split()
+
+
+def test_dishes_are_listed_with_what_figure_23_counts():
+    lines = run("list", "dishes").stdout.splitlines()
+    assert len(lines) == 33
+    burger = next(line for line in lines if line.startswith("cheeseBurger "))
+    assert burger.split(maxsplit=1)[1] == "2 tools, 3 ingredients, 2 steps, largest mixture 3"

@@ -87,11 +87,8 @@ def test_balance(contributions, expected):
     assert balance(contributions) == (None if expected is None else pytest.approx(expected))
 
 
-def test_shares_and_balance_of_an_episode():
-    score = score_round(record("Pie +, Pie + | Pie + !, -"))
-    assert score.shares == (2 / 3, 1 / 3)
-    assert score.balance == pytest.approx(2 / 3)
-    assert score_round(record("-, -")).shares == (0.0, 0.0)
+def test_balance_of_an_episode():
+    assert score_round(record("Pie +, Pie + | Pie + !, -")).balance == pytest.approx(2 / 3)
 
 
 def made(completed: int, early: bool = True, first: int = 0, second: int = 0) -> RoundScore:
@@ -112,6 +109,13 @@ def test_one_run_has_no_interval():
     assert [entry.value for entry in score.positive] == [3.0, 2.0]
     assert score.balance is not None and score.balance.value == pytest.approx((2 / 3 + 1) / 2)
     assert score.early == Estimate(0.5)
+
+
+def test_contributions_are_shares_of_all_positive_actions():
+    unused = made(0)
+    score = score_rounds([[made(5, first=7, second=8), unused], [unused, unused]])
+    assert [share.value for share in score.shares] == pytest.approx([7 / 15, 8 / 15])  # the others weigh nothing
+    assert score_rounds([[unused]]).shares == (None, None)
 
 
 def test_a_single_agent_has_no_balance():

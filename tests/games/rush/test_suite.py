@@ -321,7 +321,7 @@ def test_the_summary_shows_positive_and_negative_actions_of_each_player(kiosk, t
     team = "agent_0=cook agent_1=bad".split()
     plan = plan_evaluation("rush", team, scenario=[kiosk], domain=["kitchen"])
     records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
-    tables, (chart,) = rush.RushSuite().sheet({"run": records})
+    tables, (_, chart) = rush.RushSuite().sheet({"run": records})
     assert "by player" in tables[-1].title and "by player" in chart.title
     assert chart.groups == ("agent_0=cook all=bad: agent_0", "agent_0=cook all=bad: agent_1")
     for seat in (0, 1):
@@ -331,6 +331,27 @@ def test_the_summary_shows_positive_and_negative_actions_of_each_player(kiosk, t
             share = sum(getattr(count, field) for count in counts) / total
             assert chart.series[kind][seat].value == pytest.approx(share)
     assert chart.series["A-"][1].value > 0 == chart.series["A-"][0].value
+
+
+def test_the_summary_joins_conditions_scenarios_and_domains(kiosk, tmp_path):
+    """Figures 6 and 14 of the paper: what `score` counts for each of them, in one table and chart."""
+    played = {
+        "manual": play(tmp_path / "manual", kiosk),
+        "taught": play(tmp_path / "taught", kiosk, "all=bad", domain=["kitchen"], teacher=["none", "teacher_group"]),
+    }
+    tables, charts = rush.RushSuite().sheet(played)
+    table, chart = tables[0], charts[0]
+    assert [column.name for column in table.columns[1:]] == ["kiosk, alien", "kiosk, kitchen"] == list(chart.groups)
+    assert [row[0] for row in table.rows] == ["all=cook", "all=bad", "all=bad, taught by teacher_group"]
+    assert [row[1] is None for row in table.rows] == [False, True, True]
+    scores = {
+        (result.team, setting.teacher, f"{setting.scenario}, {setting.domain}"): scoring.score_rounds(runs).completed
+        for records in played.values()
+        for result in scoring.score_records(records)
+        for setting, runs in result.runs.items()
+    }
+    assert table.rows[0][1] == scores["all=cook", "none", "kiosk, alien"]
+    assert table.rows[2][2] == scores["all=bad", "teacher_group", "kiosk, kitchen"]
 
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):

@@ -404,6 +404,8 @@ def tick(tables, env, order_events):
 
 # ------------------------------------------------------------------------------------------- shaped reward
 
+FIRST_HELD, FIRST_MIXED, FIRST_MADE = 0.1, 0.5, 1.0
+
 
 @kernel
 def reward_ingredients(tables, env):
@@ -415,7 +417,7 @@ def reward_ingredients(tables, env):
         if item != NOTHING and item < n_base and agents[i, Agent.PAID] == 0 and wanted[item] > 0:
             agents[i, Agent.PAID] = 1
             wanted[item] -= 1
-            total += 0.1
+            total += FIRST_HELD
     return total
 
 
@@ -431,7 +433,7 @@ def reward_mixtures(tables, env, total):
         if r != NOTHING and wanted[n_items + r] > 0:
             tools[at, Tool.PAID] = 1
             wanted[n_items + r] -= 1
-            total += 0.5
+            total += FIRST_MIXED
     return total
 
 
@@ -448,5 +450,5 @@ def reward_products(tables, env, total):
         if item >= n_base and wanted[item] > 0:
             tools[at, Tool.PAID] = 1
             wanted[item] -= 1
-            total += 1.0
+            total += FIRST_MADE
     return total

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,12 +20,13 @@ from collab_overcooked.evaluation.suites import Listing
 from collab_overcooked.io.checks import near_matches, parse_integer, refuse_twice
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path, write_generated
 from collab_overcooked.io.options import option
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.scorecard import Scorecard
 
 from ..engine.generate import LevelWish, generate_level
 from ..engine.solvability import level_text, prove_solvability, report_text
-from ..engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS, levels, load_level
+from ..engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS, Level, levels, load_level
 from ..options import EPISODES
 from ..policies.planner import GAME
 from . import tables
@@ -61,6 +63,25 @@ LEVEL = DocumentKind(
     LevelOptions,
     bases=(COOKBOOK,),
 )
+
+
+@cache
+def level_of_dish() -> dict[str, Level]:
+    """Return the first level that orders each dish, in the order of the levels."""
+    by_dish: dict[str, Level] = {}
+    for level in map(load_level, levels()):
+        by_dish |= {name: level for name in level.order_names if name not in by_dish}
+    return by_dish
+
+
+def dish_text(name: str) -> str:
+    """Return what the paper's figure 23 counts of a dish: its tools, ingredients, cooking steps and largest mixture."""
+    level = level_of_dish()[name]
+    items = level.tree(name)
+    steps = [level.recipes[item] for item in items if item in level.recipes]
+    mixture = max(len(step.ingredients) for step in steps)
+    counts = ((len({step.tool for step in steps}), "tool"), (len(items) - len(steps), "ingredient"), (len(steps), "step"))
+    return ", ".join([*(plural(*count) for count in counts), f"largest mixture {mixture}"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +172,8 @@ class CuisineWorldSuite(OrderSuite):
             lambda _: levels(),
             lambda name, _: f"{(level := load_level(name)).paper_class}: {', '.join(level.order_names)}",
             lambda name, _: level_text(load_level(name)),
-        )
+        ),
+        "dishes": Listing(lambda _: tuple(level_of_dish()), lambda name, _: dish_text(name)),
     }
 
     def level_number(self, name: str) -> int | None:

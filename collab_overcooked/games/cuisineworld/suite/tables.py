@@ -29,7 +29,7 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
 
 
 def sheet(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return what the paper's figures 3, 21 and 23 show of several runs.
+    """Return what the paper's figures 3 and 21 show of several runs, and which dishes were ordered.
 
     Scores by number of agents stand beside the published ones of the same levels and paces.
     """
@@ -75,24 +75,20 @@ def level_curve(results: Mapping[str, CosResult], level: str, sizes: Sequence[in
 
 
 def dish_shares(results: Iterable[CosResult]) -> tuple[ResultTable, Chart]:
-    """Return how often each dish was ordered in each level, over all runs; figure 23 of the paper."""
+    """Return how often each dish was ordered in each level, over all runs."""
     counts: dict[str, Counter[str]] = {}
     for result in results:
         for (_, level, _), records in result.episodes.items():
             counts.setdefault(level, Counter()).update(name for record in records for name in ordered(record))
     dishes = tuple(dict.fromkeys(dish for level in counts.values() for dish in sorted(level)))
-    shares = {
-        level: {dish: count / orders.total() for dish, count in orders.items()} for level, orders in counts.items()
-    }
-    rows = [
-        (level, dish, counts[level][dish], share) for level in shares for dish, share in sorted(shares[level].items())
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    series: dict[str, tuple[Estimate | None, ...]] = {}
+    for level, orders in counts.items():
+        shares = {dish: count / orders.total() for dish, count in orders.items()}
+        rows += [(level, dish, orders[dish], shares[dish]) for dish in sorted(shares)]
+        series[level] = tuple(Estimate(shares[dish]) if dish in shares else None for dish in dishes)
     columns = (Column("Level"), Column("Dish"), Column("orders", "number"), Column("share", "number", 3))
     title = "Dishes by level: orders of all runs, and share of the level's orders"
-    series = {
-        level: tuple(Estimate(known[dish]) if dish in known else None for dish in dishes)
-        for level, known in shares.items()
-    }
     chart = Chart("Share of each dish among the orders of a level", title, dishes, series, scale=100.0, axis="dish")
     return ResultTable(columns, tuple(rows), title), chart
 

@@ -65,12 +65,6 @@ class RoundScore:
     actions: tuple[ActionCounts, ...]  # Counts by agent
 
     @property
-    def shares(self) -> tuple[float, ...]:
-        """Share of the positive actions by agent; all 0 if there is none."""
-        total = sum(counts.positive for counts in self.actions)
-        return tuple(counts.positive / total if total else 0.0 for counts in self.actions)
-
-    @property
     def balance(self) -> float | None:
         """Balance of the positive actions between agents, see :func:`balance`."""
         return balance([counts.positive for counts in self.actions])
@@ -127,7 +121,7 @@ class ScenarioScore:
     positive: tuple[Estimate, ...]  # A+ of each agent
     negative: tuple[Estimate, ...]  # A- of each agent
     neutral: tuple[Estimate, ...]  # A= of each agent
-    shares: tuple[Estimate, ...]  # Share of the positive actions of each agent
+    shares: tuple[Estimate | None, ...]  # Each agent's A+ over all A+ of all runs; None if there are none
     balance: Estimate | None  # Participation balance; None for a single agent
     early: Estimate  # Share of episodes that ended before their last turn
 
@@ -142,6 +136,11 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
         estimates = [mean_of_ratios([column], [[1.0] * len(runs)]) for column in zip(*of_runs, strict=True)]
         return [estimate for estimate in estimates if estimate is not None]
 
+    by_agent = [
+        [float(sum(score.actions[seat].positive for score in run)) for run in runs]
+        for seat in range(len(runs[0][0].actions))
+    ]
+    of_all = [sum(numbers) for numbers in zip(*by_agent, strict=True)]
     completed, ruined, turns, early = means(attrgetter("completed", "ruined", "turns", "early"))
     return ScenarioScore(
         runs=len(runs),
@@ -152,7 +151,7 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
         positive=tuple(means(lambda score: [counts.positive for counts in score.actions])),
         negative=tuple(means(lambda score: [counts.negative for counts in score.actions])),
         neutral=tuple(means(lambda score: [counts.neutral for counts in score.actions])),
-        shares=tuple(means(attrgetter("shares"))),
+        shares=tuple(mean_of_ratios([numbers], [of_all]) for numbers in by_agent),
         balance=means(lambda score: [score.balance or 0.0])[0] if len(runs[0][0].actions) > 1 else None,
         early=early,
     )

@@ -91,7 +91,7 @@ def group_table(result: RushResult) -> ResultTable:
 def individual_table(result: RushResult) -> ResultTable:
     """Return the three kinds of actions of every agent, means over runs with intervals."""
     means = (Column(kind, "estimate", 2) for kind in KINDS)
-    share = Column("share %", "number", 0, scale=100.0)
+    share = Column("share of A+ %", "estimate", 0, scale=100.0)
     columns = (Column("Setting and agent"), *means, Column("all", "number", 2), share)
     rows: list[tuple[Cell, ...]] = []
     marks: dict[int, str] = {}
@@ -101,7 +101,7 @@ def individual_table(result: RushResult) -> ResultTable:
         for seat in range(setting.agents):
             kinds = (score.positive[seat], score.negative[seat], score.neutral[seat])
             name = f"{names(result)[setting]}: agent_{seat}"
-            rows.append((name, *kinds, sum(kind.value for kind in kinds), score.shares[seat].value))
+            rows.append((name, *kinds, sum(kind.value for kind in kinds), score.shares[seat]))
     return ResultTable(columns, tuple(rows), "Individual: actions of an episode", marks)
 
 
@@ -170,7 +170,7 @@ def notes(result: RushResult) -> list[str]:
         if result.attribution == "final"
         else "A+: actions that advanced an order, finished later or not; A-: actions that ruined one; A=: all others."
     )
-    lines.append("Balance: 1 - |a - b| / (a + b) over the A+ of two agents; over all pairs, if there are more.")
+    lines.append("Balance: 1 - |a - b| / (a + b) over the A+ of two agents, 0 without any; over all pairs of agents.")
     if result.is_default and any(list(_published_rows(setting, 0)) for setting in result.runs):
         lines.append(f"Published: {published()['source']}; with other recipes, not measured here.")
     if any(len(runs) > 1 for runs in result.runs.values()):
@@ -191,11 +191,13 @@ def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
 
 
 Pair = tuple[str, str]
+# Variant and setting -> policies of the team -> run folder and seed -> episodes in turn
+ScoresByTeam = dict[tuple[str, RushSetting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]]
 
 
 def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable], list[Chart]]:
-    """Return a map of CR for each setting that pairs of different policies played, and actions by kind and player."""
-    scores: dict[tuple[str, RushSetting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]] = {}
+    """Return CR by condition and setting, CR of pairs of different policies, and actions by kind and player."""
+    scores: ScoresByTeam = {}
     every = [record for records in played.values() for record in records]
     settings = iter(settings_of(every))
     for run, records in played.items():
@@ -203,8 +205,8 @@ def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable]
             by_team = scores.setdefault((rush_variant(record).label, next(settings)), {})
             runs = by_team.setdefault(record.specs, {})
             runs.setdefault((run, record.seed), []).append(score_round(record))
-    tables: list[ResultTable] = []
-    charts: list[Chart] = []
+    table, chart = _conditions(scores)
+    tables, charts = [table], [chart]
     for (variant, setting), by_team in scores.items():
         name = ", ".join(filter(None, (setting.scenario, setting.domain, setting.teacher, variant)))
         pairs: dict[Pair, Estimate | None] = {
@@ -226,6 +228,23 @@ def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable]
 
 def _mean_completed(run: Sequence[RoundScore]) -> float:
     return sum(score.completed for score in run) / len(run)
+
+
+def _conditions(scores: ScoresByTeam) -> tuple[ResultTable, Chart]:
+    """Return CR of each condition (team, teacher, variant) in each scenario and domain; the paper's figures 6 and 14."""
+    completed: dict[str, dict[str, Estimate]] = {}
+    for (variant, setting), by_team in scores.items():
+        teacher = f"taught by {setting.teacher}" if setting.teacher != NO_TEACHER else ""
+        place = ", ".join((setting.scenario, setting.domain))
+        for team, runs in by_team.items():
+            condition = ", ".join(filter(None, (team_text(team), teacher, variant)))
+            completed.setdefault(condition, {})[place] = _scored(tuple(map(tuple, runs.values()))).completed
+    places = tuple(dict.fromkeys(place for known in completed.values() for place in known))
+    columns = (Column("Team and condition"), *(Column(place, "estimate", 2) for place in places))
+    series = {condition: tuple(map(known.get, places)) for condition, known in completed.items()}
+    title = "CR by condition, scenario and domain (figures 6 and 14 of the paper)"
+    chart = Chart("CR by condition", "Completed recipes of an episode", places, series, axis="")
+    return ResultTable(columns, tuple((name, *row) for name, row in series.items()), title), chart
 
 
 def _cross_play(pairs: Mapping[Pair, Estimate | None], name: str) -> ResultTable:

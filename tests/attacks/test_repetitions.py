@@ -10,6 +10,8 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import key_of, read_records
 
+pytestmark = pytest.mark.attacks
+
 
 @pytest.fixture(scope="module")
 def plan() -> MatchPlan:

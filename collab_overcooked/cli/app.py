@@ -91,6 +91,7 @@ def run(
         Parameter(
             name="--import",
             negative=(),
+            allow_repeating=True,
             help="Import a module or .py file that registers games, policies or metrics.",
             metavar="MODULE_OR_FILE",
         ),

@@ -33,13 +33,14 @@ def only_writer(folder: Path, busy: str) -> Iterator[None]:
     """
     is_new, lock = not folder.exists(), None
     while lock is None:
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             lock = FileLock(folder / LOCK, temporary=True)
         except BlockingIOError:
             raise BlockingIOError(f"{folder}: {busy}") from None
-        except FileNotFoundError:  # another writer has just removed the folder, into which it wrote nothing
-            continue
+        except (FileNotFoundError, FileExistsError):  # another writer made or removed the folder in between
+            if folder.is_file():
+                raise
     try:
         with lock:
             yield

@@ -88,7 +88,8 @@ def test_a_rehearsed_study_is_exported() -> None:
             run(command)
         with Path("tables/participants.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        assert rows and all(row["end"] == "done" for row in rows)
+        ends = [row["end"] for row in rows]
+        assert ends.count("done") >= 2 == ends.count("left") == len(ends) - ends.count("done")  # two leave on the way
 
 
 @pytest.mark.slow

@@ -360,7 +360,10 @@ def test_averages_leave_other_levels_out(tmp_path):
 def test_table_1_has_a_line_for_the_published_numbers(cooked):
     table = cos_tables.levels_overview(score(cooked[1]))
     assert [column.name for column in table.columns] == ["Level", "0", "12", "avg."]
-    assert len(table.rows) == 3 and table.marks == {1: "summary", 2: "published"}
+    assert table.marks == {1: "summary", 2: "published"}
+    alone, together, _, gain = table.rows
+    assert gain[0].strip() == "gain of 2 agents over one"
+    assert gain[1:] == pytest.approx([two - one for one, two in zip(alone[1:], together[1:], strict=True)])
     classes = cos_tables.classes_overview(score(cooked[1]))
     assert [column.name for column in classes.columns] == ["Class", "very simple", "advanced", "average"]
 

@@ -237,8 +237,20 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
             marks[len(rows)] = "published"
             means = (_only(paper, group).average() for group in groups.values())
             rows.append((f"  {PUBLISHED_MODEL}, published", *means, paper.average()))
+    alone = result.tables.get(1)
+    for agents, table in result.tables.items() if alone else ():
+        if agents > 1:
+            gains = _gains(table, alone, [*groups.values(), result.compared()])
+            rows.append((f"  gain of {agents} agents over one", *gains))
     columns = (Column(first), *(Column(name, "number") for name in groups), Column(last, "number"))
     return ResultTable(columns, tuple(rows), title, marks)
+
+
+def _gains(table: CosTable, alone: CosTable, groups: Iterable[Sequence[str]]) -> Iterator[float | None]:
+    """Yield how much higher the mean CoS of levels is than that of the same policy alone."""
+    for levels in groups:
+        together, single = (_only(one, levels).average() for one in (table, alone))
+        yield None if together is None or single is None else together - single
 
 
 def _only(table: CosTable, levels: Sequence[str]) -> CosTable:

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from covers import first
 
 ROOT = Path(__file__).resolve().parent.parent
 EPISODE = """
@@ -132,7 +133,7 @@ def test_nothing_that_a_user_keeps_in_a_checkout_is_packed_or_committed(built, c
     assert ignored.stdout.split() == private
 
 
-@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+@pytest.mark.parametrize("kind", first(["*.whl", "*.tar.gz"]))
 def test_it_installs_into_a_clean_environment_and_plays(built, tmp_path, kind):
     (archive,) = built.glob(kind)
     venv.create(tmp_path / "clean", with_pip=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
-import os
 import signal
 import sys
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,13 +219,22 @@ def test_options_that_do_not_fit_are_refused(tmp_path, text, message):
     assert done.exit_code == 2 and message in " ".join(done.stderr.split())
 
 
-def be_killed(seed: int, folder: Path, note: seeds.Say) -> None:
-    """Train nothing; the worker of seed 1 is killed, as one that takes too much memory."""
+KILLED = """\
+import os
+import signal
+
+
+def train(seed, folder, note):
     if seed == 1:
         os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
-def test_a_killed_worker_is_reported_with_its_seed(tmp_path):
+def test_a_killed_worker_is_reported_with_its_seed(tmp_path, monkeypatch):
+    (tmp_path / "killed.py").write_text(KILLED)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "killed", raising=False)
+    train = importlib.import_module("killed").train
     with pytest.raises(OSError, match=r"a worker process ended .* the same command resumes .*, seed (0 and )?1$"):
-        seeds.train_seeds(be_killed, [0, 1], tmp_path, "2", say=lambda text: None)
+        seeds.train_seeds(train, [0, 1], tmp_path / "run", "2", say=lambda text: None)

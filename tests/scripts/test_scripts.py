@@ -102,9 +102,11 @@ def test_every_script_is_run_by_a_test_or_a_target():
         assert name in TARGETS if kind == "make" else (ROOT / command).is_file(), command
 
 
-LASTING = {  # whose trainings take long whatever their budget; other tests train by the same commands
+LASTING = {  # which take long whatever their budget; other tests train and install by the same commands
+    ".ci/release.py",
     "benchmarks/network_results.py",
     "benchmarks/partner_results.py",
+    "benchmarks/time_to_score.py",
     "benchmarks/v2_results.py",
 }
 

@@ -142,7 +142,7 @@ def test_wrong_commands_say_what_is_wrong(text, code):
     assert problem.value.code == code
 
 
-@pytest.mark.parametrize("lists", [500, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("lists", [500, pytest.param(100_000, marks=pytest.mark.nightly)])
 def test_hostile_lists_never_raise_anything_else(lists):
     game, rng = Yard().game, random.Random(0)
     pieces = ["goto", "killMob", "(", ")", "'", '"', ",", "bot1", "bot-1", "bot999", "chest", "oak_log", " ", "\n",

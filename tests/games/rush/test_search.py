@@ -110,7 +110,7 @@ def compare(compiled: Compiled, mine: tuple[bool, ...], start: State) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(compiled=small_scenarios())
 def test_it_finds_what_looking_at_everything_finds(compiled: Compiled) -> None:
     compare(compiled, (True,) * compiled.config.agents, start_of(compiled.tables, 0))

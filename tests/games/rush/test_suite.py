@@ -341,17 +341,17 @@ def test_the_summary_joins_conditions_scenarios_and_domains(kiosk, tmp_path):
     }
     tables, charts = rush.RushSuite().sheet(played)
     table, chart = tables[0], charts[0]
-    assert [column.name for column in table.columns[1:]] == ["kiosk, alien", "kiosk, kitchen"] == list(chart.groups)
+    assert [column.name for column in table.columns[1:]] == ["kiosk, kitchen", "kiosk, alien"] == list(chart.groups)
     assert [row[0] for row in table.rows] == ["all=cook", "all=bad", "all=bad, taught by teacher_group"]
-    assert [row[1] is None for row in table.rows] == [False, True, True]
+    assert [row[2] is None for row in table.rows] == [False, True, True]
     scores = {
         (result.team, setting.teacher, f"{setting.scenario}, {setting.domain}"): scoring.score_rounds(runs).completed
         for records in played.values()
         for result in scoring.score_records(records)
         for setting, runs in result.runs.items()
     }
-    assert table.rows[0][1] == scores["all=cook", "none", "kiosk, alien"]
-    assert table.rows[2][2] == scores["all=bad", "teacher_group", "kiosk, kitchen"]
+    assert table.rows[0][2] == scores["all=cook", "none", "kiosk, alien"]
+    assert table.rows[2][1] == scores["all=bad", "teacher_group", "kiosk, kitchen"]
 
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):

@@ -170,13 +170,18 @@ def next_tick(tables, state):
 
 @kernel
 def score(state, events):
-    """Each goal thing pays once, when it first is at the goal place. Mutates: state, events."""
+    """Each goal thing pays once, when it first is at the goal place; who put it there now is named.
+
+    Mutates: state, events.
+    """
     total = count_goals(state)
     gained = max(total - state.world[World.BEST], 0)
     state.world[World.BEST] += gained
     left = gained
     for i in range(events.shape[0]):
-        if left > 0 and events[i, EventColumn.CODE] == Event.PUT and events[i, EventColumn.WHY] == Reason.OK:
+        verb, done = events[i, EventColumn.PRIMITIVE], events[i, EventColumn.WHY] == Reason.OK
+        now = state.agents[i, Agent.LEFT] == 0  # an earlier put of the same step was counted then
+        if left > 0 and now and done and (verb == Verb.PUT or verb == Verb.PUT_AT):
             events[i, EventColumn.DELIVERED] += left
             note_event(events[i], Event.DELIVERED)
             left = 0

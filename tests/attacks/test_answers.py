@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attacks.mutations import VALUES, mutate, nested
 
-from collab_overcooked.policies.llm import answers
+from collab_overcooked.policies.llm import answers, choices
 from collab_overcooked.policies.llm.answers import Unreadable
 from collab_overcooked.policies.llm.cots_agent import read_plans, read_rating, read_scores
 from collab_overcooked.policies.search.deliberation import Briefing
@@ -24,8 +24,8 @@ SEEN: Any = SimpleNamespace(names=NAMES)
 BRIEFING = Briefing(0, (0, 1), SEEN, PlanningView({0: SUBPLANS, 1: SUBPLANS}, {}), {}, {}, False)
 READERS = {
     "object": lambda text: answers.read_object(text, list(GOOD)),
-    "choice": lambda text: answers.read_choice(text, [entry.text for entry in SUBPLANS]),
-    "letter": lambda text: answers.read_letter(text, [item.text for item in SUBPLANS]),
+    "choice": lambda text: choices.read_choice(text, [entry.text for entry in SUBPLANS]),
+    "letter": lambda text: choices.read_letter(text, [item.text for item in SUBPLANS]),
     "fields": lambda text: answers.read_fields(text, ("analysis", "say", "plan"), ("plan",)),
     "say": answers.read_say,
     "plan": answers.read_plan,

@@ -12,7 +12,8 @@ from records import as_json, record_of
 
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
-from collab_overcooked.policies.llm.answers import Unreadable, read_letter
+from collab_overcooked.policies.llm.answers import Unreadable
+from collab_overcooked.policies.llm.choices import read_letter
 from collab_overcooked.questions.balance import BASELINES
 from collab_overcooked.questions.items import LETTERS, read_questions, shipped_name
 from collab_overcooked.questions.scoring import accuracy, cards, mcnemar

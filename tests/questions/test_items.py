@@ -217,14 +217,8 @@ def test_the_other_cook_is_no_wall_in_facts():
     assert entry.steps_to_use(state, 1, "o0") is None
 
 
-@pytest.mark.parametrize(
-    "game",
-    [
-        pytest.param("CollabCapture-v0", marks=pytest.mark.slow),
-        pytest.param("CollabEscape-v0", marks=pytest.mark.nightly),
-        pytest.param("Overcooked-v0", marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("game", ["CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"])
 def test_the_shipped_items_are_those_that_the_command_makes(shipped, game):
     """By game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
     created = generate(shipped.seed, [game])

@@ -1,8 +1,8 @@
 """Strict parsing of models' answers. Answers are treated as text only and never executed.
 
-What counts is what stands outside of thinking markup: first calls of tools (``tools``), else the one JSON object of the
-requested shape, whose syntax may be repaired, else the last line, exactly. Everything else is unreadable and asked
-again; nothing is inferred from prose.
+What counts is what stands outside of thinking markup: calls of tools, also as text, else the one JSON object of the
+requested shape, whose syntax may be repaired, else what is said plainly, see ``choices``. Everything else is unreadable
+and asked again; nothing is inferred from prose.
 """
 
 from __future__ import annotations
@@ -28,13 +28,22 @@ TOOL, JSON, REPAIRED, LINE, CORRECTED, UNUSABLE = "tool", "json", "repaired", "l
 PROSE = ""  # of answers of any form, which are not counted
 
 _OBJECT = re.compile(r"\{\s*(?:[\"'}]|[A-Za-z_]\w*\s*:)")  # beginning of a JSON object
-_DECODER = json.JSONDecoder(parse_constant=lambda name: None, strict=False)
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 MAX_BROKEN = 8  # beginnings of objects that are repaired
 
 
 class Unreadable(ValueError):
     """Unreadable answer; the message asks the model for a correction."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        if values.setdefault(key, value) != value:
+            raise Unreadable(f"Your JSON object has {key[:50]!r} twice, with different values; write it once.")
+    return values
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda name: None, strict=False, object_pairs_hook=_once)
 
 
 class Answer(NamedTuple):
@@ -57,7 +66,8 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 def read_object(text: str, names: Sequence[str], needed: Sequence[str] = ()) -> Answer | None:
     """Return the JSON object of the requested shape; None if there is none.
 
-    Objects outside of code fences come before those inside. Decoded escapes are sanitized like any outside text.
+    Arguments of tool calls that a model writes as text count as objects. Decoded escapes are sanitized like any outside
+    text.
 
     Args:
         text: Text without thinking markup.
@@ -65,20 +75,66 @@ def read_object(text: str, names: Sequence[str], needed: Sequence[str] = ()) -> 
         needed: Keys that it must have.
 
     Raises:
-        Unreadable: Several objects of this shape have different values.
+        Unreadable: Several objects of this shape have different values, or one has a key twice.
     """
-    for part in (_FENCED.sub("", text), text):
-        fitting: list[Answer] = []
-        for value, how in _objects(part):
-            folded = {str(key).casefold(): entry for key, entry in value.items()}
-            entries = {name: folded[name.casefold()] for name in names if name.casefold() in folded}
-            if entries and all(name in entries for name in needed):
-                fitting.append(Answer(entries, how))
-        if any(answer.value != fitting[0].value for answer in fitting):
-            raise Unreadable(f"Your answer has several JSON objects that disagree; write one, with {', '.join(names)}.")
-        if fitting:
-            return fitting[0]
-    return None
+    fitting: list[Answer] = []
+    for value, how in [*_objects(text), *((arguments, TOOL) for _, arguments in calls_in(text))]:
+        folded = {str(key).casefold(): entry for key, entry in value.items()}
+        entries = {name: folded[name.casefold()] for name in names if name.casefold() in folded}
+        if entries and all(name in entries for name in needed):
+            fitting.append(Answer(entries, how))
+    if any(answer.value != fitting[0].value for answer in fitting):
+        raise Unreadable(f"Your answer has several JSON objects that disagree; write one, with {', '.join(names)}.")
+    return fitting[0] if fitting else None
+
+
+# Calls of tools as text, in XML (GLM, Qwen3-Coder) and as Python (Gemma, Llama 4)
+_XML = re.compile(
+    r"<tool_call>\s*(?:<function=)?(?P<name>\w+)>?\s*(?P<arguments>(?:<(?:arg_key|parameter).*?)?)"
+    r"(?:</function>\s*)?</tool_call>",
+    re.DOTALL,
+)
+_ARGUMENT = re.compile(
+    r"<arg_key>\s*(\w+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>|<parameter=(\w+)>(.*?)</parameter>", re.DOTALL
+)
+_PYTHON = re.compile(r"(?:```(?:tool_code|python)?\s*|\A\s*)\[?(?:print\()?(?P<call>\w+\([^`]*?\))\)?\]?\s*(?:```|\Z)")
+_KEYWORDS = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(-?[\d.]+))\s*(?:,|\)\Z)")
+
+
+def calls_in(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return name and arguments of the tool calls that a model writes as text."""
+    calls = []
+    for value, _ in _objects(text):  # Hermes, Qwen, Llama, Mistral, Cohere
+        name = next((value[key] for key in ("name", "tool_name", "function") if isinstance(value.get(key), str)), None)
+        arguments = next((value[key] for key in ("arguments", "parameters") if key in value), None)
+        if isinstance(arguments, str):
+            arguments = next((value for value, _ in _objects(arguments)), None)
+        if name is not None and isinstance(arguments, dict):
+            calls.append((name, arguments))
+    for call in _XML.finditer(text):
+        pairs = [
+            (key or other, (value or other_value).strip())
+            for key, value, other, other_value in _ARGUMENT.findall(call["arguments"])
+        ]
+        calls.append((call["name"], _once(pairs)))
+    for call in _PYTHON.finditer(text):
+        name, _, keywords = call["call"].partition("(")
+        found = _KEYWORDS.findall(keywords)
+        if found:
+            calls.append((name, _once([(key, one or other or number) for key, one, other, number in found])))
+    return calls
+
+
+def outside_objects(text: str) -> str:
+    """Return a text without its JSON objects, sound or broken."""
+    parts, position = [], 0
+    while begin := _OBJECT.search(text, position):
+        parts.append(text[position : begin.start()])
+        try:
+            position = _DECODER.raw_decode(text, begin.start())[1]
+        except (ValueError, RecursionError):
+            position = text.find("}", begin.start()) + 1 or len(text)
+    return "".join([*parts, text[position:]])
 
 
 def _objects(text: str) -> list[tuple[dict[str, Any], str]]:
@@ -89,6 +145,8 @@ def _objects(text: str) -> list[tuple[dict[str, Any], str]]:
         start = begin.start()
         try:
             value, position = _DECODER.raw_decode(text, start)
+        except Unreadable:
+            raise
         except (ValueError, RecursionError):
             broken.append(start)
             position = start + 1
@@ -122,92 +180,8 @@ def _plain_objects(value: object, how: str) -> list[tuple[dict[str, Any], str]]:
         return []
 
 
-def choice_schema(count: int, first: int = 1) -> dict[str, Any]:
-    """Return the JSON schema of an answer that names one of ``count`` actions, numbered from ``first``."""
-    return object_schema({"action": {"type": "integer", "enum": list(range(first, first + count))}})
-
-
-def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
-    """Return the JSON schema of an answer that names one of ``count`` lettered choices, optionally after thoughts."""
-    thoughts = {"analysis": {"type": "string"}} if thinks else {}
-    return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
-
-
-def read_choice(text: str, texts: Sequence[str], first: int = 1) -> Answer:
-    """Parse the choice of a numbered action; the value is its index.
-
-    Args:
-        text: Answer of the model.
-        texts: Actions.
-        first: Number of the first one.
-    """
-    last = first + len(texts) - 1
-    numbers = [str(number) for number in range(first, last + 1)]
-    return read_option(text, texts, numbers, "action", f"the number of one action from {first} to {last}")
-
-
-def read_letter(text: str, choices: Sequence[str]) -> Answer:
-    """Parse the choice of a lettered option; the value is its index.
-
-    Args:
-        text: Answer of the model.
-        choices: Texts of the choices; the first has the letter A.
-    """
-    letters = [chr(65 + i) for i in range(len(choices))]
-    return read_option(text, choices, letters, "answer", f"one letter from A to {letters[-1]}")
-
-
-def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str, form: str) -> Answer:
-    """Parse the choice of an option by its label, its text, or both; the value is its index.
-
-    Args:
-        text: Answer of the model.
-        texts: Texts of the options.
-        labels: Their numbers or letters; empty if they have none.
-        key: Key of the choice in a JSON object.
-        form: Requested form, for the message to the model.
-    """
-    text = unicodedata.normalize("NFKC", visible(text))
-    answer = read_object(text, [key], [key])
-    line = _option_of(_last_line(text), texts, labels)
-    if answer is None and line is not None:
-        return Answer(line, LINE)
-    number = None if answer is None else _option_of(answer.value[key], texts, labels)
-    asked = f'Answer with JSON, {{"{key}": ...}}, or with a last line that is nothing but {form}.'
-    if answer is None or number is None:
-        raise Unreadable(f"Your answer names no option. {asked}")
-    if line not in (None, number):
-        raise Unreadable(f"The JSON object and the last line of your answer disagree. {asked}")
-    return Answer(number, answer.how)
-
-
-def _option_of(value: object, texts: Sequence[str], labels: Sequence[str]) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        return None
-    plain = _plain(str(value))
-    named = [i for i, text in enumerate(texts) if _plain(text) == plain]
-    for i, label in enumerate(labels):
-        both = re.fullmatch(rf"\(?{label}\)?[.):]?(.*)", plain, re.IGNORECASE)
-        if both and both[1] in ("", _plain(texts[i])):
-            named.append(i)
-    return named[0] if len(set(named)) == 1 else None
-
-
-_ANNOUNCED = re.compile(r"(?:final\s*)?(?:answer|action|rating|sub-?plan)\s*:\s*(.+)", re.IGNORECASE)
-_TAG = re.compile(r"</?(?:answer|action)>", re.IGNORECASE)
-_BOXED = re.compile(r"\\(?:f?boxed|text\w*|math\w+)\s*\{([^{}]*)\}")
-
-
-def _last_line(text: str) -> str:
-    lines = [_TAG.sub("", line).strip(" \t*_#$`") for line in text.splitlines()]
-    line = next((line for line in reversed(lines) if line), "")
-    while line != (inner := _BOXED.sub(r"\1", line) if line.startswith("\\") or _ANNOUNCED.match(line) else line):
-        line = inner
-    announced = _ANNOUNCED.fullmatch(line.replace("**", "").replace("__", ""))
-    return announced[1] if announced else line
-
-
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """Return a text by which options are compared: without spaces, case and surrounding marks."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold().strip("*_\"'`.$")
 
 
@@ -264,9 +238,14 @@ def read_say(text: str) -> tuple[str, bool]:
     return ("" if silent else shorten(say, MAX_SAY)), bool(mark) or silent
 
 
+_SEPARATOR = re.compile(r"[;\n]|,(?![^()]*\))")  # a comma in parentheses separates arguments
+_BULLET = re.compile(r"^\s*(?:[-*\u2022\u2013]\s+|\(?\d{1,2}[.)]\s+)+")
+
+
 def read_plan(text: str) -> str:
     """Return a plan on one line, truncated after its last complete part if too long."""
-    plan = "; ".join(part.strip() for part in text.replace("\n", ";").split(";") if part.strip())
+    parts = (_BULLET.sub("", part).strip(" \t`*.") for part in _SEPARATOR.split(text))
+    plan = "; ".join(filter(None, parts))
     return plan if len(plan) <= MAX_PLAN else plan[:MAX_PLAN].rpartition(";")[0]
 
 
@@ -296,12 +275,17 @@ def read_steps(text: str) -> list[str]:
 
 def find_step(step: str, texts: Sequence[str]) -> str | None:
     """Return the action of a step in a plan, which must be its text; None if it is another one."""
-    return next((text for text in texts if _plain(text) == _plain(step)), None)
+    return next((text for text in texts if plain_text(text) == plain_text(step)), None)
 
 
 def verdict_schema() -> dict[str, Any]:
     """Return the JSON schema of a judgement."""
     return object_schema({"okay": {"type": "boolean"}, "reason": {"type": "string"}})
+
+
+_TAKEN_BACK = re.compile(
+    r"[\s*_-]*(?:not|no|never|but|however|except|unless|wait|actually|okay)\b|\W*\?", re.IGNORECASE
+)
 
 
 def read_verdict(text: str) -> Answer:
@@ -311,7 +295,8 @@ def read_verdict(text: str) -> Answer:
     if answer is not None and isinstance(answer.value["okay"], bool):
         return Answer((answer.value["okay"], shorten(_value_text(answer.value.get("reason")), MAX_SAY)), answer.how)
     verdict = re.match(r"[\s*_]*(not\s+okay|okay)\b[\s*_]*(?:[.,:;!-]|\Z)", text, re.IGNORECASE)
-    if answer is not None or verdict is None:
+    taken_back = verdict is not None and _TAKEN_BACK.match(text, verdict.end())
+    if answer is not None or verdict is None or taken_back:
         raise Unreadable("Begin with okay or not okay, or answer with JSON: okay (true or false) and reason.")
     reason = shorten(text[verdict.end() :].strip(" .:,-\n"), MAX_SAY)
     return Answer((verdict[1].casefold() == "okay", reason), LINE)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.api import Decision, Seen, Silent
 from collab_overcooked.policies.listed import ActionList
-from collab_overcooked.policies.llm.answers import choice_schema, read_choice
+from collab_overcooked.policies.llm.choices import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
 from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules, rules_of

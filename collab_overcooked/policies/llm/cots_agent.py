@@ -22,9 +22,9 @@ from collab_overcooked.policies.llm.answers import (
     object_schema,
     read_fields,
     read_object,
-    read_option,
     shorten,
 )
+from collab_overcooked.policies.llm.choices import read_option
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.modules import rules_of

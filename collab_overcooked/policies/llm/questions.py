@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collab_overcooked.policies.api import Choice, Question
-from collab_overcooked.policies.llm.answers import Answer, letter_schema, read_letter, shorten
+from collab_overcooked.policies.llm.answers import Answer, shorten
+from collab_overcooked.policies.llm.choices import letter_schema, read_letter
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 

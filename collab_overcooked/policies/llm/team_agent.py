@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.listed import in_order, offered
-from collab_overcooked.policies.llm.answers import choice_schema, read_choice
+from collab_overcooked.policies.llm.choices import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
 from collab_overcooked.policies.llm.modules import AgentMemory, MessageLog, Refusal, rules_of

@@ -12,87 +12,16 @@ from collab_overcooked.policies.llm.answers import (
     LINE,
     MAX_PLAN,
     MAX_SAY,
-    REPAIRED,
     Unreadable,
-    choice_schema,
-    read_choice,
     read_fields,
-    read_letter,
     read_object,
     read_plan,
     read_say,
     read_verdict,
 )
+from collab_overcooked.policies.llm.choices import read_choice, read_letter
 
 TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
-
-
-@pytest.mark.parametrize(
-    ("answer", "number", "how"),
-    [
-        ('{"action": 2}', 2, JSON),
-        ('{"Action": "2"}', 2, JSON),
-        ('Sure! {"action": "cook(pot0)"} is best', 3, JSON),
-        ('```json\n{"action": 2}\n```', 2, JSON),
-        ('```json\n{"action": 1}\n```\nRather {"action": 3}', 3, JSON),
-        ('Of {these}: {"action": 3}', 3, JSON),
-        ('{"x": 1} {"action": 2} {"y": 3}', 2, JSON),
-        ('{"action": 3}' + " so" * 10 + '\n{"action": 3}', 3, JSON),
-        ("x" * 24_000 + '{"action": 3}', 3, JSON),
-        ('<think>1 or 2?</think>{"action": 3}', 3, JSON),
-        ('1 or {"action": 2}?</think>{"action": 3}', 3, JSON),
-        ('{\n "action": "3"\n', 3, REPAIRED),
-        ("{'action': 2,}", 2, REPAIRED),
-        ("{action: 2} it is", 2, REPAIRED),
-        ('{"action": 2, "steps": [{"id": 1}, {"id": ', 2, REPAIRED),
-        ("2", 2, LINE),
-        (" 2. ", 2, LINE),
-        ("**2**", 2, LINE),
-        ("2. pickup(egg,counter)", 2, LINE),
-        ("pickup(egg, counter)", 2, LINE),
-        ("Action: cook(pot0)", 3, LINE),
-        ("I think so.\nAction: 2", 2, LINE),
-        ("action: 1? No.\n**Final answer:** 3\n", 3, LINE),
-        ("1 or 2?\n$\\boxed{2}$", 2, LINE),
-        ("1 or 2?\n<answer>2</answer>", 2, LINE),
-        ("<THINKING>1</THINKING>\n3", 3, LINE),
-        ("<think>" + "x" * 25_000 + "</think>3", 3, LINE),
-        ("\uff12", 2, LINE),
-    ],
-)
-def test_what_the_grammar_reads(answer, number, how):
-    assert read_choice(answer, TEXTS) == (number - 1, how)
-
-
-REJECTED = [  # what a model only mentions, or takes back
-    "1. wait(1)\n2. pickup(egg,counter)\n3. cook(pot0)\nI choose 3",
-    "Action 1 is not possible, so stay.",
-    "Do not choose 3.",
-    '{"action": 2} then {"action": 3} would be worse.',
-    "{'action': 2,} then {'action': 3,} would be worse.",
-    '{"action": 2}\nNo, that is wrong.\nAction: 3',
-    "I go to room 3.",
-    "Action: not 1",
-    "Action: 1 or 2",
-    '{"analysis": "action: 1 is bad',
-    '{"analysis": "{"action": 1} is bad',
-    '{"action": 1',
-    '{"answer": {"action": 3, "id": 1}}',
-    "The answer is 2",
-    "2. cook(pot0)",
-    "1 or 2? \\boxed{2}",
-    "<answer>1</answer> is wrong",
-    "I choose number 3 because it cooks",
-    "[Action] 2",
-    '{"option": 2}',
-]
-
-
-@pytest.mark.parametrize("answer", REJECTED)
-def test_nothing_is_inferred_from_prose(answer):
-    with pytest.raises(Unreadable, match=r"nothing but the number of one action from 1 to 3|disagree"):
-        read_choice(answer, TEXTS)
-
 
 THOUGHTS = [
     *(
@@ -142,46 +71,6 @@ def test_marks_within_an_answer_are_its_text():
     assert answer.value == {"plan": "<think>", "say": "[/think]"}
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "no idea",
-        "1 or 2",
-        '{"action": 4}',
-        '{"action": 0}',
-        '{"action": -1}',
-        '{"action": true}',
-        '{"action": null}',
-        '{"action": [1]}',
-        '{"action": {"action": 1}}',
-        '{"action": 1.5}',
-        '{"action": 1.5, "steps": [1, ',
-        '{"action": "pickup", "data": {\n    "id": 1,\n    "name": "pickup", "type": ',
-        '{"action": 1e999}',
-        '{"action": NaN}',
-        '{"action": ' + "9" * 5000 + "}",
-        "[" * 100_000,
-        '{"a":' * 50_000,
-        "__import__('os').system('x')",
-        "<think>2",
-        "\ud800",
-    ],
-)
-def test_what_is_no_choice_is_unreadable(answer):
-    with pytest.raises(Unreadable, match="from 1 to 3"):
-        read_choice(answer, TEXTS)
-
-
-@settings(deadline=None)
-@given(st.text(max_size=300))
-def test_any_text_is_a_choice_or_unreadable(answer):
-    try:
-        assert 0 <= read_choice(answer, TEXTS).value < 3
-    except Unreadable:
-        pass
-
-
 @settings(deadline=None)
 @given(
     st.recursive(
@@ -195,10 +84,6 @@ def test_any_json_is_read_or_unreadable(value):
                 read(answer)
             except Unreadable:
                 pass
-
-
-def test_the_schema_of_a_choice_is_bounded():
-    assert choice_schema(3)["properties"]["action"] == {"type": "integer", "enum": [1, 2, 3]}
 
 
 @pytest.mark.parametrize(

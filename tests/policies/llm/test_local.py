@@ -21,7 +21,7 @@ pytest.importorskip("xllamacpp", reason="needs the extra local")
 pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.agents import policy_maker
-from collab_overcooked.policies.llm.answers import read_choice
+from collab_overcooked.policies.llm.choices import read_choice
 from collab_overcooked.policies.llm.client import connect
 from collab_overcooked.policies.llm.exchange import ChatMessage, Request
 from collab_overcooked.policies.llm.local import DEFAULT_CONTEXT, LocalServer, _trained_context

@@ -80,8 +80,9 @@ def dish_text(name: str) -> str:
     items = level.tree(name)
     steps = [level.recipes[item] for item in items if item in level.recipes]
     mixture = max(len(step.ingredients) for step in steps)
-    counts = ((len({step.tool for step in steps}), "tool"), (len(items) - len(steps), "ingredient"), (len(steps), "step"))
-    return ", ".join([*(plural(*count) for count in counts), f"largest mixture {mixture}"])
+    tools = plural(len({step.tool for step in steps}), "tool")
+    ingredients = plural(len(items) - len(steps), "ingredient")
+    return f"{tools}, {ingredients}, {plural(len(steps), 'step')}, largest mixture {mixture}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -231,7 +231,7 @@ def _mean_completed(run: Sequence[RoundScore]) -> float:
 
 
 def _conditions(scores: ScoresByTeam) -> tuple[ResultTable, Chart]:
-    """Return CR of each condition (team, teacher, variant) in each scenario and domain; the paper's figures 6 and 14."""
+    """Return CR of each condition (team, teacher, variant) by scenario and domain; the paper's figures 6 and 14."""
     completed: dict[str, dict[str, Estimate]] = {}
     for (variant, setting), by_team in scores.items():
         teacher = f"taught by {setting.teacher}" if setting.teacher != NO_TEACHER else ""

@@ -47,6 +47,7 @@ CHOICES = ("take onion from o0", "take onion from o1", "wait", "put on c12", "pu
         ("(B)<|eot_id|><|start_header_id|>user", 1),
         ("\uff22", 1),
         ("__B__", 1),
+        ("Option E", 4),
     ],
 )
 def test_a_letter_or_the_text_of_a_choice_is_read(text, number):
@@ -62,7 +63,6 @@ def test_a_letter_or_the_text_of_a_choice_is_read(text, number):
         "F",
         "I choose B because A is worse",
         "A or B",
-        "Option E",
         "Answer: B because A is worse",
         "Answer: A pot is full",
         "The answer is a matter of taste",

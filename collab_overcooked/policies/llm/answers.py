@@ -78,7 +78,8 @@ def read_object(text: str, names: Sequence[str], needed: Sequence[str] = ()) -> 
         Unreadable: Several objects of this shape have different values, or one has a key twice.
     """
     fitting: list[Answer] = []
-    for value, how in [*_objects(text), *((arguments, TOOL) for _, arguments in calls_in(text))]:
+    objects = _objects(text)
+    for value, how in [*objects, *((arguments, TOOL) for _, arguments in _calls(text, objects))]:
         folded = {str(key).casefold(): entry for key, entry in value.items()}
         entries = {name: folded[name.casefold()] for name in names if name.casefold() in folded}
         if entries and all(name in entries for name in needed):
@@ -102,9 +103,17 @@ _KEYWORDS = re.compile(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|(-?[\d.]+))\s*(?:
 
 
 def calls_in(text: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return name and arguments of the tool calls that a model writes as text."""
+    """Return name and arguments of the tool calls that a model writes as text.
+
+    Raises:
+        Unreadable: An argument is given twice, with different values.
+    """
+    return _calls(text, _objects(text))
+
+
+def _calls(text: str, objects: Sequence[tuple[dict[str, Any], str]]) -> list[tuple[str, dict[str, Any]]]:
     calls = []
-    for value, _ in _objects(text):  # Hermes, Qwen, Llama, Mistral, Cohere
+    for value, _ in objects:  # Hermes, Qwen, Llama, Mistral, Cohere
         name = next((value[key] for key in ("name", "tool_name", "function") if isinstance(value.get(key), str)), None)
         arguments = next((value[key] for key in ("arguments", "parameters") if key in value), None)
         if isinstance(arguments, str):

@@ -6,6 +6,7 @@ after rules, recipes and a demonstration. Only the game validates the commands. 
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,9 @@ from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.search.simulator import Simulator
 
 MAX_IGNORED = 10  # messages about ignored commands of one answer
+_NO_PROSE = re.compile(  # of a line without its commands
+    r"(?:[\W\d_]|\b(?:agent|bot)\d*\b|\b(?:commands?|actions?|answer)\s*:)*(?:(?:#|//).*)?", re.IGNORECASE
+)
 
 
 def demonstrate(
@@ -55,14 +59,15 @@ class CommandLanguage(ABC):
     """
 
     few: ClassVar[int]  # Number of steps in a shortened demonstration
+    pattern: ClassVar[re.Pattern[str]]  # A command in a text
 
     def __init__(self, info: EnvInfo) -> None:
         self.game: Any = info.game
 
     @classmethod
     @abstractmethod
-    def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        """Yield seat and command of all commands in a text."""
+    def command(cls, match: re.Match[str]) -> tuple[int, str]:
+        """Return seat and command of a match of ``pattern``."""
 
     @classmethod
     @abstractmethod
@@ -91,10 +96,44 @@ class CommandLanguage(ABC):
         return None
 
     @classmethod
+    def find(cls, text: str) -> Iterator[tuple[int, str]]:
+        """Yield seat and command of all commands in a list: the values of JSON, else lines of nothing but commands.
+
+        Of several blocks of such lines, between which there is prose, the last one in a code fence counts, or the last
+        one. Commands within prose are none.
+        """
+        text = visible(text)
+        answer = read_object(text, cls._names_in(text))
+        lines = [str(value) for value in answer.value.values()] if answer else cls._last_block(text)
+        for line in lines:
+            yield from map(cls.command, cls.pattern.finditer(line))
+
+    @classmethod
+    def _names_in(cls, text: str) -> list[str]:
+        return list(dict.fromkeys(cls.name(cls.command(match)[0]) for match in cls.pattern.finditer(text)))
+
+    @classmethod
+    def _last_block(cls, text: str) -> list[str]:
+        blocks: dict[bool, list[str]] = {}  # the last one outside of fences, and inside
+        fenced = goes_on = False
+        for line in filter(str.strip, text.splitlines()):
+            is_fence = line.lstrip().startswith("```")
+            fenced ^= is_fence
+            is_command = cls.pattern.search(line) and _NO_PROSE.fullmatch(cls.pattern.sub("", line))
+            if is_command:
+                blocks[fenced] = [*(blocks.get(fenced, []) if goes_on else []), line]
+            goes_on = bool(is_command)
+        return blocks.get(True) or blocks.get(False) or []
+
+    @classmethod
     def read(cls, text: str, seats: Sequence[int]) -> dict[int, str]:
-        """Return the first command of an answer for each of the seats."""
+        """Return the first command of a list for each of the seats.
+
+        Raises:
+            Unreadable: There is no list of commands.
+        """
         commands: dict[int, str] = {}
-        for seat, command in cls.find(visible(text)):
+        for seat, command in cls.find(text):
             if seat in seats:
                 commands.setdefault(seat, command)
         if not commands:
@@ -112,7 +151,7 @@ class CommandLanguage(ABC):
         """
         first: dict[int, str] = {}
         messages = []
-        for seat, command in cls.find(visible(text)):
+        for seat, command in cls.find(text):
             if seat in seats and seat not in first:
                 first[seat] = command
             elif seat in seats:
@@ -186,7 +225,7 @@ class CentralAgent:
         self._window.append((state, "\n".join(lines)))
 
     def _read(self, text: str) -> Answer:
-        listed = [command for _, command in self.language.find(visible(text))]
+        listed = [command for _, command in self.language.find(text)]
         void = self.language.why_void(listed) if listed and self.on["lists"] == "whole" else None
         if void is not None:
             self._ignored, self._voided = [void] if void else [], listed[: len(self.seats)]

@@ -169,7 +169,7 @@ class _Options:
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             return None
-        text = str(value).strip(" \t\n*_`\"'")
+        text = unicodedata.normalize("NFKC", str(value)).strip(" \t\n*_`\"'")
         whole = plain_text(text)
         by_text = [index for index, other in enumerate(self._texts) if other == whole]
         if by_text:

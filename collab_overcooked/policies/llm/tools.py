@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.policies.llm.answers import TOOL, Answer, Unreadable, object_schema, read_object
+from collab_overcooked.policies.llm.answers import TOOL, Answer, Unreadable, calls_in, object_schema, read_object
 from collab_overcooked.policies.llm.markup import visible
 
 CHANNELS = TEXT, TOOLS = "text", "tools"
@@ -55,8 +55,10 @@ def calls_text(calls: Sequence[tuple[str, str]]) -> str:
 
 def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     fields = {tool["name"]: next(iter(tool["parameters"]["properties"])) for tool in tools}
-    answer = read_object(visible(text), [CALLS])
-    calls = answer.value[CALLS] if answer else None
+    text = visible(text)
+    answer = read_object(text, [CALLS])
+    written = [{"name": name, "arguments": arguments} for name, arguments in calls_in(text)]  # no parser on the server
+    calls = answer.value[CALLS] if answer else written
     read = []
     if not isinstance(calls, list) or not calls:
         raise Unreadable(f"Answer with calls of tools only: {', '.join(fields)}.")

@@ -58,11 +58,11 @@ def test_demonstrations_deliver_a_dish():
         assert all(sorted(Commands.read(commands, range(agents))) == list(range(agents)) for _, commands in pairs)
 
 
-def test_commands_are_found_anywhere_and_never_evaluated():
-    result = Commands.read(
-        'do: GOTO(bot1,"chest"); `takeOutFurnace( bot2 )` __import__("os") goto(bot1, furnace)', (0, 1)
-    )
+def test_commands_are_read_from_a_list_and_never_evaluated():
+    result = Commands.read('GOTO(bot1,"chest"); `takeOutFurnace( bot2 )`, goto (bot1, furnace)', (0, 1))
     assert result == {0: "GOTO(bot1, 'chest')", 1: "takeOutFurnace(bot2)"}
+    with pytest.raises(Unreadable):
+        Commands.read('goto(bot1, "chest") __import__("os")', (0, 1))
     with pytest.raises(Unreadable):
         Commands.read("goto(bot9, 'chest') eval(bot1)", (0, 1))
 

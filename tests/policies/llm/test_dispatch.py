@@ -150,11 +150,45 @@ def test_no_answer_breaks_the_game(play_team, reply):
     assert record.accounts["agent_0"].trouble == {"unreadable": 5}
 
 
-def test_commands_are_found_anywhere():
-    assert Commands.read("First Goto_agent1_pot0, then: get_agent0_tuna_storage0! put_agent1_pot0", [0, 1]) == {
-        1: "goto_agent1_pot0",
-        0: "get_agent0_tuna_storage0",
-    }
+ONE, OTHER = "goto_agent1_pot0", "get_agent0_tuna_storage0"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ONE}\n{OTHER}",
+        f"{ONE}, {OTHER}.",
+        f"1. `{ONE}`\n\n2. `{OTHER}`",
+        f"- {ONE}  # to the pot\n- {OTHER}",
+        f"agent1: Goto_agent1_pot0\nagent0: {OTHER}",
+        f"Commands: {ONE} {OTHER}",
+        f"['{ONE}', '{OTHER}']",
+        f"I will not goto_agent0_storage0.\n\n{ONE}\n{OTHER}\n\nThat serves tuna soon.",
+        f"noop_agent0\nwould be wasteful, so:\n{ONE}\n{OTHER}",
+        f"```\n{ONE}\n{OTHER}\n```\nIf that fails:\nnoop_agent0",
+        f"{ONE}\n{OTHER}\nput_agent1_pot0",
+        f'{{"agent1": "{ONE}", "agent0": "{OTHER}"}}',
+    ],
+)
+def test_a_list_of_commands_is_read(text):
+    assert Commands.read(text, [0, 1]) == {1: ONE, 0: OTHER}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I will not goto_agent0_storage0 ... So: goto_agent0_pot0",
+        "First Goto_agent1_pot0, then: get_agent0_tuna_storage0!",
+        "Should agent 0 goto_agent0_storage0?",
+        "goto_agent0_pot0 is a bad idea",
+    ],
+)
+def test_commands_within_prose_are_none(text):
+    with pytest.raises(Unreadable, match="Write one command for each agent, a line each, such as noop_agent0"):
+        Commands.read(text, [0, 1])
+
+
+def test_commands_of_other_seats_are_no_answer():
     with pytest.raises(Unreadable, match="noop_agent1"):
         Commands.read("goto_agent0_pot0", [1])
 

@@ -53,6 +53,21 @@ def test_keys_of_requests_without_tools_are_as_before():
     assert plain.key != Request("m", (ChatMessage("user", "now?"),), tools=tuple(TOOLS)).key
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "act", "arguments": {"action": "deliver()"}}\n</tool_call>',
+        '{"name": "act", "parameters": {"action": "deliver()"}}',
+        "<tool_call>act\n<arg_key>action</arg_key>\n<arg_value>deliver()</arg_value>\n</tool_call>",
+        "<tool_call><function=act><parameter=action>deliver()</parameter></function></tool_call>",
+        '```tool_code\nact(action="deliver()")\n```',
+    ],
+)
+def test_calls_that_the_server_has_not_parsed_are_read(text):
+    assert read_act(text, TOOLS, ["wait(1)", "deliver()"]) == (1, TOOL)
+    assert read_parts(text, TOOLS, True).value == {"plan": "deliver()", "say": ""}
+
+
 def test_calls_are_a_plan_and_a_message_in_their_order():
     text = calls(
         ("request", {"action": "cut(board)"}), ("act", {"action": "wait(1)"}), ("say", {"message": "Hi [END]"})

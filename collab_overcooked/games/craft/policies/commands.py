@@ -6,7 +6,7 @@ Source: MindAgent's dispatcher; the texts are ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,10 +19,6 @@ from .planner import GAME, PlannerPolicy
 
 DEMO_SEED, MAX_DEMO_STEPS = 123, 20
 DEMO_LEVELS = ("field", "butchery", "house")  # the first keeps one or two agents at work, the others more
-_COMMAND = re.compile(
-    rf"\b({'|'.join(VERBS.values())})\s*\(\s*['\"]?bot(\d{{1,3}})['\"]?\s*(?:,\s*+['\"]?(\w*)['\"]?\s*+)?\)",
-    re.IGNORECASE | re.ASCII,
-)
 _ACTION = re.compile(rf"\b({'|'.join(VERBS.values())})\(([a-z_ ]*)\)")
 
 
@@ -30,11 +26,15 @@ class Commands(CommandLanguage):
     """Commands such as ``goto(bot1, 'chest')``."""
 
     few = 3
+    pattern = re.compile(
+        rf"\b({'|'.join(VERBS.values())})\s*\(\s*['\"]?bot(\d{{1,3}})['\"]?\s*(?:,\s*+['\"]?(\w*)['\"]?\s*+)?\)",
+        re.IGNORECASE | re.ASCII,
+    )
 
     @classmethod
-    def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        for verb, number, word in _COMMAND.findall(text):
-            yield int(number) - 1, f"{verb}(bot{int(number)}{f', {word!r}' if word else ''})"
+    def command(cls, match: re.Match[str]) -> tuple[int, str]:
+        verb, number, word = match.groups()
+        return int(number) - 1, f"{verb}(bot{int(number)}{f', {word!r}' if word else ''})"
 
     @classmethod
     def name(cls, seat: int) -> str:

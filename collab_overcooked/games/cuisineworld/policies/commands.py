@@ -6,7 +6,7 @@ Source: MindAgent's dispatcher; the texts are ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,18 +22,18 @@ GAME = "CuisineWorld-v0"
 DEMO_STEPS = {1: 14}  # states of a demonstration by number of agents, as the paper has them
 DEFAULT_DEMO_STEPS = 10
 NOOP = "noop"
-_COMMAND = re.compile(r"\b(noop|goto|put|activate|get)_agent(\d{1,3})((?:_\w+)?)", re.IGNORECASE | re.ASCII)
 
 
 class Commands(CommandLanguage):
     """Commands such as ``goto_agent0_pan0``."""
 
     few = 2
+    pattern = re.compile(r"\b(noop|goto|put|activate|get)_agent(\d{1,3})((?:_\w+)?)", re.IGNORECASE | re.ASCII)
 
     @classmethod
-    def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        for verb, number, rest in _COMMAND.findall(text):
-            yield int(number), f"{verb.lower()}_agent{int(number)}{rest}"
+    def command(cls, match: re.Match[str]) -> tuple[int, str]:
+        verb, number, rest = match.groups()
+        return int(number), f"{verb.lower()}_agent{int(number)}{rest}"
 
     @classmethod
     def name(cls, seat: int) -> str:

@@ -237,7 +237,8 @@ def show_dry_run(plans: Iterable[tuple[MatchPlan, Path]], llm_options: LlmOption
     from collab_overcooked.policies.llm.unusable import Fuse
     from collab_overcooked.runner.records import RECORDS, read_packed
 
-    check_positive(rate=llm_options.rate, timeout=llm_options.timeout, local_threads=llm_options.local_threads)
+    numbers = ("rate", "timeout", "give_up", "local_threads")
+    check_positive(**{name: getattr(llm_options, name) for name in numbers})
     Fuse(llm_options.max_unusable or 0)
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:

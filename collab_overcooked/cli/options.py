@@ -187,6 +187,11 @@ class LlmOptions:
     )
     rate: float | None = option(None, "Maximum requests per minute.")
     timeout: float | None = option(None, "Timeout of a request in seconds. Default: 120; 1800 with --local.")
+    give_up: float | None = option(
+        None,
+        "Seconds after the first failure of a request until it is given up, and the longest pause that an endpoint may "
+        "ask for. Default: 60.",
+    )
     key_variable: str | None = option(None, "Environment variable with the API key. Default: OPENAI_API_KEY.")
 
 

@@ -139,6 +139,7 @@ class Account(Struct, kw_only=True, omit_defaults=True):
     model: Name
     agent: Name = ""
     calls: Count
+    attempts: Count = 0  # Requests that were sent, if more than the calls: the others failed
     prompt_tokens: Tokens
     completion_tokens: Tokens
     seconds: Seconds = 0

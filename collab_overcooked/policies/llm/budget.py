@@ -36,7 +36,7 @@ class Price:
 class Budget:
     """Budget of one episode for all seats together; None for no limit."""
 
-    calls: float | None = None  # Maximum number of requests
+    calls: float | None = None  # Maximum number of requests, those that failed included
     tokens: float | None = None  # Maximum number of prompt and completion tokens
     seconds: float | None = None  # Maximum time spent waiting for replies
     dollars: float | None = None  # Maximum cost; requires prices
@@ -97,7 +97,8 @@ def _number(what: str, text: str, low: float | None = None) -> float:
 class Usage:
     """Usage of one seat in an episode."""
 
-    calls: int = 0  # Number of requests
+    calls: int = 0  # Number of requests with a reply
+    attempts: int = 0  # Number of requests that were sent, those that failed included
     prompt_tokens: int = 0  # Number of prompt tokens
     completion_tokens: int = 0  # Number of completion tokens
     cached_tokens: int = 0  # Number of cached prompt tokens
@@ -123,11 +124,12 @@ class Usage:
 
     def spent(self) -> dict[str, float]:
         """Return what counts towards the limits of a ``Budget``, by their names."""
-        return {"calls": self.calls, "tokens": self.tokens, "seconds": self.seconds, "dollars": self.dollars or 0}
+        return {"calls": self.attempts, "tokens": self.tokens, "seconds": self.seconds, "dollars": self.dollars or 0}
 
     def add(self, reply: Reply, price: Price | None) -> None:
         """Count one exchange."""
         self.calls += 1
+        self.attempts += reply.attempts
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens
@@ -193,6 +195,7 @@ class UsageMeter:
         usage = self.seats.get(seat, Usage())
         return {
             "calls": usage.calls,
+            **({"attempts": usage.attempts} if usage.attempts > usage.calls else {}),
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
             **({"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -52,6 +53,7 @@ class Client:
         notify: Called with a message while a request waits.
         model_prices: Prices in settings of models, by model and endpoint.
         usage: Usage of the requests sent, excluding those answered from a store.
+        earlier: Usage of the run before it was stopped, which counts towards ``total``.
         replayed_by_position: Number of replies that a replay found by position.
         replayed_by_request: Number of its other replies.
     """
@@ -72,12 +74,16 @@ class Client:
     notify: Callable[[str], None] = lambda message: None
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
+    earlier: Usage = field(default_factory=Usage)
     replayed_by_position: int = 0
     replayed_by_request: int = 0
 
     def __post_init__(self) -> None:
         self._stopped = threading.Event()  # when set, no further requests are sent
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)  # a request in flight has ended
+        self._reserved: Counter[str] = Counter()  # bounds of the requests in flight, by limit
+        self._in_flight = 0
         self._transports: dict[EndpointConfig, Transport] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
 
@@ -117,17 +123,44 @@ class Client:
         price = price or self.prices.get(request.model, self.prices.get(""))
         if self.total.dollars is not None and price is None:
             raise Spent(f"budget-total: dollars needs a price of {request.model!r}")
-        with self._lock:
-            for name, limit in self.total.to_dict().items():
-                if self.usage.spent()[name] >= limit:
+        bound = bound_of(request, price)
+        self._reserve(bound)
+        try:
+            reply = (self.model or self.transport_for(request.reach, request.model).complete)(request)
+            with self._lock:
+                self.usage.add(reply, price)
+            return reply
+        finally:
+            with self._changed:
+                self._reserved.subtract(bound)
+                self._in_flight -= 1
+                self._changed.notify_all()
+
+    def _reserve(self, bound: Mapping[str, float]) -> None:
+        """Wait until a request fits into the total budget, whatever those in flight will cost.
+
+        Raises:
+            Spent: If it does not fit.
+        """
+        with self._changed:
+            while (name := self._short_of(bound)) is not None:
+                if not self._in_flight:
                     raise Spent(
-                        f"budget-total: {name} of this run are used up ({limit:g}); the same command with a larger "
-                        "--budget-total goes on"
+                        f"budget-total: {name} of this run are used up ({self.total.to_dict()[name]:g}); the same "
+                        "command with a larger --budget-total goes on"
                     )
-        reply = (self.model or self.transport_for(request.reach, request.model).complete)(request)
-        with self._lock:
-            self.usage.add(reply, price)
-        return reply
+                self._changed.wait()
+            self._reserved.update(bound)
+            self._in_flight += 1
+
+    def _short_of(self, bound: Mapping[str, float]) -> str | None:
+        """Return the limit into which a request does not fit; None if there is none."""
+        earlier, now = self.earlier.spent(), self.usage.spent()
+        for name, limit in self.total.to_dict().items():
+            spent = earlier[name] + now[name]
+            if spent >= limit or spent + self._reserved[name] + bound[name] > limit * (1 + 1e-9):  # sums are rounded
+                return name
+        return None
 
     def transport_for(self, reach: EndpointConfig | None, model: str = "") -> Transport:
         """Return the transport of a model, opened if necessary.
@@ -217,6 +250,17 @@ class Client:
         self.close()
 
 
+def bound_of(request: Request, price: Price | None) -> dict[str, float]:
+    """Return what a request costs at most by limit of a ``Budget``: three characters are taken for a token or more.
+
+    An answer without a maximum length counts only once it is there, and so do attempts after the first and seconds.
+    """
+    prompt = -(-sum(len(turn.content) for turn in request.turns) // 3)
+    reply = Reply("", prompt_tokens=prompt, completion_tokens=request.max_tokens or 0)
+    dollars = 0.0 if price is None else price.of(reply)
+    return {"calls": 1, "tokens": prompt + reply.completion_tokens, "seconds": 0, "dollars": dollars}
+
+
 def is_provided(model: str, reach: EndpointConfig) -> bool:
     """Return whether a model is reached through its provider, as its name says, and not at an endpoint."""
     return "/" in model and not (reach.api or reach.base_url or reach.local or os.environ.get("OPENAI_BASE_URL"))
@@ -242,6 +286,7 @@ def connect(
     price: str = "",
     rate: float | None = None,
     timeout: float | None = None,
+    give_up: float | None = None,
     key_variable: str | None = None,
     budget_total: str = "",
     keep: str | Path | None = None,
@@ -258,11 +303,13 @@ def connect(
         price: Prices, see ``budget.parse_prices``.
         rate: Maximum requests per minute.
         timeout: Seconds per attempt; by default 120, or 1,800 for a model from a file.
+        give_up: Seconds after the first failure of a request from which on it is not sent again, and the longest pause
+            that an endpoint may ask for; by default 60.
         key_variable: Environment variable with the key; OPENAI_API_KEY if None.
         budget_total: Total budget for the run, in the same syntax as ``budget``.
         keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
     """
-    check_positive(rate=rate, timeout=timeout, local_threads=local_threads)
+    check_positive(rate=rate, timeout=timeout, give_up=give_up, local_threads=local_threads)
     sources = {"base-url": base_url, "local": local, "replay": replay}
     sources |= {} if replay is None else {"store": store}
     if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
@@ -278,12 +325,18 @@ def connect(
         client.store = None if store is None else Store(store)  # rejects a damaged file before anything is started
         client.fuse = Fuse()
         client.default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
-        client.retries = RetryPolicy(timeout=timeout) if timeout else None
+        if timeout or give_up:
+            usual = LOCAL_TIMEOUT if local else RetryPolicy.timeout
+            client.retries = RetryPolicy(timeout=timeout or usual, give_up=give_up or RetryPolicy.give_up)
         client.rate, client.threads = rate, local_threads
         client.facts = {**facts, "endpoint": _where(client, client.default)}
     source = store if replay is None else replay
     if keep is not None and (source is None or Path(source).resolve() != Path(keep).resolve()):
         client.keep = Store(keep)
+    if keep is not None and Path(keep).is_file():
+        for exchange in Store(keep).exchanges():  # a run that goes on has spent this already
+            model = exchange.request.model
+            client.earlier.add(exchange.reply, prices.get(model, prices.get("")))
     return client
 
 

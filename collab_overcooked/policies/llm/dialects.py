@@ -188,8 +188,10 @@ def is_cut_by_server(request: Request, finish: str, tokens: object) -> bool:
 
 
 def token_count(usage: Mapping[str, Any], name: str, characters: int) -> int:
-    """Return a token count; without a valid one, estimate four characters per token."""
+    """Return a token count, also one that is given as text; without a valid one, estimate four characters per token."""
     value = usage.get(name)
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value[:20])
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
         return value
     return -(-characters // 4)

@@ -65,6 +65,14 @@ class Store:
         for exchange in _exchanges(self._journal):
             self._replies[exchange.key] = self._by_position[exchange.key, exchange.moment] = exchange.reply
 
+    def exchanges(self) -> Iterator[Exchange]:
+        """Yield all exchanges of the file, in its order.
+
+        Raises:
+            ValueError: For a damaged line.
+        """
+        yield from _exchanges(JournalFile(self.path, durable=False))
+
     def __len__(self) -> int:
         return len(self._replies)
 

@@ -67,7 +67,10 @@ class RetryPolicy:
     attempts: int = 7  # Maximum number of attempts per request
     timeout: float = 120.0  # Seconds per attempt until the reply is complete, including its headers
     first_wait: float = 1.0  # Seconds before the second attempt; doubled each time
-    longest_wait: float = 60.0  # Maximum seconds between two attempts
+    longest_wait: float = 60.0  # Maximum seconds between two attempts that the endpoint does not ask for
+    # Seconds after the first failure of a request from which on it is not sent again, and the longest pause that an
+    # endpoint may ask for; other waits for the endpoint's rate limit do not count
+    give_up: float = 60.0
 
 
 class RateLimit:
@@ -188,12 +191,13 @@ class Transport(ABC):
 
     def complete(self, request: Request) -> Reply:
         """Send a request with retries."""
-        trouble, wait, attempt = "", self.patience.first_wait, 0
-        while attempt < self.patience.attempts:
+        trouble, wait, attempt, failing = "", self.patience.first_wait, 0, 0.0
+        while True:
             attempt += 1
             self._take_turn(request)
             dialect = self._dialects.get(request.model, _DEFAULT)
             pause = min(wait, self.patience.longest_wait) * random.uniform(0.75, 1.0)
+            sent, limited = time.monotonic(), False
             try:
                 reply = self._ask(request, dialect, attempt)
                 self._answered.add(request.model)
@@ -207,17 +211,26 @@ class Transport(ABC):
                     return self._turned_down(request, trouble, attempt)
                 if error.status_code not in AGAIN or _QUOTA.search(trouble):
                     raise self._give_up(request, trouble) from None
-                pause = max(pause, min(_retry_after(error), self.patience.longest_wait))
-                if error.status_code == 429:
+                pause, limited = max(pause, self._asked_pause(request, error, trouble)), error.status_code == 429
+                if limited:
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._describe_error(error)
                 if permanent := STREAMED if is_streamed(error) else PAGE if is_page(error) else "":
                     raise self._give_up(request, f"{permanent}: {trouble}") from None
-            if attempt < self.patience.attempts:
-                self._pause(request, pause, f"{trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
-                wait *= 2
-        raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
+            failing += (time.monotonic() - sent) * (attempt > 1) + pause * (not limited)
+            if attempt >= self.patience.attempts or failing > self.patience.give_up:
+                raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
+            self._pause(request, pause, f"{trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
+            wait *= 2
+
+    def _asked_pause(self, request: Request, error: Any, trouble: str) -> float:
+        """Return the seconds that an endpoint asks to wait; give up if they are more than allowed."""
+        asked, allowed = _retry_after(error), self.patience.give_up
+        if asked > allowed:
+            too_long = f"it asks to wait {asked:.0f} s, --give-up allows {allowed:g}"
+            raise self._give_up(request, f"{trouble}; {too_long}") from None
+        return asked
 
     def _pause(self, request: Request, seconds: float, notice: str) -> None:
         if not self._stopped.is_set():

@@ -94,7 +94,7 @@ def test_passing_troubles_are_waited_out(ask, waits, status):
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_the_endpoints_own_waiting_time_is_kept(ask, waits, status, form):
     value = "700" if form == "seconds" else formatdate(time.time() + 700, usegmt=True)
-    reply, _ = ask([Says("slow down", status, {"Retry-After": value}), "fine"], longest_wait=1000.0)
+    reply, _ = ask([Says("slow down", status, {"Retry-After": value}), "fine"], give_up=1000.0)
     assert reply.text == "fine"
     assert 500 <= waits[0] <= 700  # from a date, less what the machine took until it was read
 
@@ -107,9 +107,11 @@ def test_waiting_times_that_say_nothing_are_left_out(ask, waits, value):
     assert reply.text == "fine" and max(waits) <= 1
 
 
-def test_no_waiting_time_is_longer_than_patience(ask, waits):
-    ask([Says("slow down", 503, {"Retry-After": "1e9"}), "fine"], longest_wait=30.0)
-    assert waits == [30.0]
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_endpoint_that_asks_for_a_longer_pause_than_is_allowed_is_given_up(ask, waits, status):
+    error, server = ask([Says("slow down", status, {"Retry-After": "90"}), "fine"])
+    assert isinstance(error, EndpointError) and "it asks to wait 90 s, --give-up allows 60" in str(error)
+    assert len(server.asked) == 1 and not waits
 
 
 def test_answers_that_come_in_drops_are_timeouts(ask):
@@ -162,6 +164,15 @@ def test_timeouts_are_tried_again(ask):
 def test_broken_bodies_are_tried_again(ask, broken):
     reply, _ = ask([broken, "fine"])
     assert (reply.text, reply.attempts) == ("fine", 2)
+
+
+def test_a_request_is_given_up_some_time_after_its_first_failure(ask):
+    error, server = ask([Says("down", 500)], attempts=50, give_up=60.0)  # pauses of 1, 2, 4, 8, 16, 32 s
+    assert isinstance(error, EndpointError) and re.search("gave up after [67] attempts", str(error))
+    error, server = ask([Says("late", wait=lambda: threading.Event().wait(2))], attempts=50, timeout=0.2, give_up=2.0)
+    assert isinstance(error, EndpointError) and len(server.asked) == 2
+    reply, _ = ask([*[Says("busy", 429)] * 9, "fine"], attempts=50, give_up=60.0)  # which no failure is
+    assert reply.text == "fine"
 
 
 def test_patience_ends(ask):

@@ -52,10 +52,15 @@ def test_a_run_ends_at_its_total_and_goes_on_with_a_larger_one_without_paying_tw
         done = run(*out, *reach, "--budget-total", "calls=6")
         assert done.exit_code == 2 and "budget-total: calls of this run are used up (6)" in done.output
         assert len(server.asked) == 6
+        for total, asked in ((6, 6), (9, 9), (9, 9)):
+            done = run(*out, *reach, "--budget-total", f"calls={total}")
+            assert done.exit_code == 2 and len(server.asked) == asked, "what the folder has spent counts"
+        done = run(*out, *reach, "--budget-total", "dollars=0.0003")
+        assert done.exit_code == 2 and len(server.asked) == 9 and "dollars of this run are used up" in done.output
         done = run(*out, *reach)
         assert done.exit_code == 0, done.output
         assert len(server.asked) == 12, "4 questions an episode, none of them paid twice"
-    assert "language models: 6 questions asked, 60 tokens in, 18 out, 0.0003 dollars" in done.output
+    assert "language models: 3 questions asked, 30 tokens in, 9 out, 0.000" in done.output
     assert len((tmp_path / "a" / "exchanges.jsonl").read_text().splitlines()) == 12
 
 
@@ -68,6 +73,42 @@ def test_the_total_counts_money(tmp_path: Path) -> None:
             ask(request)
         with pytest.raises(EndpointError, match="needs a price of 'free'"):
             ask(Request("free", request.turns))
+
+
+@pytest.mark.parametrize("total", ["calls=5", "tokens=600", "dollars=0.0006"])
+def test_requests_in_flight_reserve_what_they_may_cost(total: str) -> None:
+    """Sixteen at a time spend no more than one after the other."""
+    begun = threading.Barrier(5)
+    answer = Says("yes", usage=(20, 100, 0), wait=lambda: begun.wait(60))
+    request = Request("m", (ChatMessage("user", "?" * 60),), max_tokens=100)
+    outcomes: list[str] = []
+
+    def ask(client: Any) -> None:
+        try:
+            outcomes.append(client.complete(request).text)
+        except EndpointError as error:
+            outcomes.append(str(error)[:12])
+
+    with serving(lambda asked: answer) as server, connect(server.url, price="m=1/1", budget_total=total) as client:
+        threads = [threading.Thread(target=ask, args=(client,)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert outcomes.count("yes") == len(server.asked) == 5 and outcomes.count("budget-total") == 11
+        spent = client.usage.spent()
+        assert (spent["calls"], spent["tokens"]) == (5, 600) and spent["dollars"] == pytest.approx(0.0006)
+
+
+def test_attempts_that_failed_are_calls(tmp_path: Path) -> None:
+    answers = iter([Says("down", 500)])
+    with serving(lambda asked: next(answers, Says(json.dumps({"action": 1})))) as server:
+        done = run("--runs", 1, "--workers", 1, "--base-url", server.url, "--out", tmp_path / "a")
+    assert done.exit_code == 0, done.output
+    (record,) = read_records(tmp_path / "a")
+    accounts = record.accounts.values()
+    assert sum(account.attempts or account.calls for account in accounts) == len(server.asked) == 5
+    assert sum(account.calls for account in accounts) == 4
 
 
 def test_cached_tokens_are_paid_at_their_price_and_told(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 What counts is what stands outside of thinking markup: first calls of tools (``tools``), else the one JSON object of the
 requested shape, whose syntax may be repaired, else the last line, exactly. Everything else is unreadable and asked
-again; nothing is inferred from prose.
+again; nothing is inferred from prose. Where answers are free text, the last line may end with its action, in any words
+that the game reads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import json_repair
@@ -133,17 +134,23 @@ def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
     return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
 
 
-def read_choice(text: str, texts: Sequence[str], first: int = 1) -> Answer:
+def read_choice(
+    text: str, texts: Sequence[str], first: int = 1, parse: Callable[[str], int | None] | None = None
+) -> Answer:
     """Parse the choice of a numbered action; the value is its index.
 
     Args:
         text: Answer of the model.
         texts: Actions.
         first: Number of the first one.
+        parse: See ``read_option``.
+
+    Raises:
+        Unreadable: If the answer names no action, or several.
     """
     last = first + len(texts) - 1
     numbers = [str(number) for number in range(first, last + 1)]
-    return read_option(text, texts, numbers, "action", f"the number of one action from {first} to {last}")
+    return read_option(text, texts, numbers, "action", f"the number of one action from {first} to {last}", parse)
 
 
 def read_letter(text: str, choices: Sequence[str]) -> Answer:
@@ -157,7 +164,14 @@ def read_letter(text: str, choices: Sequence[str]) -> Answer:
     return read_option(text, choices, letters, "answer", f"one letter from A to {letters[-1]}")
 
 
-def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str, form: str) -> Answer:
+def read_option(
+    text: str,
+    texts: Sequence[str],
+    labels: Sequence[str],
+    key: str,
+    form: str,
+    parse: Callable[[str], int | None] | None = None,
+) -> Answer:
     """Parse the choice of an option by its label, its text, or both; the value is its index.
 
     Args:
@@ -166,10 +180,20 @@ def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str
         labels: Their numbers or letters; empty if they have none.
         key: Key of the choice in a JSON object.
         form: Requested form, for the message to the model.
+        parse: Returns the index of an option in other words, None for none. With it, the last line may have an
+            explanation before its last ``Action:``.
+
+    Raises:
+        Unreadable: If the answer names no option, or several.
     """
     text = unicodedata.normalize("NFKC", visible(text))
     answer = read_object(text, [key], [key])
-    line = _option_of(_last_line(text), texts, labels)
+    last = _last_line(text)
+    line = _option_of(last, texts, labels)
+    if line is None and parse is not None:
+        phrase = _WITHIN.split(last)[-1]
+        named = _option_of(phrase, texts, labels)
+        line = parse(phrase) if named is None else named
     if answer is None and line is not None:
         return Answer(line, LINE)
     number = None if answer is None else _option_of(answer.value[key], texts, labels)
@@ -194,6 +218,7 @@ def _option_of(value: object, texts: Sequence[str], labels: Sequence[str]) -> in
 
 
 _ANNOUNCED = re.compile(r"(?:final\s*)?(?:answer|action|rating|sub-?plan)\s*:\s*(.+)", re.IGNORECASE)
+_WITHIN = re.compile(r"\baction\W*:\W*", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:answer|action)>", re.IGNORECASE)
 _BOXED = re.compile(r"\\(?:f?boxed|text\w*|math\w+)\s*\{([^{}]*)\}")
 

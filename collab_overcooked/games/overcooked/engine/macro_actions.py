@@ -2,7 +2,7 @@
 
 With ``original`` rules this is the action manager of LLM-Co's public code (paper section 4, appendix A; verified on its
 recorded decisions). With ``strict`` ones players walk to the nearest side of an object instead of the first one, every
-directive ends, and either player gives way.
+directive ends, and either player gives way. The original's paper lets a stuck player choose again, its code does not.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from .constants import (
     Reason,
     Row,
     Rules,
+    Stalemate,
     Thing,
     Verb,
 )
@@ -86,11 +87,14 @@ def step_macro_action(tables, env, seat, paths, event):
     players, macro, floor = env.players, env.macro_state[seat], paths[Path.FLOOR]
     row = macro[Macro.ACTION] if is_running(macro) else WAIT
     move = next_move(tables, env, seat, row, paths, event)
-    if tables.params[Param.RULES] == Rules.STRICT:
-        if is_stuck(seat, row, move, players, macro):
-            move = step_aside(seat, env.rng, players, move, floor)
-    else:
+    stuck = is_stuck(seat, row, move, players, macro)
+    if tables.params[Param.RULES] == Rules.ORIGINAL:
         move = resolve_standoff(seat, row, move, players, macro, floor)
+        if stuck and tables.params[Param.STALEMATE] == Stalemate.PAPER:
+            end_macro(macro)
+            event[EventColumn.ENDED] = Outcome.INTERRUPTED
+    elif stuck:
+        move = step_aside(seat, env.rng, players, move, floor)
     record_step(seat, players, macro, row, move)
     return move
 

@@ -93,6 +93,8 @@ def brute_force(first, worst=False):
         ("capture", {"adversary": "distance", "exchange": "always"}, False),
         ("capture", {"adversary": "closest", "exchange": "never"}, False),
         ("capture", {"adversary": "coded", "exchange": "always"}, True),
+        ("capture", {"adversary": "closest", "exchange": "always"}, True),
+        ("escape", {"adversary": "closest", "loss": "all"}, True),
         ("escape", {}, False),
         ("escape", {"adversary": "closest", "loss": "all", "fix_by": "player"}, False),
     ],

@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.kernels.paths import find_ways
 
-from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, Kind, Object, Param, Rules
+from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, Kind, Object, Param, Rules, Stalemate
 from ..engine.solvability import FLOOR, flood
 from ..engine.spec import Layout
 from ..engine.state import State
@@ -28,13 +28,14 @@ EFFICIENCY = (  # what LLM-Co's prompt asks for beyond the rules
 )
 
 
-def _directives(strict: bool, shared: bool) -> list[str]:
+def _directives(strict: bool, asks_again: bool, shared: bool) -> list[str]:
     where = "on shared counters and otherwise only" if shared else "only"
     return [
         "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
         "Each time you see which directives are possible. "
         f"You can put things down {where} on the nearest empty counter.",
         *(["A directive that becomes impossible ends by itself."] if strict else EFFICIENCY),
+        *(["If you cannot go on with it, you are asked at once for another one."] if asks_again else []),
     ]
 
 
@@ -103,9 +104,11 @@ class OvercookedManual(OvercookedText):
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
         lines += self._reach(k, starts, seat)
-        strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
+        params = self.compiled.tables.params
+        strict = params[Param.RULES] == Rules.STRICT
+        asks_again = not strict and params[Param.STALEMATE] == Stalemate.PAPER
         shared = any(thing[Object.KIND] == Kind.SHARED for thing in objects)
-        actions = _directives(strict, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
+        actions = _directives(strict, asks_again, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
         return "\n".join([*lines, "", *actions])
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:

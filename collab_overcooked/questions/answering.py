@@ -48,6 +48,7 @@ class AskedItem(Struct, kw_only=True):
 
     set: Name = ""
     kind: Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    seat: Annotated[int, Meta(ge=0, le=SEATS - 1)] | None = None  # None in records that do not name it
     part: Literal[tuple(PARTS)]  # type: ignore[valid-type]
     skills: list[Text]
     scene: Text
@@ -169,6 +170,7 @@ class QuestionMatch(Match):
             item=AskedItem(
                 set=self.set,
                 kind=item.kind,
+                seat=item.seat,
                 part=item.part,
                 skills=list(item.skills),
                 scene=item.scene.name,

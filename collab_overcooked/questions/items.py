@@ -28,7 +28,7 @@ FACT, PARTNER, OWN = "fact", "partner", "own"
 KINDS = {
     FACT: "a fact about the state (the field's EC)",
     PARTNER: "the partner's next action (ToM)",
-    OWN: "the seat's best action (JP)",
+    OWN: "the seat's best action (JP, or situated reasoning)",
 }
 PAPER, GENERATED = "paper", "generated"
 PARTS = (PAPER, GENERATED)

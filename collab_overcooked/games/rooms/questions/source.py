@@ -329,11 +329,14 @@ class RoomQuestions:
     def _of_situation(
         self, variant: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        """Return the items of all kinds; none if the scene has no question about the partner."""
-        items, scene = self._action_items(variant, judged, seat, PAPER, (name,)), judged.scene
+        """Return a seat's items of all kinds: its own best action, its partner's, a fact; none if one is unclear."""
+        scene = judged.scene
+        partner = judge(variant, scene, 1 - seat)
+        own, *_ = self._action_items(variant, judged, seat, PAPER, (name,))
+        about = [] if partner is None else self._action_items(variant, partner, 1 - seat, PAPER, (name,))[1:]
         fact = draw_fact(facts(variant.game, variant.load(scene), scene, seat), rng)
         asked = fact.item(self._scene(variant, scene), seat, PAPER, (name,))
-        return (*items, asked) if len(items) > 1 else ()
+        return (own, *about, asked) if about else ()
 
     def _action_items(
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]

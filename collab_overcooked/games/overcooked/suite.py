@@ -315,8 +315,9 @@ class LayoutGenerator(Wishes):
 
 PUBLISHED_NOTE = (
     "Published numbers ({}) were not measured here: teams of equal agents, or (+ proxy) the named agent in our "
-    "policy's seat beside a stand-in for people; behind ± stands the standard error over 5 seeds, not a standard "
-    "deviation; LLM-Co (GPT-4) is one game."
+    "policy's seat beside a stand-in for people; behind ± stands, on the five layouts of Carroll et al., the standard "
+    "error over 5 seeds (the paper says standard deviation), and elsewhere what the paper calls a standard deviation; "
+    "LLM-Co (GPT-4) is one game."
 )
 LAYOUT_NOTES = {
     ("asymmetric_advantages", "asymmetric_advantages_llmco"): "The paper compares learned agents on the 9x5 "

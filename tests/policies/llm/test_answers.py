@@ -94,6 +94,31 @@ def test_nothing_is_inferred_from_prose(answer):
         read_choice(answer, TEXTS)
 
 
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("Explanation: Bob cooks. Action: 2", 2),
+        ("Explanation: Bob cooks. Action: Cook it on the stove.", 3),
+        ("Action: 1 is late.\nExplanation: it boils. **Action:** cook(pot0).", 3),
+        ("cook it on the stove", 3),
+        ("Explanation: Action: 1 would be late. Action: 3", 3),
+    ],
+)
+def test_free_text_may_explain_itself_on_the_line_of_its_action(answer, number):
+    def parse(phrase):
+        return 2 if phrase.lower().strip(".") == "cook it on the stove" else None
+
+    assert read_choice(answer, TEXTS, parse=parse) == (number - 1, LINE)
+    with pytest.raises(Unreadable):
+        read_choice(answer, TEXTS)
+
+
+@pytest.mark.parametrize("answer", ["Action: fry it", "Explanation: no idea.", "Action: 1 or 2", "Action: 2 is late."])
+def test_free_text_without_an_action_is_unreadable(answer):
+    with pytest.raises(Unreadable):
+        read_choice(answer, TEXTS, parse=lambda phrase: None)
+
+
 THOUGHTS = [
     *(
         f"<{tag}>DRAFT</{tag}>FINAL"

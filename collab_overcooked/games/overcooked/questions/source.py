@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.questions.facts import Fact, draw_fact, numbers_around
-from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
+from collab_overcooked.questions.items import FACT, GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
 
 from ..engine.constants import MAX_INGREDIENTS, Terrain
@@ -309,10 +309,14 @@ class OvercookedQuestions:
         return text.rules(load_kitchen(item.scene.options["layout"]))
 
     def describe(self, item: Item) -> str:
-        """Return the description of the state; in the paper's part also in its form: distances and possible actions."""
+        """Return the description of the state.
+
+        For an action in the paper's part it has the paper's form, too: distances and possible directives.
+        """
         kitchen = load_kitchen(item.scene.options["layout"])
         described = text.describe(kitchen, item.scene.state, item.seat)
-        return described if item.part != PAPER else f"{described}\n\n{kitchen.told(item.scene.state, item.seat)}"
+        plain = item.part != PAPER or item.kind == FACT
+        return described if plain else f"{described}\n\n{kitchen.told(item.scene.state, item.seat)}"
 
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Let language models choose directives, all others primitive actions."""

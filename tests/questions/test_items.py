@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 
@@ -13,7 +14,8 @@ from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.questions.source import judge
 from collab_overcooked.questions.balance import balance_positions, correct_texts, letter_accuracies
-from collab_overcooked.questions.items import KINDS, LETTERS, SHIPPED, Item, QuestionError, Scene, read_questions
+from collab_overcooked.questions.items import KINDS, LETTERS, SHIPPED, Item, QuestionError, Scene, read_questions, shipped_name
+from collab_overcooked.questions.sets import read_set
 from collab_overcooked.questions.source import generate, source_of
 
 SCENE = Scene("s", "Overcooked-v0", {"layout": "cramped_room"}, {})
@@ -246,6 +248,40 @@ def test_the_shipped_items_are_those_that_the_command_makes(shipped, game):
     """By game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
     created = generate(shipped.seed, [game])
     assert list(created.items) == [item for item in shipped.items if item.scene.env_id == game]
+
+
+TOLD = "You are in room 6, the thief is in room 3.\n{}\nAvailable Answers:\nA. move to room 3\nB. move to room 5.\n"
+
+
+def table(tmp_path, *rows):
+    """A table of our own in the form of the public one."""
+    columns = [f"{kind} {what}" for kind in ("EC", "TOM", "JP") for what in ("Question", "Answer Ordinal")]
+    path = tmp_path / "trials.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["Game", *columns], *rows])
+    return path
+
+
+def test_the_authors_table_is_a_question_set(tmp_path):
+    asked = [TOLD.format(f"Question {number}?") for number in range(3)]
+    hanabi = ["Hanabi", *["Which card?\nA. red\nB. blue", "A"] * 3]
+    row = ["Games", asked[0], "", asked[1], "A", asked[2], "A, B "]
+    with pytest.raises(QuestionError, match="row 0: correct: all choices are"):
+        read_set(table(tmp_path, row))
+    result = read_set(table(tmp_path, hanabi, [*row[:-1], "B"]))
+    assert [(item.id, item.kind, item.correct) for item in result.items] == [
+        ("row001-partner", "partner", (0,)),
+        ("row001-own", "own", (1,)),
+    ]
+    (partner, own) = result.items
+    assert own.choices == ("move to room 3", "move to room 5.") and own.scene.env_id == "CollabCapture-v0"
+    assert partner.scene.told.endswith("Question 1?\nAvailable Answers:") and result.name != shipped_name()
+    for damaged, text in (([*row[:-1], "C"], "row 0: JP: key 'C'"), (hanabi, "has no question of CollabCapture-v0")):
+        with pytest.raises(QuestionError, match=text):
+            read_set(table(tmp_path, damaged))
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(QuestionError, match="has no column 'EC Question'"):
+        read_set(tmp_path / "other.csv")
 
 
 def test_a_game_without_questions_is_refused():

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 questions_app = command_group("questions", "Generate, list and show questions with proven answers.")
 
-FileOpt = Annotated[Path | None, Parameter(name="--file", help="Question set, or LLM-Coordination's public table (.csv). Default: the built-in one.")]
+FileOpt = Annotated[
+    Path | None,
+    Parameter(
+        name="--file", help="Question set, or LLM-Coordination's public table (.csv). Default: the built-in one."
+    ),
+]
 GamesOpt = Annotated[list[str] | None, several("Environment ids. Default: all.")]
 
 
@@ -89,7 +94,11 @@ def show_question(
     env = None if item.scene.told else checked_env(item)
     if picture is not None and env is None:
         raise ValueError(f"picture: {name} is from a table, which has no scene to draw")
-    described = (item.scene.told,) if env is None else (draw_scene(env, "ansi"), "", source_of(item.scene.env_id).describe(item))
+    described = (
+        (item.scene.told,)
+        if env is None
+        else (draw_scene(env, "ansi"), "", source_of(item.scene.env_id).describe(item))
+    )
     OUT.print(f"{item.id}: {item.scene.env_id}, {item.kind}, {', '.join(item.skills)}", markup=False)
     for text in ("", *described, "", item.question):
         OUT.print(text, markup=False)

@@ -14,7 +14,16 @@ from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.questions.source import judge
 from collab_overcooked.questions.balance import balance_positions, correct_texts, letter_accuracies
-from collab_overcooked.questions.items import KINDS, LETTERS, SHIPPED, Item, QuestionError, Scene, read_questions, shipped_name
+from collab_overcooked.questions.items import (
+    KINDS,
+    LETTERS,
+    SHIPPED,
+    Item,
+    QuestionError,
+    Scene,
+    read_questions,
+    shipped_name,
+)
 from collab_overcooked.questions.sets import read_set
 from collab_overcooked.questions.source import generate, source_of
 

@@ -462,7 +462,7 @@ class OvercookedSuite(SoupSuite):
         yield "Score: points for the team's deliveries in an episode, without shaped reward."
         if any(row.frozen for row in rows):
             yield (
-                f"Frozen: steps, all seats together, in which a directive had run for more than {LONG_DIRECTIVE} steps, "
+                f"Frozen: steps, all seats together, in which a directive had run for over {LONG_DIRECTIVE} steps, "
                 "so that its player had no choice."
             )
         if any(row.swapped for row in rows):

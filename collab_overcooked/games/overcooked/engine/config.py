@@ -104,7 +104,7 @@ class OvercookedConfig(Config):
     )
     stalemate: str = choice(
         "code",
-        'Who gives way with ``text_rules="original"`` when stuck: ``"code"`` (all players but the first step aside and'
-        ' keep their directives, as in the public code) or ``"paper"`` (the same, and each stuck player chooses again).',
+        'Who gives way with ``text_rules="original"`` when stuck: ``"code"`` (all but the first player step aside and'
+        ' keep their directives, as in the public code) or ``"paper"`` (the same, and who is stuck chooses again).',
         [stalemate.name.lower() for stalemate in Stalemate],
     )

@@ -90,9 +90,8 @@ def step_macro_action(tables, env, seat, paths, event):
     stuck = is_stuck(seat, row, move, players, macro)
     if tables.params[Param.RULES] == Rules.ORIGINAL:
         move = resolve_standoff(seat, row, move, players, macro, floor)
-        if stuck and tables.params[Param.STALEMATE] == Stalemate.PAPER:
-            end_macro(macro)
-            event[EventColumn.ENDED] = Outcome.INTERRUPTED
+        if tables.params[Param.STALEMATE] == Stalemate.PAPER:
+            ask_again(stuck, macro, floor, event)
     elif stuck:
         move = step_aside(seat, env.rng, players, move, floor)
     record_step(seat, players, macro, row, move)
@@ -265,6 +264,24 @@ def is_stuck(seat, row, move, players, macro):
     if not is_running(macro) or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
         return False
     return row != WAIT and macro[Past.DIRECTIVE] == row and has_stood(players[seat], macro)
+
+
+@kernel
+def ask_again(stuck, macro, floor, event):
+    """In the original's paper, a stuck player chooses again, as does one that others have kept turning back.
+
+    It has been turned back if it has walked for more steps than there are cells to walk on. Mutates: macro, event.
+    """
+    if not is_running(macro):
+        return
+    macro[Macro.TIMER] -= 1
+    cells = 0
+    for y in range(floor.shape[0]):
+        for x in range(floor.shape[1]):
+            cells += floor[y, x] != 0
+    if stuck or floor.shape[0] * floor.shape[1] - macro[Macro.TIMER] > cells:
+        end_macro(macro)
+        event[EventColumn.ENDED] = Outcome.INTERRUPTED
 
 
 @kernel

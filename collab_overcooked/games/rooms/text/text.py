@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import in_drawn_order, plural
 
 from ..engine.compile import Compiled
-from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Player, Reason
+from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Param, Player, Reason
 from ..engine.spec import RoomLayout
 from ..engine.state import Out, State
 

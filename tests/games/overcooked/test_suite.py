@@ -13,6 +13,7 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked import suite
 from collab_overcooked.io.structs import convert
+from collab_overcooked.metrics.registry import measure
 
 HORIZON = 60
 SUITE = registry.load_suite("overcooked")
@@ -196,7 +197,7 @@ def test_frozen_steps_are_those_of_a_long_directive_and_stand_beside_directives_
     directed = record_of(
         env_id="Overcooked-v0", task="locked", env_kwargs={"layout": "locked", "action_level": "medium"}, steps=steps
     )
-    assert registry.measure(directed, ["frozen"]) == {"frozen": [3, 0]}
+    assert measure(directed, ["frozen"]) == {"frozen": [3, 0]}
     heads = []
     for record in (directed, directed.replace(env_kwargs={"layout": "locked"})):
         (card,) = SUITE.score([record], None)

@@ -129,11 +129,6 @@ def _clearly_worse(values: Mapping[int, tuple[float, float]], best: int) -> tupl
     return (list(losses), round(min(losses.values()), 4), unit) if losses else None
 
 
-def draw_scene(variant: Rooms, rng: np.random.Generator) -> dict[str, Any]:
-    """Return a random solved state."""
-    return variant.scene(int(rng.integers(len(variant.solution.keys))))
-
-
 def _goes(variant: Rooms, judged: Judged) -> str:
     last = variant.game.n_actions - 1
     return {0: "stay", last: "use"}.get(judged.best, "move")
@@ -316,8 +311,8 @@ class RoomQuestions:
     def _situation(
         self, variant: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        for _ in range(DRAWS):
-            scene = draw_scene(variant, rng)
+        for number in rng.permutation(len(variant.solution.keys))[:DRAWS].tolist():
+            scene = variant.scene(number)
             for who in (seat, 1 - seat):
                 judged = judge(variant, scene, who)
                 if judged is not None and fits(variant, judged, who):

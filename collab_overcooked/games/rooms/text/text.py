@@ -95,7 +95,7 @@ KILLERS = {
 }
 
 
-STAYS = (" It never stays unless it is shut in.", " It may also stay.")  # the worst adversary, by Param.MAY_STAY
+WORST_STAYS = (" It never stays unless it is shut in.", " It may also stay.")  # the worst adversary, by Param.MAY_STAY
 
 
 def labels(style: str, count: int) -> list[str]:
@@ -187,7 +187,7 @@ class RoomText(CompiledGame):
         config, n = self.compiled.config, self.n_agents
         players = f"{n} players" if n > 1 else "One player"
         common = {"players": players, "rooms": self._rooms(), "doors": self._doors(), "horizon": turns}
-        stays = STAYS[int(self.compiled.tables.params[Param.MAY_STAY])] if config.adversary == "worst" else ""
+        stays = WORST_STAYS[int(self.compiled.tables.params[Param.MAY_STAY])] if config.adversary == "worst" else ""
         if self.goal == Goal.CAPTURE:
             exchange = {
                 "never": "",

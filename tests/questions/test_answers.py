@@ -269,7 +269,7 @@ def test_the_authors_table_is_asked_in_its_own_words(tmp_path, key):
     columns = [f"{kind} {what}" for kind in ("EC", "TOM", "JP") for what in ("Question", "Answer Ordinal")]
     with (tmp_path / "t.csv").open("w", newline="") as file:
         csv.writer(file).writerows([columns, ["", "", told, "A", told, "B"]])
-    with serving(Says("B")) as server:
+    with serving(lambda asked: Says("B")) as server:
         team = ("--team", "llm:m?answer=text,analysis=on", "--base-url", server.url)
         done = run("evaluate", "questions", *team, "--file", tmp_path / "t.csv", "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output

@@ -57,6 +57,13 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True, "text_rules": "original"},
         {"layout": "cramped_room", "agents": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
         {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs"},
+        {
+            "layout": "locked",
+            "action_level": "medium",
+            "text_rules": "original",
+            "stalemate": "paper",
+            "max_cycles": 60,
+        },
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "agents": 3},
     ],
     "OvercookedV2-v0": [

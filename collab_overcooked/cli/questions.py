@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 questions_app = command_group("questions", "Generate, list and show questions with proven answers.")
 
-FileOpt = Annotated[Path | None, Parameter(name="--file", help="Question set. Default: the built-in one.")]
+FileOpt = Annotated[
+    Path | None,
+    Parameter(
+        name="--file", help="Question set, or LLM-Coordination's public table (.csv). Default: the built-in one."
+    ),
+]
 GamesOpt = Annotated[list[str] | None, several("Environment ids. Default: all.")]
 
 
@@ -55,11 +60,12 @@ def list_questions(
 ) -> None:
     """List items with id, seat, number of choices and skills, and the accuracy of answers without the state."""
     from collab_overcooked.questions.balance import baselines
-    from collab_overcooked.questions.items import SHIPPED, choose_items, read_questions
+    from collab_overcooked.questions.items import choose_items
+    from collab_overcooked.questions.sets import read_set
 
     names = {"games": games, "kinds": kinds, "parts": parts, "skills": skills}
     texts = {name: ",".join(value) for name, value in names.items() if value is not None}
-    items = choose_items(read_questions(file or SHIPPED), **texts)
+    items = choose_items(read_set(file), **texts)
     width = max(len(item.id) for item in items)
     for item in items:
         margin = "" if item.margin is None else f", margin {with_unit(item, item.margin)}"
@@ -80,13 +86,21 @@ def show_question(
 ) -> None:
     """Show an item: the scene as text and picture, the question, its choices and the evidence."""
     from collab_overcooked.questions.answering import checked_env
-    from collab_overcooked.questions.items import LETTERS, SHIPPED, read_questions
+    from collab_overcooked.questions.items import LETTERS
+    from collab_overcooked.questions.sets import read_set
     from collab_overcooked.questions.source import source_of
 
-    item = read_questions(file or SHIPPED).find(name)
-    source, env = source_of(item.scene.env_id), checked_env(item)
+    item = read_set(file).find(name)
+    env = None if item.scene.told else checked_env(item)
+    if picture is not None and env is None:
+        raise ValueError(f"picture: {name} is from a table, which has no scene to draw")
+    described = (
+        (item.scene.told,)
+        if env is None
+        else (draw_scene(env, "ansi"), "", source_of(item.scene.env_id).describe(item))
+    )
     OUT.print(f"{item.id}: {item.scene.env_id}, {item.kind}, {', '.join(item.skills)}", markup=False)
-    for text in ("", draw_scene(env, "ansi"), "", source.describe(item), "", item.question):
+    for text in ("", *described, "", item.question):
         OUT.print(text, markup=False)
     values = item.evidence.get("values", [None] * len(item.choices))
     for number, (choice, value) in enumerate(zip(item.choices, values, strict=True)):

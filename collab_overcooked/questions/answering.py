@@ -48,6 +48,7 @@ class AskedItem(Struct, kw_only=True):
 
     set: Name = ""
     kind: Literal[tuple(KINDS)]  # type: ignore[valid-type]
+    seat: Annotated[int, Meta(ge=0, le=SEATS - 1)] | None = None  # None in records that do not name it
     part: Literal[tuple(PARTS)]  # type: ignore[valid-type]
     skills: list[Text]
     scene: Text
@@ -107,12 +108,14 @@ class QuestionMatch(Match):
         return [self._record(team, choice)]
 
     def _as_text(self, team: Team) -> Choice:
-        env = checked_env(self.item)
-        item, policy = self.item, team.policies[self.item.seat]
-        source, game = source_of(item.scene.env_id), self.load_game()
+        item, policy, game = self.item, team.policies[self.item.seat], self.load_game()
         if not isinstance(policy, AnswersQuestions):
             raise ValueError(f"policy {policy.name!r} cannot answer questions; use --answer-by {PLAY}")
         policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))
+        if item.scene.told:
+            told = WITHHELD if self.without == STATE else item.scene.told
+            return policy.answer(Question("", told, item.question, item.choices))
+        env, source = checked_env(item), source_of(item.scene.env_id)
         if self.without == STATE:
             return policy.answer(Question(source.rules(item), WITHHELD, item.question, item.choices))
         view = env.game.seen(env.arrays[0], 0, item.seat)
@@ -169,6 +172,7 @@ class QuestionMatch(Match):
             item=AskedItem(
                 set=self.set,
                 kind=item.kind,
+                seat=item.seat,
                 part=item.part,
                 skills=list(item.skills),
                 scene=item.scene.name,
@@ -238,6 +242,8 @@ def why_not(item: Item, spec: str, way: str, policy: Any) -> str:
     """
     if way == WORDS:
         return ""
+    if item.scene.told:
+        return "questions of a table have no scene to play from"
     if item.kind == FACT:
         return "questions about facts cannot be answered by playing"
     language = PolicySpec.parse(spec).kind == LANGUAGE

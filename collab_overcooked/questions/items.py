@@ -28,7 +28,7 @@ FACT, PARTNER, OWN = "fact", "partner", "own"
 KINDS = {
     FACT: "a fact about the state (the field's EC)",
     PARTNER: "the partner's next action (ToM)",
-    OWN: "the seat's best action (JP)",
+    OWN: "the seat's best action (JP, or situated reasoning)",
 }
 PAPER, GENERATED = "paper", "generated"
 PARTS = (PAPER, GENERATED)
@@ -47,7 +47,8 @@ class Scene(Struct, frozen=True, forbid_unknown_fields=True):
     name: Name  # Name, unique in its set
     env_id: Name  # Environment id
     options: Mapping[str, Any]  # Options of the environment
-    state: Mapping[str, Any]  # Complete state, as returned by ``env.scene()``
+    state: Mapping[str, Any]  # Complete state, as returned by ``env.scene()``; empty if told
+    told: Text = ""  # Rules, state and question in words from outside, in place of all of these
 
     def __post_init__(self) -> None:
         try:
@@ -92,7 +93,8 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"correct: {list(self.correct)}, allowed are different numbers below {len(numbers)}")
         if len(self.correct) == len(numbers):
             raise ValueError("correct: all choices are; one at least must be wrong")
-        if (self.margin is None) != (self.kind == FACT) or (self.margin is not None and not self.margin > 0):
+        has_none = self.kind == FACT or bool(self.scene.told)
+        if (self.margin is None) != has_none or (self.margin is not None and not self.margin > 0):
             raise ValueError(f"margin: {self.margin!r}; facts have none, the others a number above 0")
         schema.read(_EVIDENCE, self.evidence, "evidence")
         if len(self.evidence.get("values", () if self.margin else numbers)) != len(numbers):
@@ -136,7 +138,10 @@ class QuestionSet(Struct, frozen=True, dict=True):
 
     def _lines(self) -> bytes:
         scenes = {item.scene.name: item.scene for item in self.items}
-        entries = [structs.asdict(scene) for scene in scenes.values()]
+        entries = [
+            {name: value for name, value in structs.asdict(scene).items() if name != "told" or value}
+            for scene in scenes.values()
+        ]
         entries += [structs.asdict(item) | {"scene": item.scene.name} for item in self.items]
         return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
 

@@ -18,7 +18,9 @@ AUTO = "auto"
 class QuestionOptions:
     """Options of the suite."""
 
-    file: str | None = option(None, "Question set. Default: the built-in one.")
+    file: str | None = option(
+        None, "Question set, or LLM-Coordination's public table (.csv). Default: the built-in one."
+    )
     games: str | None = option(None, "Environment ids, comma-separated. Default: all.", metavar=NAMES)
     kinds: str | None = option(
         None, f"Question kinds, comma-separated: {', '.join(KINDS)}. Default: all.", metavar=NAMES

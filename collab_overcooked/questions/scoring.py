@@ -9,7 +9,7 @@ from itertools import combinations
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
 from collab_overcooked.questions.answering import QuestionRecord
 from collab_overcooked.questions.balance import BASELINES, baselines
-from collab_overcooked.questions.items import KINDS, shipped_name
+from collab_overcooked.questions.items import KINDS, OWN, PARTNER, shipped_name
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
@@ -102,7 +102,7 @@ def _card(name: str, records: Sequence[QuestionRecord]) -> Scorecard:
     return Scorecard(
         "questions",
         f"Questions {records[0].item.set}: {len(records)} answers",
-        (table, skill_table, _answers(records)),
+        (table, skill_table, *_together(records), _answers(records)),
         team=name,
         notes=NOTES,
         data=data,
@@ -115,6 +115,36 @@ def _row(name: str, records: Sequence[QuestionRecord]) -> tuple[Cell, ...]:
     blind = baselines([(item.choices, item.correct) for item in items.values()])
     above = (share.value - expected.value) / (1.0 - expected.value)
     return name, len(records), share, *blind.values(), above, sum(r.answer.choice is None for r in records)
+
+
+def _together(records: Sequence[QuestionRecord]) -> list[ResultTable]:
+    """Return the table of seats that were asked for the partner's next action and for their own in one state."""
+    answers: dict[tuple[str, int | None, int], dict[str, QuestionRecord]] = {}
+    for record in records:
+        if record.item.seat is not None:
+            answers.setdefault((case_of(record), record.item.seat, record.episode), {})[record.item.kind] = record
+    pairs = [(asked[PARTNER], asked[OWN]) for asked in answers.values() if asked.keys() >= {PARTNER, OWN}]
+    by_game: dict[str, list[tuple[bool, bool]]] = {}
+    for partner, own in pairs:
+        for name in ("all", variant_of(own).title):
+            by_game.setdefault(name, []).append((partner.success, own.success))
+    rows = []
+    for name, both in by_game.items():
+        known = [own for partner, own in both if partner]
+        counts = [sum(partner for partner, _ in both), sum(own for _, own in both), sum(map(all, both))]
+        shares = [mean_of_shares([count], [len(both)]) for count in counts]
+        rows.append((name, len(both), *shares, mean_of_shares([sum(known)], [len(known)]) if known else None))
+    return [ResultTable(_BOTH, tuple(rows), "Partner's and own action, asked of one seat")] if rows else []
+
+
+_BOTH = (
+    Column("Game"),
+    Column("n", "number"),
+    Column("Theory of mind", "estimate", 1, scale=100.0),
+    Column("Situated reasoning", "estimate", 1, scale=100.0),
+    Column("Both", "estimate", 1, scale=100.0),
+    Column("Own, if the partner's is right", "estimate", 1, scale=100.0),
+)
 
 
 def _answers(records: Sequence[QuestionRecord]) -> ResultTable:

@@ -15,6 +15,7 @@ from collab_overcooked.questions.answering import QuestionMatch, QuestionRecord,
 from collab_overcooked.questions.items import OWN, SHIPPED, Item, QuestionSet, choose_items, read_questions
 from collab_overcooked.questions.options import AUTO, PLAY, WORDS
 from collab_overcooked.questions.scoring import accuracy, cards
+from collab_overcooked.questions.sets import read_set
 from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -22,7 +23,7 @@ from collab_overcooked.reporting.scorecard import Scorecard
 
 @lru_cache(maxsize=4)
 def _read(path: str) -> QuestionSet:
-    return read_questions(path)
+    return read_set(path)
 
 
 def games_asked() -> list[str]:

@@ -128,6 +128,7 @@ PUBLISHED: dict[str, set[str]] = {  # published rows and columns beside a langua
     "runs/demo": {"GPT-4, demonstration of 2 agents, published"},
     "runs/table-1": {"PPO_SP", "PBT", "LLM-Co"},
     "runs/no-helper": {"PPO_SP", "PBT", "LLM-Co without helper"},
+    "runs/forced": set(),
     "runs/helper": {"PPO_SP", "PBT", "LLM-Co", "LLM-Co with helper"},
     "runs/table-2": {"BC + proxy", "PPO_BC + proxy", "LLM-Co + proxy"},
     "runs/alone": {"PPO_SP", "PBT", "LLM-Co"},

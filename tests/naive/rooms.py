@@ -236,9 +236,11 @@ class NaiveRooms:
         return itertools.product(*(self.menu(n) for n in range(self.n)))
 
     def after(self, joint: Sequence[Action], worst: bool = False) -> list[NaiveRooms]:
-        """All that can follow; with `worst` the adversary may take any way, and has to take one."""
+        """All that can follow; with `worst` the adversary may take any way, and stays only as that of 2023."""
         by_draw = self.escape and self.adversary == "coded" and self.target is None
         ways: Sequence[str | None] = (self.ways(self.at) or [self.at]) if worst or by_draw else [None]
+        if worst and self.adversary == "closest":
+            ways = list(dict.fromkeys([*ways, self.at]))
         results = []
         for way in ways:
             other = self.copied()

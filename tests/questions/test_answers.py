@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
@@ -92,11 +93,11 @@ def key(monkeypatch):
 
 
 def answer_key(asked):
-    """The right letter, found by the question's words alone; the question of item 2 gets no answer that can be read."""
+    """The right letter, found by the words alone; the question of item 2 gets no answer that can be read."""
     text = asked["messages"][-1]["content"]
     for item in read_questions().items:
         choices = "\n".join(f"{LETTERS[i]}. {choice}" for i, choice in enumerate(item.choices))
-        if item.question in text and choices in text:
+        if item.question in text and choices in text and source_of(item.scene.env_id).describe(item) in text:
             return Says(item.letters[0])
     raise AssertionError(text)
 
@@ -264,7 +265,42 @@ def test_list_and_show(tmp_path):
     assert done.exit_code == 2 and "did you mean" in done.output
 
 
-def record(task, right, kind="own", policy="a", choice=0):
+def test_the_authors_table_is_asked_in_its_own_words(tmp_path, key):
+    told = "The thief is in room 3. Where to?\nA. room 2\nB. room 4"
+    columns = [f"{kind} {what}" for kind in ("EC", "TOM", "JP") for what in ("Question", "Answer Ordinal")]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([columns, ["", "", told, "A", told, "B"]])
+    with serving(lambda asked: Says("B")) as server:
+        team = ("--team", "llm:m?answer=text,analysis=on", "--base-url", server.url)
+        done = run("evaluate", "questions", *team, "--file", tmp_path / "t.csv", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert [answer.success for answer in read_records(tmp_path / "out")] == [False, True]
+    (text,) = {asked["messages"][-1]["content"] for asked in server.asked}
+    assert text.startswith("The thief is in room 3. Where to?\n\nA. room 2\nB. room 4\n")
+    done = run("evaluate", "questions", "--team", "planner", "--file", tmp_path / "t.csv", "--out", tmp_path / "no")
+    assert done.exit_code == 2 and "no scene to play from" in done.output
+    done = run("questions", "show", "row000-own", "--file", tmp_path / "t.csv")
+    assert done.exit_code == 0 and "* B. room 4" in done.output
+
+
+def test_partners_and_own_action_of_one_seat_are_scored_together():
+    right = [(True, True), (True, False), (False, True), (True, True)]
+    records = [
+        record(f"x-{i}", one, kind, seat=0)
+        for i, pair in enumerate(right)
+        for kind, one in zip(("partner", "own"), pair, strict=True)
+    ]
+    others = [record("y-1", True, "partner", seat=1), record("y-1", True, seat=0), record("z-1", True, "partner")]
+    (card,) = cards([*records, *others])
+    table = next(table for table in card.tables if "asked of one seat" in table.title)
+    heads = [column.name for column in table.columns]
+    assert heads[1:4] == ["n", "Theory of mind", "Situated reasoning"]
+    numbers = [cell if isinstance(cell, int) else cell.value for cell in table.rows[0][1:]]
+    assert numbers == pytest.approx([4, 3 / 4, 3 / 4, 2 / 4, 2 / 3])
+    assert not any("one seat" in table.title for card in cards(others) for table in card.tables)
+
+
+def record(task, right, kind="own", policy="a", choice=0, seat=None):
     return record_of(
         task=f"{task}-{kind}",
         suite="questions",
@@ -272,7 +308,7 @@ def record(task, right, kind="own", policy="a", choice=0):
         team={"agent_0": policy},
         success=right,
         item={
-            "set": shipped_name(), "kind": kind, "part": "generated", "skills": ["fetch"], "scene": "s",
+            "set": shipped_name(), "kind": kind, "seat": seat, "part": "generated", "skills": ["fetch"], "scene": "s",
             "choices": list("wxyz"), "correct": [0],
         },
         answer={"way": "words", "choice": choice, "letter": None},

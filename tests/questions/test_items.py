@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 
@@ -13,7 +14,17 @@ from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.questions.source import judge
 from collab_overcooked.questions.balance import balance_positions, correct_texts, letter_accuracies
-from collab_overcooked.questions.items import KINDS, LETTERS, SHIPPED, Item, QuestionError, Scene, read_questions
+from collab_overcooked.questions.items import (
+    KINDS,
+    LETTERS,
+    SHIPPED,
+    Item,
+    QuestionError,
+    Scene,
+    read_questions,
+    shipped_name,
+)
+from collab_overcooked.questions.sets import read_set
 from collab_overcooked.questions.source import generate, source_of
 
 SCENE = Scene("s", "Overcooked-v0", {"layout": "cramped_room"}, {})
@@ -120,6 +131,23 @@ def test_the_shipped_set_has_the_papers_shape_and_many_more(shipped):
     assert len(groups) == 9 and min(groups.values()) >= 150
 
 
+def test_scenarios_of_the_paper_ask_one_seat_for_its_partners_action_and_its_own(shipped):
+    cases: dict[str, list[Item]] = {}
+    for item in shipped.items:
+        if item.part == "paper":
+            cases.setdefault(item.id.rpartition("-")[0], []).append(item)
+    assert len(cases) == 18
+    for items in cases.values():
+        assert sorted(item.kind for item in items) == sorted(KINDS)
+        assert len({item.seat for item in items}) == len({item.scene.name for item in items}) == 1
+    for item in (item for items in cases.values() for item in items if "Overcooked" in item.scene.env_id):
+        described = source_of(item.scene.env_id).describe(item)
+        assert ("You can: " in described and "Your distances: " in described) == (item.kind != "fact")
+        if item.kind == "own":
+            possible = described.partition("You can: ")[2].rstrip(".").split("; ")
+            assert set(item.choices) <= set(possible)
+
+
 def test_both_seats_are_asked_and_choices_are_shuffled(shipped):
     for kind in KINDS:
         seats = Counter(item.seat for item in shipped.items if item.kind == kind)
@@ -175,7 +203,7 @@ def test_texts_state_the_rules_that_answers_need(shipped):
         if "Escape" in item.scene.env_id:
             assert "the one with the lower number if there are two" in " ".join(rules.split())
             assert "door" not in rules + text
-        if "Overcooked" in item.scene.env_id:
+        if "Overcooked" in item.scene.env_id and item.kind == "fact":
             assert "out of reach" not in text and "moves to where" not in text  # what facts ask for
 
 
@@ -223,6 +251,40 @@ def test_the_shipped_items_are_those_that_the_command_makes(shipped, game):
     """By game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
     created = generate(shipped.seed, [game])
     assert list(created.items) == [item for item in shipped.items if item.scene.env_id == game]
+
+
+TOLD = "You are in room 6, the thief is in room 3.\n{}\nAvailable Answers:\nA. move to room 3\nB. move to room 5.\n"
+
+
+def table(tmp_path, *rows):
+    """A table of our own in the form of the public one."""
+    columns = [f"{kind} {what}" for kind in ("EC", "TOM", "JP") for what in ("Question", "Answer Ordinal")]
+    path = tmp_path / "trials.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["Game", *columns], *rows])
+    return path
+
+
+def test_the_authors_table_is_a_question_set(tmp_path):
+    asked = [TOLD.format(f"Question {number}?") for number in range(3)]
+    hanabi = ["Hanabi", *["Which card?\nA. red\nB. blue", "A"] * 3]
+    row = ["Games", asked[0], "", asked[1], "A", asked[2], "A, B "]
+    with pytest.raises(QuestionError, match="row 0: correct: all choices are"):
+        read_set(table(tmp_path, row))
+    result = read_set(table(tmp_path, hanabi, [*row[:-1], "B"]))
+    assert [(item.id, item.kind, item.correct) for item in result.items] == [
+        ("row001-partner", "partner", (0,)),
+        ("row001-own", "own", (1,)),
+    ]
+    (partner, own) = result.items
+    assert own.choices == ("move to room 3", "move to room 5.") and own.scene.env_id == "CollabCapture-v0"
+    assert partner.scene.told.endswith("Question 1?\nAvailable Answers:") and result.name != shipped_name()
+    for damaged, text in (([*row[:-1], "C"], "row 0: JP: key 'C'"), (hanabi, "has no question of CollabCapture-v0")):
+        with pytest.raises(QuestionError, match=text):
+            read_set(table(tmp_path, damaged))
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(QuestionError, match="has no column 'EC Question'"):
+        read_set(tmp_path / "other.csv")
 
 
 def test_a_game_without_questions_is_refused():

@@ -38,7 +38,7 @@ RECORDS = (
                     "predict": True,
                     "patience": 0,
                 },
-                {"text_rules": "original"},
+                {"text_rules": "original", "stalemate": "paper"},
                 {},
                 "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
             )
@@ -56,7 +56,7 @@ RECORDS = (
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
         summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
-        metrics="collab_overcooked.games.overcooked.suite:METRICS",
+        metrics="collab_overcooked.games.overcooked.suite:SOUP_METRICS",
         suites={
             "overcooked-v2": SuiteRecord(
                 "collab_overcooked.games.overcooked.v2.suite:OvercookedV2Suite",

@@ -7,7 +7,7 @@ twice, the second time with the policies in reverse order, as seats are unequal 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from operator import methodcaller
 from pathlib import Path
@@ -50,11 +50,13 @@ from .engine.generate import Wishes, generate, layout_text, orders_to_prove, pro
 from .engine.solvability import DISPENSERS, list_untouched
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from .env import PROCEDURAL
+from .text.text import CONTINUE_TEXT
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # policy that stands for people
+OF_DIRECTIVES = ("text_rules", "stalemate")  # options that only change what language models choose from
 
 
 class OvercookedEvent(Event, kw_only=True):
@@ -139,7 +141,7 @@ def published() -> Published:
 
 
 def score_record(record: OvercookedRecord) -> dict[str, Any]:
-    """Return the metrics of one episode, as they stand in its record: those of ``METRICS``."""
+    """Return the metrics of one episode, as they stand in its record: those of ``SOUP_METRICS``."""
     score, soups, shaped = 0.0, 0, [0.0] * len(record.team)
     for step in record.steps:
         for seat, event in enumerate(step.events):
@@ -151,8 +153,21 @@ def score_record(record: OvercookedRecord) -> dict[str, Any]:
 
 
 SOUP_STEPS = 20  # to cook a soup; one delivered soup for each is the outcome 1
+LONG_DIRECTIVE = 20  # steps of a directive from which on its player counts as frozen
 
-METRICS = MetricSet(
+
+def count_frozen(record: OvercookedRecord) -> list[int]:
+    """Return the steps of each seat in which it went on with a directive of more than ``LONG_DIRECTIVE`` steps."""
+    frozen = [0] * len(record.team)
+    running = list(frozen)
+    for step in record.steps:
+        for seat, text in enumerate(step.action_texts):
+            running[seat] = running[seat] + 1 if text == CONTINUE_TEXT else 0
+            frozen[seat] += running[seat] >= LONG_DIRECTIVE  # its first step is that of the choice
+    return frozen
+
+
+SOUP_METRICS = MetricSet(
     (
         Metric("score", "Points for deliveries.", "points", "higher"),
         Metric("soups", "Soups delivered.", "soups", "higher"),
@@ -160,6 +175,16 @@ METRICS = MetricSet(
     ),
     score_record,
     outcome=lambda record: record.metrics["soups"] * SOUP_STEPS / max(1, record.timesteps),
+)
+METRICS = replace(
+    SOUP_METRICS,
+    metrics=(
+        *SOUP_METRICS.metrics,
+        Metric(
+            "frozen", f"Steps of each agent without a choice, beyond {LONG_DIRECTIVE} of a directive.", "steps", "lower"
+        ),
+    ),
+    measure=lambda record: score_record(record) | {"frozen": count_frozen(record)},
 )
 
 
@@ -172,13 +197,20 @@ class KitchenRow(SettingRow):
         changed = variant_of(self.records[0]).changed
         # Published scores of language models were measured by the public code's rules, others without directives.
         speaks = default_level(self.team) != PRIMITIVE
-        is_default = not [name for name in changed if name != "text_rules" or not speaks]
+        is_default = not [name for name in changed if name not in OF_DIRECTIVES or not speaks]
         is_built_in = self.records[0].env_kwargs.get("layout") == self.setting  # no custom file of the same name
         return published().beside(self.team, self.setting) if is_default and is_built_in else {}
+
+    @cached_property
+    def frozen(self) -> float | None:
+        """Mean of ``count_frozen``, all seats together; None if no seat chooses directives."""
+        directed = any(record.env_kwargs.get("action_level", PRIMITIVE) != PRIMITIVE for record in self.records)
+        return fmean(map(sum, self.values("frozen"))) if directed else None  # type: ignore[arg-type]
 
     def line(self, columns: Sequence[Column]) -> dict[str, Cell]:
         line: dict[str, Cell] = {"title": self.title, "layout": self.setting, "swapped": self.swapped, **self.seats}
         line |= {"episodes": len(self.records), "score": self.mean("score"), "soups": fmean(self.values("soups"))}
+        line |= {} if self.frozen is None else {"frozen": self.frozen}
         names = dict.fromkeys([*published().self_play, *self.published])
         return line | {
             f"published_{name}": self.published[name][0] if name in self.published else None for name in names
@@ -283,8 +315,9 @@ class LayoutGenerator(Wishes):
 
 PUBLISHED_NOTE = (
     "Published numbers ({}) were not measured here: teams of equal agents, or (+ proxy) the named agent in our "
-    "policy's seat beside a stand-in for people; behind ± stands the standard error over 5 seeds, not a standard "
-    "deviation; LLM-Co (GPT-4) is one game."
+    "policy's seat beside a stand-in for people; behind ± stands, on the five layouts of Carroll et al., the standard "
+    "error over 5 seeds (the paper says standard deviation), and elsewhere what the paper calls a standard deviation; "
+    "LLM-Co (GPT-4) is one game."
 )
 LAYOUT_NOTES = {
     ("asymmetric_advantages", "asymmetric_advantages_llmco"): "The paper compares learned agents on the 9x5 "
@@ -359,6 +392,9 @@ class SoupSuite(Suite):
     }
 
 
+FROZEN = Column("frozen", "number", 1, value=lambda row: row.frozen)
+
+
 class OvercookedSuite(SoupSuite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
@@ -417,11 +453,18 @@ class OvercookedSuite(SoupSuite):
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = dict.fromkeys(name for row in rows for name in row.published)
-        return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in names)]
+        frozen = [FROZEN] if any(row.frozen is not None for row in rows) else []
+        published_columns = (Column(name, published=True, value=methodcaller("printed", name)) for name in names)
+        return [*self.columns, *frozen, *published_columns]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
         yield "Score: points for the team's deliveries in an episode, without shaped reward."
+        if any(row.frozen for row in rows):
+            yield (
+                f"Frozen: steps, all seats together, in which a directive had run for over {LONG_DIRECTIVE} steps, "
+                "so that its player had no choice."
+            )
         if any(row.swapped for row in rows):
             yield "Seats swapped: the same policies in reverse order."
         if agents:

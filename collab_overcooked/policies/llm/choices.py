@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from collab_overcooked.policies.llm.answers import (
@@ -82,20 +82,23 @@ def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
     return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
 
 
-def read_choice(text: str, texts: Sequence[str], first: int = 1) -> Answer:
+def read_choice(
+    text: str, texts: Sequence[str], first: int = 1, parse: Callable[[str], int | None] | None = None
+) -> Answer:
     """Parse the choice of a numbered action; the value is its index.
 
     Args:
         text: Answer of the model.
         texts: Actions.
         first: Number of the first one.
+        parse: See ``read_option``.
 
     Raises:
         Unreadable: The answer names no action, or several.
     """
     last = first + len(texts) - 1
     numbers = [str(number) for number in range(first, last + 1)]
-    return read_option(text, texts, numbers, "action", f"the number of one action from {first} to {last}")
+    return read_option(text, texts, numbers, "action", f"the number of one action from {first} to {last}", parse)
 
 
 def read_letter(text: str, choices: Sequence[str]) -> Answer:
@@ -112,7 +115,14 @@ def read_letter(text: str, choices: Sequence[str]) -> Answer:
     return read_option(text, choices, letters, "answer", f"one letter from A to {letters[-1]}")
 
 
-def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str, form: str) -> Answer:
+def read_option(
+    text: str,
+    texts: Sequence[str],
+    labels: Sequence[str],
+    key: str,
+    form: str,
+    parse: Callable[[str], int | None] | None = None,
+) -> Answer:
     """Parse the choice of an option by its label, its text, or both; the value is its index.
 
     Args:
@@ -121,12 +131,13 @@ def read_option(text: str, texts: Sequence[str], labels: Sequence[str], key: str
         labels: Their numbers or letters; empty if they have none.
         key: Key of the choice in a JSON object.
         form: Requested form, for the message to the model.
+        parse: Returns the index of the option that other words name, None if they name none.
 
     Raises:
         Unreadable: The answer names no option, or several.
     """
     text = unicodedata.normalize("NFKC", visible(text))
-    options = _Options(texts, labels)
+    options = _Options(texts, labels, parse)
     asked = f'Answer with JSON, {{"{key}": ...}}, or with a last line that is nothing but {form}.'
     answer = read_object(text, [key], [key])
     named = set(options.named_in(outside_objects(text)))
@@ -153,7 +164,10 @@ def _stands_alone(text: str, key: str, value: object) -> bool:
 class _Options:
     """Options by labels and texts, and what of a text names one of them."""
 
-    def __init__(self, texts: Sequence[str], labels: Sequence[str]) -> None:
+    def __init__(
+        self, texts: Sequence[str], labels: Sequence[str], parse: Callable[[str], int | None] | None
+    ) -> None:
+        self._parse = parse or (lambda text: None)
         self._texts, self._labels = [plain_text(text) for text in texts], list(labels)
         longest = sorted(map(re.escape, labels or texts), key=len, reverse=True)
         ending = r"(?:\.0+)?(?![\w.]*\d)" if labels else r"(?!\w)"
@@ -176,7 +190,7 @@ class _Options:
             return by_text[0] if len(by_text) == 1 else None
         begin = self._begin.fullmatch(text)
         if begin is None:
-            return None
+            return self._parse(text)
         index = self._index(begin[1])
         rest = begin[2].strip(" .:,;\u2013\u2014*_`\"'-")
         same = {plain_text(rest), plain_text(rest.removeprefix("(").removesuffix(")"))}

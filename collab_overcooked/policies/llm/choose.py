@@ -60,7 +60,12 @@ class ChooseAgent(Silent):
         for part in self.modules.values():
             values |= part.values(seen)
         schema, tools = self._schema(len(texts)), self._tools(texts)
-        read = partial(read_act, tools=tools, texts=texts) if tools else partial(read_choice, texts=texts, first=first)
+        parse = None if self.session.settings.json else partial(self._parse, seen, texts)
+        read = (
+            partial(read_act, tools=tools, texts=texts)
+            if tools
+            else partial(read_choice, texts=texts, first=first, parse=parse)
+        )
 
         def ask(rejected: str, objection: str) -> int:
             chat = self.question("choose", rejected=rejected, objection=objection, **values)
@@ -69,6 +74,15 @@ class ChooseAgent(Silent):
         number = decide_checked(ask, texts.__getitem__, self.modules["check"], int(self.on["check"]), seen)
         self.listed.note(seen, texts[number])
         return options[texts[number]]
+
+    def _parse(self, seen: Seen, texts: Sequence[str], phrase: str) -> int | None:
+        """Return the index of the action that the game reads in a phrase; None if it reads none of the list."""
+        try:
+            action = self.session.info.game.parse(phrase, seat=seen.seat)
+        except ValueError:
+            return None
+        text = seen.view.action_texts[action]
+        return texts.index(text) if text in texts else None
 
     def _schema(self, count: int) -> dict[str, Any] | None:
         if not self.session.settings.json or self.on["channel"] == TOOLS:

@@ -391,6 +391,34 @@ def test_resolve_standoff_forgets_a_move_away_at_an_interaction() -> None:
     assert film.state.macro_state[0, 1, Past.AWAY] == 0, "it has taken an onion"
 
 
+def test_a_stalemate_of_the_paper_gives_both_a_choice_and_player_2_gives_way() -> None:
+    film = run(directed(MEETING, text_rules="original", stalemate="paper"), "put in c0", "put in c0")
+    assert moves(film) == [2, 3], "both want the cell between them"
+    film.step([0, 0])
+    assert moves(film) == [2, 2] and running(film) == [None, None]
+    assert film.out.events[0, :, EventColumn.ENDED].tolist() == [Outcome.INTERRUPTED] * 2
+    film.step([film.game.parse("put in c0"), film.game.parse("wait")])
+    assert film.refusals[-1] == [None, None]
+
+
+@pytest.mark.parametrize(("layout", "seed"), [("locked", 6), ("counter_circuit", 14)])
+def test_nobody_is_without_a_choice_for_long_in_the_papers_stalemates(layout: str, seed: int) -> None:
+    """Directives drawn at random; by the public code players stand still for hundreds of steps in these games."""
+    longest = {}
+    for stalemate in ("code", "paper"):
+        options = {"text_rules": "original", "stalemate": stalemate}
+        env = make("Overcooked-v0", layout=layout, action_level="medium", **options)
+        env.reset(seed=seed)
+        rng, ages, longest[stalemate] = np.random.default_rng(seed), np.zeros(2, int), 0
+        for _ in range(120):
+            masks = [env.action_mask(agent) for agent in env.agents]
+            ages = np.where([mask[0] for mask in masks], ages + 1, 0)
+            longest[stalemate] = max(longest[stalemate], int(ages.max()))
+            actions = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
+            env.step(dict(zip(env.agents, actions, strict=True)))
+    assert longest["paper"] <= 20 < longest["code"]
+
+
 def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
     seen = set()
     for seed in range(16):
@@ -432,6 +460,8 @@ def test_unknown_levels_and_rules_are_refused() -> None:
         Overcooked(action_level="middle")
     with pytest.raises(ValueError, match="did you mean original"):
         Overcooked(text_rules="origin")
+    with pytest.raises(ValueError, match="did you mean paper"):
+        Overcooked(stalemate="papers")
 
 
 def floor_of(film: Film, player: int = 1) -> np.ndarray:

@@ -13,6 +13,7 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked import suite
 from collab_overcooked.io.structs import convert
+from collab_overcooked.metrics.registry import measure
 
 HORIZON = 60
 SUITE = registry.load_suite("overcooked")
@@ -188,3 +189,17 @@ def test_the_outcome_counts_soups_in_words(soups: int, outcome: str) -> None:
     events = [{"label": "", "event": "soup_delivery", "sparse": 20, "shaped": 0}, None]
     record = record_of(env_id="Overcooked-v0", steps=[{"events": events}] * soups)
     assert registry.load_suite("overcooked").outcome(record) == f"{outcome}, score {20 * soups}"
+
+
+def test_frozen_steps_are_those_of_a_long_directive_and_stand_beside_directives_alone() -> None:
+    texts = ["wait", "put in c0", *["continue"] * 22, "wait", "put in c0", *["continue"] * 19]
+    steps = [{"action_texts": [text, "wait"]} for text in texts]
+    directed = record_of(
+        env_id="Overcooked-v0", task="locked", env_kwargs={"layout": "locked", "action_level": "medium"}, steps=steps
+    )
+    assert measure(directed, ["frozen"]) == {"frozen": [3, 0]}
+    heads = []
+    for record in (directed, directed.replace(env_kwargs={"layout": "locked"})):
+        (card,) = SUITE.score([record], None)
+        heads.append([column.name for column in card.tables[0].columns])
+    assert "frozen" in heads[0] and "frozen" not in heads[1]

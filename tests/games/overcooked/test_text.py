@@ -83,9 +83,45 @@ def test_every_phrase_of_the_paper_means_its_directive(meant: str) -> None:
     assert {phrase: texts[game.parse(phrase)] for phrase in PHRASES[meant]} == dict.fromkeys(PHRASES[meant], meant)
 
 
+PRINTED = {  # all forms of the public code's action list, by the directive that they mean
+    "take onion from o{}": ["pick up onion from o{}."],
+    "take dish from p{}": ["pick up plate from p{}."],
+    "put in c{}": ["place onion in c{}."],
+    "load soup from c{}": ["load soup on plate from c{}."],
+    "start c{}": ["turn on c{}."],
+    "deliver at d{}": ["place soup for delivery in d{}."],
+    "open g{}": ["open g{}."],
+    "take from k{}": ["pick up onion from k{}.", "pick up plate from k{}.", "pick up cooked soup from k{}."],
+    "put on k{}": ["place onion on k{}.", "place plate on k{}.", "place cooked soup on k{}."],
+    "take from s{}": [
+        "pick up onion from s{}.",
+        "pick up plate from s{}.",
+        "pick up a plate from s{}.",
+        "pick up cooked soup from s{}.",
+    ],
+    "put on s{}": ["place onion in s{}.", "place plate in s{}.", "place plate in s{}", "place cooked soup in s{}."],
+    "wait": ["wait."],
+    "move away": ["move away."],
+}
+
+
+@pytest.mark.parametrize("layout", ["asymmetric_advantages_llmco", "counter_circuit", "gated_delivery", "soup_passing"])
+def test_everything_that_the_public_code_prints_means_its_directive(layout: str) -> None:
+    """Every form with every object of a layout."""
+    game = Overcooked(layout, action_level="medium", dynamics="explicit")
+    read = {}
+    for directive in game.action_texts()[1:]:
+        name = (re.findall(r"\d+", directive) or [""])[0]
+        for form in PRINTED[re.sub(r"\d+", "{}", directive)]:
+            read[form.format(name)] = (directive, game.action_texts()[game.parse(form.format(name))])
+    assert {phrase: pair for phrase, pair in read.items() if len(set(pair)) > 1} == {}
+
+
 @pytest.mark.parametrize(
     ("message", "code"),
     [
+        ("pick up cooked onion from k0", "F_NO_DIRECTIVE"),
+        ("turn on k0", "F_WRONG_OBJECT"),
         ("dance", "F_NO_DIRECTIVE"),
         ("put in c77", "F_NO_DIRECTIVE"),
         ("open c0", "F_WRONG_OBJECT"),
@@ -145,6 +181,36 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
     film = open_world(WORLD, action_level="medium")
     film.state.clock[0, Clock.LIMIT] = 60
     assert "in 60 steps" in film.game.manual(film.state, 0)
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape"),
+    [
+        ("cramped_room", "rectangular"),
+        ("forced_coordination", "narrow"),
+        ("coordination_ring", "circular"),
+        ("counter_circuit", "circular"),
+        ("asymmetric_advantages", "irregular"),
+        ("gated_delivery", "rectangular"),
+    ],
+)
+def test_the_manual_has_a_word_for_the_shape_of_the_kitchen(layout: str, shape: str) -> None:
+    assert f"The kitchen is {layout}, {shape}, " in Overcooked(layout, action_level="medium").manual()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, [False, False, True]),
+        ({"text_rules": "original"}, [True, False, False]),
+        ({"text_rules": "original", "stalemate": "paper"}, [True, True, False]),
+    ],
+)
+def test_the_manual_of_the_original_rules_has_the_papers_directives(options: dict[str, str], told: list[bool]) -> None:
+    manual = Overcooked("locked", action_level="medium", **options).manual()
+    parts = ("while one soup cooks, get the next one ready", "If you cannot go on", "ends by itself")
+    assert [part in manual for part in parts] == told
+    assert ("may be nearer to you than the dispenser" in manual) == told[0]
 
 
 def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from naive.rooms import NaiveRooms
 
+from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.solver import solve, start_of
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
 
@@ -93,6 +94,8 @@ def brute_force(first, worst=False):
         ("capture", {"adversary": "distance", "exchange": "always"}, False),
         ("capture", {"adversary": "closest", "exchange": "never"}, False),
         ("capture", {"adversary": "coded", "exchange": "always"}, True),
+        ("capture", {"adversary": "closest", "exchange": "always"}, True),
+        ("escape", {"adversary": "closest", "loss": "all"}, True),
         ("escape", {}, False),
         ("escape", {"adversary": "closest", "loss": "all", "fix_by": "player"}, False),
     ],
@@ -110,6 +113,11 @@ def test_values_are_those_of_brute_force(kind, message, worst):
     np.testing.assert_allclose(np.sort(result.success), sorted(s for s, _ in reference), atol=1e-7)
     np.testing.assert_allclose(np.sort(result.turns), sorted(t for _, t in reference), atol=1e-5)
     assert len({round(s, 4) for s, _ in reference}) + len({round(t, 4) for _, t in reference}) > 3
+
+
+def test_the_worst_adversary_is_no_kinder_than_that_of_2023_which_may_stay():
+    report = prove_solvability("nine_rooms", "paper2023")
+    assert (report.turns, report.worst_turns) == (4, 4)
 
 
 def test_the_worst_adversary_is_solved_once_and_only_where_it_can_be():

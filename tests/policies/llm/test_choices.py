@@ -236,6 +236,30 @@ def test_letters(answer, letter):
         read_letter(answer, ["one", "two", "three"])
 
 
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("Explanation: Bob cooks. Action: 2", 2),
+        ("Explanation: Bob cooks. Action: Cook it on the stove.", 3),
+        ("Action: 1 is late.\nExplanation: it boils. **Action:** cook(pot0).", 3),
+        ("cook it on the stove", 3),
+        ("Explanation: Action: 1 would be late. Action: 3", 3),
+        ("Action: fry it", None),
+        ("Explanation: no idea.", None),
+        ("Action: 2 is late.", None),
+    ],
+)
+def test_free_text_may_name_an_action_in_other_words(answer, number):
+    def parse(phrase):
+        return 2 if phrase.lower().strip(".") == "cook it on the stove" else None
+
+    if number is not None:
+        assert read_choice(answer, TEXTS, parse=parse) == (number - 1, LINE)
+        return
+    with pytest.raises(Unreadable):
+        read_choice(answer, TEXTS, parse=parse)
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.text(max_size=300))
 def test_any_text_is_a_choice_or_unreadable(answer):

@@ -38,7 +38,7 @@ def test_every_paper_has_a_preset_and_other_words_stand_above_it() -> None:
 def test_presets_belong_to_the_suite_of_their_game() -> None:
     team = ["agent_0=greedy", "agent_1=llm:m?preset=llmco"]
     (preset,) = presets_of("overcooked", team)
-    assert preset.options == {"text_rules": "original"}
+    assert preset.options == {"text_rules": "original", "stalemate": "paper"}
     assert presets_of("rush", team) == []
     (collab,) = presets_of("collab-overcooked", ["all=llm:m?preset=collab"])
     assert collab.options == {"action_level": "medium", "preset": "original"}
@@ -80,7 +80,7 @@ def test_rules_say_who_sees_plans(play_team, talk: str) -> None:
 
 def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:
     step = {"events": [{"label": "", "event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
-    kwargs = {"layout": "cramped_room", "action_level": "medium", "text_rules": "original"}
+    kwargs = {"layout": "cramped_room", "action_level": "medium", **registry.presets()["llmco"].options}
     results = []
     for spec in ("llm:m", "greedy"):
         team = {"agent_0": spec, "agent_1": spec}
@@ -88,6 +88,16 @@ def test_published_scores_stand_beside_language_teams_under_the_public_codes_rul
         record = record_of(env_id="Overcooked-v0", task="cramped_room", steps=[step], team=team, **options)
         results.append(bool(suite.KitchenRow("", "cramped_room", [record]).published))
     assert results == [True, False]
+
+
+def test_answers_of_llm_co_explain_first_and_use_the_words_of_the_paper(play_team) -> None:
+    options = {"layout": "cramped_room", "max_cycles": 3, **registry.presets()["llmco"].options}
+    answer = "Explanation: Bob is at the pot. Action: pick up onion from o0."
+    record, _ = play_team("llm:m?preset=llmco", lambda _: answer, "Overcooked-v0", action_level="medium", **options)
+    assert record.steps[0].action_texts == ["take onion from o0"] * 2
+    assert not record.accounts["agent_0"].trouble and not record.accounts["agent_1"].trouble
+    schema, _ = play_team("llm:m", lambda _: answer, "Overcooked-v0", action_level="medium", **options)
+    assert "unreadable" in schema.accounts["agent_0"].trouble, "where JSON is asked for, words are not guessed at"
 
 
 def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch) -> None:

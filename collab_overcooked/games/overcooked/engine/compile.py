@@ -29,6 +29,7 @@ from .constants import (
     Param,
     Rules,
     Shaping,
+    Stalemate,
     Terrain,
     Verb,
 )
@@ -177,6 +178,7 @@ def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
         shaped=config.reward == "shaped",
         macros=MEDIUM in levels,
         rules=Rules[config.text_rules.upper()],
+        stalemate=Stalemate[config.stalemate.upper()],
     )
 
 

@@ -11,7 +11,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
-from .constants import MAX_PLAYERS, Rules
+from .constants import MAX_PLAYERS, Rules, Stalemate
 from .observation_layout import AXES, ENCODINGS
 
 MAX_RADIUS = 100
@@ -101,4 +101,10 @@ class OvercookedConfig(Config):
         "strict",
         'Rules of directives: ``"strict"``, or ``"original"`` as in LLM-Co\'s public code.',
         [rules.name.lower() for rules in Rules],
+    )
+    stalemate: str = choice(
+        "code",
+        'Who gives way with ``text_rules="original"`` when stuck: ``"code"`` (all but the first player step aside and'
+        ' keep their directives, as in the public code) or ``"paper"`` (the same, and who is stuck chooses again).',
+        [stalemate.name.lower() for stalemate in Stalemate],
     )

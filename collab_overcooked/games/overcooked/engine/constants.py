@@ -112,6 +112,7 @@ class Param(IntEnum):
     SHAPED = 5  # 1 where the shaped reward is a part of the reward
     MACROS = 6  # 1 where some players choose directives instead of primitive actions
     RULES = 7  # see Rules
+    STALEMATE = 8  # see Stalemate
 
 
 class Shaping(IntEnum):
@@ -197,6 +198,13 @@ class Rules(IntEnum):
 
     STRICT = 0
     ORIGINAL = 1
+
+
+class Stalemate(IntEnum):
+    """Who gives way in the original's rules of directives, option ``stalemate``."""
+
+    CODE = 0  # all but the first player step aside
+    PAPER = 1  # the same, and whoever is stuck chooses again
 
 
 class Kind(IntEnum):

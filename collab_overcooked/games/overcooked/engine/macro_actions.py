@@ -2,7 +2,7 @@
 
 With ``original`` rules this is the action manager of LLM-Co's public code (paper section 4, appendix A; verified on its
 recorded decisions). With ``strict`` ones players walk to the nearest side of an object instead of the first one, every
-directive ends, and either player gives way.
+directive ends, and either player gives way. The original's paper lets a stuck player choose again, its code does not.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from .constants import (
     Reason,
     Row,
     Rules,
+    Stalemate,
     Thing,
     Verb,
 )
@@ -86,11 +87,13 @@ def step_macro_action(tables, env, seat, paths, event):
     players, macro, floor = env.players, env.macro_state[seat], paths[Path.FLOOR]
     row = macro[Macro.ACTION] if is_running(macro) else WAIT
     move = next_move(tables, env, seat, row, paths, event)
-    if tables.params[Param.RULES] == Rules.STRICT:
-        if is_stuck(seat, row, move, players, macro):
-            move = step_aside(seat, env.rng, players, move, floor)
-    else:
+    stuck = is_stuck(seat, row, move, players, macro)
+    if tables.params[Param.RULES] == Rules.ORIGINAL:
         move = resolve_standoff(seat, row, move, players, macro, floor)
+        if tables.params[Param.STALEMATE] == Stalemate.PAPER:
+            ask_again(stuck, macro, floor, event)
+    elif stuck:
+        move = step_aside(seat, env.rng, players, move, floor)
     record_step(seat, players, macro, row, move)
     return move
 
@@ -261,6 +264,24 @@ def is_stuck(seat, row, move, players, macro):
     if not is_running(macro) or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
         return False
     return row != WAIT and macro[Past.DIRECTIVE] == row and has_stood(players[seat], macro)
+
+
+@kernel
+def ask_again(stuck, macro, floor, event):
+    """In the original's paper, a stuck player chooses again, as does one that others have kept turning back.
+
+    It has been turned back if it has walked for more steps than there are cells to walk on. Mutates: macro, event.
+    """
+    if not is_running(macro):
+        return
+    macro[Macro.TIMER] -= 1
+    cells = 0
+    for y in range(floor.shape[0]):
+        for x in range(floor.shape[1]):
+            cells += floor[y, x] != 0
+    if stuck or floor.shape[0] * floor.shape[1] - macro[Macro.TIMER] > cells:
+        end_macro(macro)
+        event[EventColumn.ENDED] = Outcome.INTERRUPTED
 
 
 @kernel

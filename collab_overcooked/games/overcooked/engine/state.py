@@ -22,7 +22,7 @@ Array = np.ndarray
 class Tables(NamedTuple):
     """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
-    params: Array  # (8,) see Param
+    params: Array  # (9,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
     frames: Array  # (K, 5) see Frame
     terrain: Array  # (K, H, W) see Terrain; WALL outside smaller layouts

@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
 from ..engine.constants import NOTHING, Object, Terrain
@@ -49,6 +50,17 @@ class Kitchen:
     def search(self) -> JointSearch:
         """The exact search of this kitchen."""
         return JointSearch(self.game)
+
+    @cached_property
+    def _directed(self) -> Any:
+        return registry.load_game(ENV_ID, layout=self.layout, action_level=MEDIUM)
+
+    def told(self, state: State, seat: int) -> str:
+        """Return what an agent that chooses directives is told in a state: distances, contents, possible directives."""
+        game = self._directed
+        arrays, out = game.alloc(1)
+        game.reset(arrays, out, np.ones(1, np.bool_), {"state": state})
+        return str(game.describe(arrays, 0, seat))
 
     def _number(self, thing: np.ndarray) -> int:
         return int(thing[Object.Y] * self.width + thing[Object.X])

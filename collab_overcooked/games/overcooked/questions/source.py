@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.questions.facts import Fact, draw_fact, numbers_around
-from collab_overcooked.questions.items import GENERATED, OWN, PAPER, PARTNER, Item, Scene
+from collab_overcooked.questions.items import FACT, GENERATED, OWN, PAPER, PARTNER, Item, Scene
 from collab_overcooked.questions.source import OTHER, asked_seat
 
 from ..engine.constants import MAX_INGREDIENTS, Terrain
@@ -270,14 +270,14 @@ class Situation(NamedTuple):
 
 
 SITUATIONS: Mapping[str, Situation] = {
-    "fetch a missing ingredient": Situation("cramped_room", 0, {}, "two", Goal.START, "take onion"),
-    "fetch a dish early": Situation("cramped_room", 1, {}, "cooking", Goal.DELIVER, "take dish"),
+    "fetch a missing ingredient": Situation("cramped_room", 0, {1: "onion"}, "one", Goal.START, "take onion"),
+    "fetch a dish early": Situation("coordination_ring", 1, {0: "onion"}, "", Goal.DELIVER, "take dish"),
     "park what is not needed": Situation(
         "forced_coordination", 0, {0: "onion", 1: "dish"}, "ready", Goal.DELIVER, "put on"
     ),
     "start the next soup": Situation("cramped_room", 1, {0: "soup"}, "two", Goal.START, "take onion"),
     "pass a dish over a shared counter": Situation(
-        "forced_coordination", 1, {1: "dish"}, "ready", Goal.DELIVER, "put on s"
+        "forced_coordination", 1, {0: "onion", 1: "dish"}, "ready", Goal.DELIVER, "put on s"
     ),
 }
 
@@ -309,8 +309,14 @@ class OvercookedQuestions:
         return text.rules(load_kitchen(item.scene.options["layout"]))
 
     def describe(self, item: Item) -> str:
-        """Return the description of the state."""
-        return text.describe(load_kitchen(item.scene.options["layout"]), item.scene.state, item.seat)
+        """Return the description of the state.
+
+        For an action in the paper's part it has the paper's form, too: distances and possible directives.
+        """
+        kitchen = load_kitchen(item.scene.options["layout"])
+        described = text.describe(kitchen, item.scene.state, item.seat)
+        plain = item.part != PAPER or item.kind == FACT
+        return described if plain else f"{described}\n\n{kitchen.told(item.scene.state, item.seat)}"
 
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Let language models choose directives, all others primitive actions."""
@@ -335,10 +341,21 @@ class OvercookedQuestions:
             judged = judge(kitchen, state, like.goal)
             if judged is None or not judged.best[seat].startswith(like.answer):
                 continue
-            items = _action_items(kitchen, judged, seat, PAPER, (name,))
-            if len(items) > 1:
+            own = _action_items(kitchen, judged, seat, PAPER, (name,))[:1]
+            about = _about_partner(kitchen, judged, 1 - seat, name) if own else None
+            if about is not None:
                 fact = draw_fact(facts(kitchen, state, seat), rng)
-                return (*items, fact.item(_scene(kitchen, state), seat, PAPER, (name,)))
+                return (*own, about, fact.item(_scene(kitchen, state), seat, PAPER, (name,)))
+
+
+def _about_partner(kitchen: Kitchen, judged: Judged, partner: int, name: str) -> Item | None:
+    """Return the item about a partner's next action, towards the same goal if that settles it, else the other one."""
+    for goal in (judged.goal, *(goal for goal in Goal if goal != judged.goal)):
+        known = judged if goal == judged.goal else judge(kitchen, judged.state, goal)
+        items = [] if known is None else _action_items(kitchen, known, partner, PAPER, (name,))
+        if len(items) > 1:
+            return items[1]
+    return None
 
 
 def _pose(state: State, seat: int) -> tuple[Any, Any]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
 from collab_overcooked.kernels.macro_actions import MEDIUM
+from collab_overcooked.kernels.paths import find_ways
 
-from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, Kind, Object, Param, Rules
-from ..engine.solvability import FLOOR
+from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, Kind, Object, Param, Rules, Stalemate
+from ..engine.solvability import FLOOR, flood
 from ..engine.spec import Layout
 from ..engine.state import State
 from .text import MOVES, NAMES, TITLES, OvercookedText, greeting, object_name, soup_text
@@ -20,13 +22,20 @@ Array = np.ndarray
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
 
 
-def _directives(strict: bool, shared: bool) -> list[str]:
+EFFICIENCY = (  # what LLM-Co's prompt asks for beyond the rules
+    "Be efficient: while one soup cooks, get the next one ready.",
+    "What lies on a counter may be nearer to you than the dispenser of the same thing.",
+)
+
+
+def _directives(strict: bool, asks_again: bool, shared: bool) -> list[str]:
     where = "on shared counters and otherwise only" if shared else "only"
     return [
         "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
         "Each time you see which directives are possible. "
         f"You can put things down {where} on the nearest empty counter.",
-        *(["A directive that becomes impossible ends by itself."] if strict else []),
+        *(["A directive that becomes impossible ends by itself."] if strict else EFFICIENCY),
+        *(["If you cannot go on with it, you are asked at once for another one."] if asks_again else []),
     ]
 
 
@@ -34,6 +43,32 @@ def orders_text(layout: Layout) -> str:
     """Return the soups that are on order in a layout, with their points."""
     soups = [f"{soup_text(soup)} pay{'s' * (sum(soup) == 1)} {layout.pays(soup)} points" for soup in layout.orders]
     return f"Soups on order: {'; '.join(soups)}."
+
+
+def shape_of(layout: Layout) -> str:
+    """Return the shape of a kitchen's floor without gates.
+
+    Returns:
+        ``"circular"`` if a way leads around something, else ``"narrow"`` if two players can nowhere walk side by side,
+        else ``"rectangular"`` if every part of the floor is, else ``"irregular"``.
+    """
+    floor = set(layout.cells(" "))
+    rest = {(x, y) for x in range(-1, layout.width + 1) for y in range(-1, layout.height + 1)} - floor
+
+    def around(cell: tuple[int, int]) -> list[tuple[int, int]]:
+        return [near for dx, dy in product((-1, 0, 1), repeat=2) if (near := (cell[0] + dx, cell[1] + dy)) in rest]
+
+    if rest - {*find_ways((-1, -1), around)}:
+        return "circular"
+    if not any({(x + 1, y), (x, y + 1), (x + 1, y + 1)} <= floor for x, y in floor):
+        return "narrow"
+    is_rectangular = all(map(_fills_its_box, {flood(layout.grid, cell, set(), " ") for cell in floor}))
+    return "rectangular" if is_rectangular else "irregular"
+
+
+def _fills_its_box(cells: frozenset[tuple[int, int]]) -> bool:
+    columns, rows = zip(*cells, strict=True)
+    return len(cells) == (max(columns) - min(columns) + 1) * (max(rows) - min(rows) + 1)
 
 
 class OvercookedManual(OvercookedText):
@@ -57,7 +92,8 @@ class OvercookedManual(OvercookedText):
             f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
             *self._rules(layout, k),
             "",
-            f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
+            f"The kitchen is {layout.name}, {shape_of(layout)}, {layout.width} by {layout.height} cells. "
+            "Positions as (column, row):",
         ]
         starts = [(int(x), int(y)) for x, y in self.compiled.tables.starts[k]]
         ever = {name for start in starts for name in self.within_reach(k, start, FLOOR)}
@@ -68,9 +104,11 @@ class OvercookedManual(OvercookedText):
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
         lines += self._reach(k, starts, seat)
-        strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
+        params = self.compiled.tables.params
+        strict = params[Param.RULES] == Rules.STRICT
+        asks_again = not strict and params[Param.STALEMATE] == Stalemate.PAPER
         shared = any(thing[Object.KIND] == Kind.SHARED for thing in objects)
-        actions = _directives(strict, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
+        actions = _directives(strict, asks_again, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
         return "\n".join([*lines, "", *actions])
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:

@@ -60,6 +60,7 @@ from .scene import OvercookedScenes
 
 Array = np.ndarray
 MENU = "You can:"  # before the directives that are possible
+CONTINUE_TEXT = "continue"
 NAMES = ("Alice", "Bob", "Carol", "Dave")  # of the seats; the paper names the first two
 PRIMITIVE_TEXTS = tuple(action.name.lower() for action in Action)  # names of enums are slow to look up
 TAKEN = {Kind.ONIONS: "onion", Kind.TOMATOES: "tomato", Kind.DISHES: "dish"}
@@ -121,10 +122,10 @@ def list_number(line: str) -> str:
 
 
 ANSWER = re.compile(r"action\s*:\s*(.+)", re.IGNORECASE)
-_THING = r"(?:(?:the|an?|your|my) )?(onion|tomato|plate|dish|soup|it)"
+_THING = r"(?:(?:the|an?|your|my) )?(?:cooked (?=soup))?(onion|tomato|plate|dish|soup|it)"
 _PLACE = rf"(?:the )?(?:(?:nearest|closest|empty|shared) )*(?:(?:counter|pot|gate|dispenser) )?([{LETTERS}]\d+)"
 _PHRASE = re.compile(
-    rf"(pick up|pick|take|put|place|drop|load|deliver|serve|open|start|cook)(?: {_THING})?"
+    rf"(pick up|pick|take|put|place|drop|load|deliver|serve|open|start|cook|turn on)(?: {_THING})?"
     rf"(?: (?:on|onto|in|into) (?:(?:the|an?|your|my) )?(plate|dish))?(?: for delivery| down)?"
     rf"(?: (from|in|into|on|onto|at|to))? {_PLACE}"
 )
@@ -140,7 +141,7 @@ PHRASES = (  # what a phrase means: verbs, prepositions, kinds of the object, th
     (Verb.PUT, ("put", "place", "drop"), _TO, (Kind.COUNTER, Kind.SHARED), None),
     (Verb.DELIVER, ("deliver", "serve", "put", "place", "drop"), _TO, (Kind.SERVING,), ("soup", "plate", "dish", "it")),
     (Verb.OPEN, ("open",), (None,), (Kind.GATE,), ()),
-    (Verb.START, ("start", "cook"), (None, "in"), (Kind.POT,), ("soup", "onion", "tomato", "it")),
+    (Verb.START, ("start", "cook", "turn on"), (None, "in"), (Kind.POT,), ("soup", "onion", "tomato", "it")),
 )
 
 
@@ -295,7 +296,7 @@ class OvercookedText(OvercookedScenes):
     def directive_texts(self) -> tuple[str, ...]:
         """Texts of all directives, by id."""
         tables = self.compiled.tables
-        texts = ["continue", "wait", "move away"]
+        texts = [CONTINUE_TEXT, "wait", "move away"]
         for verb, slot in tables.catalogue[len(FIRST_ROWS) :].tolist():
             thing = tables.objects[0, slot]
             texts.append(directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))

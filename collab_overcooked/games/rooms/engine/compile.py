@@ -121,6 +121,7 @@ def _open_doors(level: RoomLayout, config: Any) -> int:
 
 
 def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int, is_random: bool) -> np.ndarray:
+    is_worst = config.adversary == "worst"  # which may stay where the preset's own adversary may
     params: np.ndarray = config.pack(
         Param,
         goal=goal,
@@ -136,6 +137,7 @@ def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: i
         sight=Sight,
         fix_flags=config.preset == "code2024",
         n_doors=len(level.doors),
+        may_stay="closest" in (config.adversary, config.presets[config.preset]["adversary"] if is_worst else ""),
     )
     return params
 

@@ -106,7 +106,7 @@ class Reason(IntEnum):
 
 
 class Param(IntEnum):
-    """Entries of ``Tables.params`` (14,)."""
+    """Entries of ``Tables.params`` (15,)."""
 
     GOAL = 0  # see Goal
     N_PLAYERS = 1
@@ -122,6 +122,7 @@ class Param(IntEnum):
     SIGHT = 11  # see Sight
     FIX_FLAGS = 12  # 1 if, of several players fixing in one room, only the first is reported to have worked
     N_DOORS = 13
+    MAY_STAY = 14  # 1 if the adversary may stay though it could leave, as in the text of 2023
 
 
 class Adversary(IntEnum):

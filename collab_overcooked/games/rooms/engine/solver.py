@@ -267,8 +267,9 @@ def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array,
         joint = (joint[:, :, None] & surveyed.legal[:, n][:, None, :]).reshape(size, -1)
     where, code = np.nonzero(joint)
     actions = np.stack(np.unravel_index(code, (compiled.n_rooms + 2,) * compiled.n_players), axis=1).astype(np.int32)
-    chooses = (np.ones(size, np.bool_) if worst else surveyed.unaware) & (surveyed.ways > 0)
-    counts = np.where(chooses, surveyed.ways, 1)[where]
+    ways = surveyed.ways + (worst and compiled.tables.params[Param.MAY_STAY])
+    chooses = (np.ones(size, np.bool_) if worst else surveyed.unaware) & (ways > 0)
+    counts = np.where(chooses, ways, 1)[where]
     last = np.cumsum(counts)
     picks = (np.arange(last[-1]) - np.repeat(last - counts, counts)).astype(np.int32)
     picks[~np.repeat(chooses[where], counts)] = NOTHING

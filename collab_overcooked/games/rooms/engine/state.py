@@ -18,7 +18,7 @@ from .constants import Clock, EventColumn, Generator, Player
 class Tables(NamedTuple):
     """Constants of a compiled layout: read-only arrays, int32 unless stated otherwise."""
 
-    params: Array  # (14,) see Param
+    params: Array  # (15,) see Param
     passages: Array  # (R, R) FREE, 1 + door, or NOTHING
     ways: Array  # (2**D, R, K) rooms that open passages of a room lead to in the order of its list, then NOTHING
     rooms: Array  # (R, 3) see RoomColumn

@@ -33,12 +33,15 @@ from .worst import state_key, worst_way
 def move_adversary(tables, env, pick, doors):
     """The adversary moves by the doors at the start of the turn; ``pick`` selects a passage unless it is NOTHING.
 
+    A ``pick`` beyond the last passage is to stay.
+
     Mutates: env.
     """
     params, players, clock = tables.params, env.players, env.clock
     room = clock[Clock.ADVERSARY]
     if pick != NOTHING:
-        now = tables.ways[index(doors), index(room), index(pick)]
+        ways = tables.ways[index(doors), index(room)]
+        now = ways[index(pick)] if pick < count_ways(ways) else room
     elif params[Param.ADVERSARY] == Adversary.WORST:
         now = worst_way(tables, env, doors)
     elif params[Param.GOAL] == Goal.CAPTURE:

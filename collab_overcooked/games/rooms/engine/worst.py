@@ -81,14 +81,18 @@ def value_after(tables, env, now):
 
 @kernel
 def worst_way(tables, env, doors):
-    """Return the neighbouring room that costs the players the most turns; ties by the distance to them.
+    """Return the room in reach that costs the players the most turns; ties by the distance to them.
 
-    Among equal rooms, a killer takes the one nearest to the players and a thief the one farthest from them.
+    Among equal rooms, a killer takes the one nearest to the players and a thief the one farthest from them. Its own
+    room comes first where it may stay.
     """
     room, distances = env.clock[Clock.ADVERSARY], tables.distances[doors]
     ways = tables.ways[doors, room]
     sign = -1 if tables.params[Param.GOAL] == Goal.ESCAPE else 1
     best, best_distance, chosen = NOTHING, 0, room
+    if tables.params[Param.MAY_STAY] == 1:
+        best = value_after(tables, env, room)
+        best_distance = sign * distance_to_players(room, env.players, Player.ROOM, distances)
     for k in range(ways.shape[0]):
         other = ways[k]
         if other == NOTHING:

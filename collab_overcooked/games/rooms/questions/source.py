@@ -129,11 +129,6 @@ def _clearly_worse(values: Mapping[int, tuple[float, float]], best: int) -> tupl
     return (list(losses), round(min(losses.values()), 4), unit) if losses else None
 
 
-def draw_scene(variant: Rooms, rng: np.random.Generator) -> dict[str, Any]:
-    """Return a random solved state."""
-    return variant.scene(int(rng.integers(len(variant.solution.keys))))
-
-
 def _goes(variant: Rooms, judged: Judged) -> str:
     last = variant.game.n_actions - 1
     return {0: "stay", last: "use"}.get(judged.best, "move")
@@ -316,8 +311,8 @@ class RoomQuestions:
     def _situation(
         self, variant: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        for _ in range(DRAWS):
-            scene = draw_scene(variant, rng)
+        for number in rng.permutation(len(variant.solution.keys))[:DRAWS].tolist():
+            scene = variant.scene(number)
             for who in (seat, 1 - seat):
                 judged = judge(variant, scene, who)
                 if judged is not None and fits(variant, judged, who):
@@ -329,11 +324,14 @@ class RoomQuestions:
     def _of_situation(
         self, variant: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        """Return the items of all kinds; none if the scene has no question about the partner."""
-        items, scene = self._action_items(variant, judged, seat, PAPER, (name,)), judged.scene
+        """Return a seat's items of all kinds: its own best action, its partner's, a fact; none if one is unclear."""
+        scene = judged.scene
+        partner = judge(variant, scene, 1 - seat)
+        own, *_ = self._action_items(variant, judged, seat, PAPER, (name,))
+        about = [] if partner is None else self._action_items(variant, partner, 1 - seat, PAPER, (name,))[1:]
         fact = draw_fact(facts(variant.game, variant.load(scene), scene, seat), rng)
         asked = fact.item(self._scene(variant, scene), seat, PAPER, (name,))
-        return (*items, asked) if len(items) > 1 else ()
+        return (own, *about, asked) if about else ()
 
     def _action_items(
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]

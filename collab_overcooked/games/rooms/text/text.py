@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import in_drawn_order, plural
 
 from ..engine.compile import Compiled
-from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Player, Reason
+from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Param, Player, Reason
 from ..engine.spec import RoomLayout
 from ..engine.state import Out, State
 
@@ -93,6 +93,9 @@ KILLERS = {
     " short.",
     "worst": "It knows where you are going and makes the move that is worst for you.",
 }
+
+
+WORST_STAYS = (" It never stays unless it is shut in.", " It may also stay.")  # the worst adversary, by Param.MAY_STAY
 
 
 def labels(style: str, count: int) -> list[str]:
@@ -184,13 +187,14 @@ class RoomText(CompiledGame):
         config, n = self.compiled.config, self.n_agents
         players = f"{n} players" if n > 1 else "One player"
         common = {"players": players, "rooms": self._rooms(), "doors": self._doors(), "horizon": turns}
+        stays = WORST_STAYS[int(self.compiled.tables.params[Param.MAY_STAY])] if config.adversary == "worst" else ""
         if self.goal == Goal.CAPTURE:
             exchange = {
                 "never": "",
                 "later": ", or when the two exchange rooms in any turn except the first",
                 "always": ", or when the two exchange rooms",
             }
-            rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary]
+            rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary] + stays
             rules = CAPTURE.format(**common, exchange=rule, adversary=thief)
         else:
             loss = {
@@ -203,7 +207,7 @@ class RoomText(CompiledGame):
                 exits=self._exits(),
                 loss=loss,
                 generators=self._generators(),
-                adversary=KILLERS[config.adversary],
+                adversary=KILLERS[config.adversary] + stays,
             )
         if config.sight == "room":
             rules += "\n" + SIGHT

@@ -169,10 +169,12 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
 def run_from_record(record: Record) -> CollaborationRun:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 
-    Messages are grouped into conversations by their step and conversation number.
+    Messages are grouped into conversations by their step and conversation number. In records of ``initiations`` those
+    of the last step count, in which the chef is asked; what was said before belongs to the question.
     """
     history = tuple(tuple((entry.timestamp, entry.action) for entry in actions) for actions in record.history)
-    conversations = [talk for t, step in enumerate(record.steps) for talk in _conversations(step, t)]
+    first = 0 if record.part is None else len(record.steps) - 1
+    conversations = [talk for t, step in enumerate(record.steps) if t >= first for talk in _conversations(step, t)]
     return CollaborationRun(history, tuple(conversations), record.success, record.timesteps)
 
 

@@ -12,6 +12,7 @@ import rich.box
 import rich.table
 from markupsafe import Markup
 from rich.console import Console
+from rich.measure import Measurement
 from rich.text import Text
 
 from collab_overcooked.io.text import one_line
@@ -22,7 +23,8 @@ MISSING = "–"
 Cell = Estimate | float | str | None
 """An estimate with its interval, a number, text, or None."""
 _LONG = 40  # characters above which a list is broken after its commas
-_MIN_WIDTH = 130  # characters; wrapped lines are better than truncated numbers
+_MIN_WIDTH = 130  # characters
+_ANY_WIDTH = 10_000  # characters; wrapped lines are better than truncated numbers
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,6 @@ class ResultTable:
 
     def show(self, console: Console) -> None:
         """Print the table, each interval below its number."""
-        wide = Console(file=console.file, width=max(console.width, _MIN_WIDTH), force_terminal=console.is_terminal)
         table = rich.table.Table(
             title=terminal_text(self.title) if self.title else None,
             title_justify="left",
@@ -131,7 +132,10 @@ class ResultTable:
                 table.add_section()
             cells = [terminal_text(texts[0][0]), *(_terminal_cell(*cell) for cell in texts[1:])]
             table.add_row(*cells, style="dim" if mark == "published" else None)
-        wide.print(table)
+        unbounded = Console(file=console.file, width=_ANY_WIDTH)
+        needed = Measurement.get(unbounded, unbounded.options, table).minimum
+        width = max(console.width, _MIN_WIDTH, needed)
+        Console(file=console.file, width=width, force_terminal=console.is_terminal).print(table)
 
     def _marked_texts(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         for i, row in enumerate(self.rows):

@@ -65,6 +65,8 @@ class LevelScore:
     # Mean over the tasks that have a success of the steps of their successful runs, or None
     timesteps: Estimate | None = None
     rouge_l: tuple[Estimate, ...] | None = None  # Mean ROUGE-L of each agent
+    required_ic: Estimate | None = None  # Mean IC by ``CollaborationOptions.as_required``
+    required_rc: Estimate | None = None  # Mean RC by ``CollaborationOptions.as_required``
 
     @property
     def redundancy(self) -> tuple[Estimate, ...] | None:
@@ -81,7 +83,7 @@ def score_run(
 ) -> RunScore:
     """Score one run.
 
-    Source: paper eq. 2 to 6 and the original's evaluation: histories lose their unknown actions first, each
+    Source: paper eq. 1 to 6 and the original's evaluation: histories lose their unknown actions first, each
     agent takes its own best reference.
 
     Args:

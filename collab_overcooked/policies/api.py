@@ -28,7 +28,7 @@ class Message(NamedTuple):
     Attributes:
         agent: Seat of the sender; None for a message from outside the team.
         say: Text of the message.
-        plan: Announced plan. With an empty text it is executed, but the others see it only if the seat's plans are public.
+        plan: Announced plan. With an empty text it is executed, and others see it only if the seat's plans are public.
         tokens: Language-model tokens used for the message, for the record.
         last: Whether the sender stays silent from now on unless another agent sends a new message.
         seconds: Time used for the message, for the record; None for programs.

@@ -79,7 +79,9 @@ class Conversation:
         """Append a correction to the conversation that its seat opened; it is not answered."""
         self._receive(self.opened[seat], Message(seat, say, plan))
 
-    def hold(self, seat: int, say: str, plan: str, last: bool = False) -> Generator[int, Message | None, Message | None]:
+    def hold(
+        self, seat: int, say: str, plan: str, last: bool = False
+    ) -> Generator[int, Message | None, Message | None]:
         """Let all seats answer in turn until the others are silent or the limit of messages is reached.
 
         Args:

@@ -19,8 +19,8 @@ PAPER = PresetRecord(
     {**PRESET.options, "interface": "paper", "show_limit": False},
     {},
     "Collab-Overcooked's paper (sections A.3, E) where its public code differs: the whole conversation up to now, all "
-    "of the agent's own actions, the teammate's plan, announced or not, the printed lists of actions, no time limit and "
-    "no private counters in the text; the rest as collab.",
+    "of the agent's own actions, the teammate's plan, announced or not, the printed lists of actions, and neither time "
+    "limit nor private counters in the text; the rest as collab.",
 )
 
 RECORDS = (

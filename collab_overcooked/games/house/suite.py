@@ -265,10 +265,10 @@ class HouseSuite(Suite):
         return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), notes=tuple(notes), data=table)
 
     def _published(self) -> Sequence[ResultTable]:
-        numbers = {
-            who: value if isinstance(value, list) else [value] for who, value in published()[self.name].items()
-        }
-        parts = [f"{self.measure}, {tasks}" for tasks in self.columns_of_papers] if len(self.columns_of_papers) > 1 else []
+        numbers = {who: value if isinstance(value, list) else [value] for who, value in published()[self.name].items()}
+        parts = (
+            [f"{self.measure}, {tasks}" for tasks in self.columns_of_papers] if len(self.columns_of_papers) > 1 else []
+        )
         heads = (Column(name, "number", 0) for name in (*parts, self.measure))
         rows = tuple((who, *map(float, values)) for who, values in numbers.items())
         tables = [ResultTable((Column(f"Published ({ELSEWHERE})"), *heads), rows)]

@@ -140,7 +140,9 @@ def test_the_chef_knows_the_conversation_that_led_to_the_state(tmp_path):
         assert now.inbox == () and score_records([record])[0].initiations == {}, "asked before is not asked now"
         assert first_difference(record) is None
         played = [tuple(step.actions) for step in record.steps[:-1]]
-        assert played == list(stages(load_game("CollabOvercooked-v0", task=task))[number].before), "talk changes nothing"
+        assert played == list(stages(load_game("CollabOvercooked-v0", task=task))[number].before), (
+            "talk changes nothing"
+        )
     assert seen[1].past_messages[0][1].say == "Next for you: Pick up carrot from ingredient_dispenser."
 
 

@@ -38,7 +38,9 @@ def test_food_and_stuff_have_rows_beside_all() -> None:
     tasks = [(task, f"{task}, {rooms} rooms") for task in ("food", "stuff") for rooms in (6, 8)]
     options = {"env_id": "Transport-v0", "team": {"agent_0": "random", "agent_1": "random"}}
     records = [
-        record_of(**options, task=name, family=task, wanted=10, goal={}, env_kwargs={"task": task, "rooms": int(name[-7])})
+        record_of(
+            **options, task=name, family=task, wanted=10, goal={}, env_kwargs={"task": task, "rooms": int(name[-7])}
+        )
         for task, name in tasks
     ]
     (card,) = suite.score(records, None)

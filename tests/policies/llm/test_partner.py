@@ -10,12 +10,7 @@ from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-from collab_overcooked.games.collab_overcooked.policies.instructions import (
-    Step,
-    due_step,
-    split_recipe,
-    step_recipe,
-)
+from collab_overcooked.games.collab_overcooked.policies.instructions import Step, due_step, split_recipe, step_recipe
 
 CHEF = "pickup(egg,counter); put_obj_in_utensil(pot0); cook(pot0); wait(2); pickup(boiled_egg,pot0); deliver()"
 HELP = "pickup(egg,ingredient_dispenser); place_obj_on_counter()"

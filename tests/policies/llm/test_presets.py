@@ -70,7 +70,7 @@ def test_the_paper_of_collab_overcooked_shows_all_that_was_said_done_and_planned
 
 
 def test_the_paper_of_collab_overcooked_shows_its_printed_inputs(play_team) -> None:
-    """Listings 1, 7, 10, 13 and 16, figures 11 and 12: lists of actions, no limit, no positions, shared counters alone."""
+    """Listings 1, 7, 10, 13 and 16, figures 11 and 12: actions, no limit, no positions, shared counters alone."""
     prompts = {}
     for preset in ("collab", "collab-paper"):
         options = registry.presets()[preset].options

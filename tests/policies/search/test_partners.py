@@ -102,7 +102,15 @@ def test_a_plan_that_a_partner_does_not_rate_is_rated_by_the_team_at_the_next_re
 
 @pytest.mark.parametrize(
     ("text", "rating"),
-    [("4", 4), ("rating: 2", 2), ("5/5", 5), ("I would rate it 3", 3), ("Okay", 5), ("No, it is bad", 1), ("cup 4?", None)],
+    [
+        ("4", 4),
+        ("rating: 2", 2),
+        ("5/5", 5),
+        ("I would rate it 3", 3),
+        ("Okay", 5),
+        ("No, it is bad", 1),
+        ("cup 4?", None),
+    ],
 )
 def test_ratings_of_partners_are_read(text: str, rating: int | None) -> None:
     assert read_partner_rating(text) == rating

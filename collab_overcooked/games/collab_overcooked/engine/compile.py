@@ -385,7 +385,9 @@ def _params(
 
 def _fillers(config: CollabOvercookedConfig, groups: np.ndarray, access: np.ndarray) -> int:
     serving = [s for s in groups[Group.SERVING] if s != NOTHING]
-    return sum(1 << i for i, row in enumerate(access) if config.interface == CODE or (row[serving] != Access.NONE).any())
+    return sum(
+        1 << i for i, row in enumerate(access) if config.interface == CODE or (row[serving] != Access.NONE).any()
+    )
 
 
 def _tasks(pool: OrderPool, item_id: Mapping[str, int]) -> np.ndarray:

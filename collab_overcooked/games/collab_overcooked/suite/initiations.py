@@ -2,9 +2,9 @@
 
 Each state belongs to a reference play, directly after a teammate's action, when its next action should be requested.
 All seats play the reference up to this state. The chef has requested each earlier action when it was due, and the
-teammate has answered, so that agents have the memories and messages that lead to the state. Then the chef is asked once.
-Teammates named in the team answer, all others follow the reference and say nothing. Records have the format of any
-episode, so that initiations and responses are scored and classified by default, those of the last step alone.
+teammate has answered, so that agents have the memories and messages that lead to the state. Then the chef is asked
+once. Teammates named in the team answer, all others follow the reference and say nothing. Records have the format of
+any episode, so that initiations and responses are scored and classified by default, those of the last step alone.
 """
 
 from __future__ import annotations

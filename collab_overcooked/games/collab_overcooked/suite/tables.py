@@ -71,7 +71,7 @@ def _paper_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> Re
 
 def _required_tables(score: TeamScore, rows: Sequence[LevelScore]) -> list[ResultTable]:
     """Return IC and RC per required action; none if they are the main table's, or if nobody can be scored."""
-    if score.options == score.options.as_required or all(row.required_ic is None for row in rows):
+    if score.options.definition == score.options.as_required.definition or all(row.required_ic is None for row in rows):
         return []
     cells = tuple((row.name, row.required_ic, row.required_rc) for row in rows)
     columns = (_first(score, rows), _share("IC %"), _share("RC %"))
@@ -359,7 +359,9 @@ def _answer_matrix(answers: Sequence[AnswerRow]) -> ResultTable:
 
 def _answer_table(head: str, answers: Sequence[AnswerRow], group: Callable[[AnswerRow], str]) -> ResultTable:
     kinds = [*(kind.value for kind in Initiation), SILENT]
-    groups = {name: [answer for answer in answers if group(answer) == name] for name in dict.fromkeys(map(group, answers))}
+    groups = {
+        name: [answer for answer in answers if group(answer) == name] for name in dict.fromkeys(map(group, answers))
+    }
     rows: list[tuple[Cell, ...]] = []
     for name, members in (*groups.items(), ("all", answers)):
         counts, followed = Counter(a.kind for a in members), [a.followed for a in members if a.followed is not None]

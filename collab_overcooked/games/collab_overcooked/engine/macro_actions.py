@@ -122,7 +122,7 @@ def check_place(tables, env, i):
 
 @kernel
 def check_fill(tables, env, i, s):
-    """Fill a dish if the current order needs one and the utensil, in the original any, is cooking or ready."""
+    """Fill a dish if the agent may, the order needs one and the utensil, in the original any, is cooking or ready."""
     order = env.orders[0]
     if (tables.params[Param.FILLERS] >> i) & 1 == 0:
         return Reason.FILL_NOT_LISTED

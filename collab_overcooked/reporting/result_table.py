@@ -11,6 +11,7 @@ from typing import Any, Literal
 import rich.box
 import rich.table
 from markupsafe import Markup
+from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 from rich.text import Text
@@ -122,15 +123,21 @@ class ResultTable:
             pad_edge=False,
             collapse_padding=True,
         )
-        table.add_column(terminal_text(self.columns[0].name), no_wrap=True)
-        for column in self.columns[1:]:
-            head = f"publ. {column.name}" if column.published else column.name
-            style = "dim" if column.published else None
-            table.add_column(_broken(one_line(head)), justify="right", no_wrap=column.kind != "text", style=style)
-        for mark, texts in self._marked_texts():
+        rows = [
+            (mark, [terminal_text(texts[0][0]), *(_terminal_cell(*cell) for cell in texts[1:])])
+            for mark, texts in self._marked_texts()
+        ]
+        for k, column in enumerate(self.columns):
+            named = one_line(f"publ. {column.name}" if column.published else column.name)
+            head = Text(_broken(named)) if k else terminal_text(column.name)
+            whole = not k or column.kind != "text"
+            style: dict[str, Any] = {"justify": "right", "style": "dim" if column.published else None} if k else {}
+            lines = [line for text in (head, *(cells[k] for _, cells in rows)) for line in text.plain.split("\n")]
+            least = max(map(cell_len, lines)) if whole else None
+            table.add_column(head, no_wrap=whole, min_width=least, **style)
+        for mark, cells in rows:
             if mark == "summary":
                 table.add_section()
-            cells = [terminal_text(texts[0][0]), *(_terminal_cell(*cell) for cell in texts[1:])]
             table.add_row(*cells, style="dim" if mark == "published" else None)
         unbounded = Console(file=console.file, width=_ANY_WIDTH)
         needed = Measurement.get(unbounded, unbounded.options, table).minimum

@@ -36,7 +36,7 @@ def test_averages_are_printed_ones_and_not_recomputed():
 def test_food_and_stuff_have_rows_beside_all() -> None:
     suite = registry.load_suite("transport")
     tasks = [(task, f"{task}, {rooms} rooms") for task in ("food", "stuff") for rooms in (6, 8)]
-    options = {"env_id": "Transport-v0", "team": {"agent_0": "random", "agent_1": "random"}}
+    options = {"env_id": "Transport-v0", "max_cycles": 3000, "team": {"agent_0": "random", "agent_1": "random"}}
     records = [
         record_of(
             **options, task=name, family=task, wanted=10, goal={}, env_kwargs={"task": task, "rooms": int(name[-7])}

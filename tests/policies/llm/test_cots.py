@@ -280,8 +280,8 @@ def test_what_the_critic_tells_enters_the_lists_of_the_planner(play_team: Any) -
     def say(question: str) -> Any:
         if kind_of(question) != "criticise":
             return answer(question)
-        known = question.partition("What you can do")[0]  # Bob names all that he knows
-        return {"message": " ".join(known.splitlines()[4:]), "distance": 4, "task": 4}
+        known = question.partition("What you know:\n")[2].partition("What you can do")[0]  # Bob names all that he knows
+        return {"message": " ".join(known.splitlines()[3:]), "distance": 4, "task": 4}
 
     def offers(asked: Any) -> list[set[str]]:
         prompts = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "propose"]

@@ -94,7 +94,7 @@ def test_public_plans_of_answers_are_shown_at_once(play_team, plans: str) -> Non
     def answer(request):
         now = request.turns[1].content
         opens = "You are Bob" in request.turns[0].content and "It is your turn to answer" not in now
-        return f"Plan: wait(3)\nSay: {'Go on.' if opens else '[NOTHING]'}"
+        return "Plan: wait(1)\nSay: Go on." if opens else "Plan: wait(5)\nSay: [NOTHING]"
 
     options = registry.presets()["collab-paper"].options
     spec = f"llm:m?preset=collab-paper,analysis=off,plans={plans}"

@@ -133,8 +133,14 @@ class Staged:
         due = self.due[seen.timestep]
         if due.seat != seen.seat:
             return None
-        begins = self.before[seen.timestep][seen.seat] == seen.legal_actions.get(due.action)
-        return Message(seen.seat, "I will.", due.action if begins else "")
+        return Message(seen.seat, "I will.", self._plan(seen, due.action))
+
+    def _plan(self, seen: Seen, action: str) -> str:
+        """Return the action that is due, after the steps in which the seat waits for it; empty if it is at it already."""
+        ahead = [actions[seen.seat] for actions in self.before[seen.timestep :]]
+        waits = next((k for k, chosen in enumerate(ahead) if chosen != seen.idle_action), len(ahead))
+        begins = waits < len(ahead) and seen.view.action_texts[ahead[waits]] == action
+        return "; ".join([*["wait(1)"] * waits, action]) if begins else ""
 
     def account(self) -> dict[str, Any]:
         """Return what the policy's answers took, nothing if it does not know."""

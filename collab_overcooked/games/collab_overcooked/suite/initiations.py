@@ -136,7 +136,7 @@ class Staged:
         return Message(seen.seat, "I will.", self._plan(seen, due.action))
 
     def _plan(self, seen: Seen, action: str) -> str:
-        """Return the action that is due, after the steps in which the seat waits for it; empty if it is at it already."""
+        """Return the due action after the steps in which the seat waits for it; empty if it is at it already."""
         ahead = [actions[seen.seat] for actions in self.before[seen.timestep :]]
         waits = next((k for k, chosen in enumerate(ahead) if chosen != seen.idle_action), len(ahead))
         begins = waits < len(ahead) and seen.view.action_texts[ahead[waits]] == action

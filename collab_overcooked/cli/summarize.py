@@ -79,9 +79,9 @@ def sheet_cards(played: Mapping[str, Sequence[Record]]) -> list[Any]:
     for env_id in dict.fromkeys(record.env_id for records in played.values() for record in records):
         by_run = {run: [record for record in records if record.env_id == env_id] for run, records in played.items()}
         by_run = {run: records for run, records in by_run.items() if records}
-        title, by_run = f"{env_id}, {len(by_run)} runs", _parts(by_run)
-        means, differences = run_table(by_run), difference_table(by_run)
-        further, charts = registry.load_suite(env_id).sheet(by_run)
+        title, parts = f"{env_id}, {len(by_run)} runs", _parts(by_run)
+        means, differences = run_table(parts), difference_table(parts)
+        further, charts = registry.load_suite(env_id).sheet(parts)
         tables = (means, *further, *(() if differences is None else (differences,)))
         notes = () if differences is None else (NOTE,)
         cards.append(Scorecard("sheet", title, tables, notes=notes, data=means, charts=tuple(charts)))

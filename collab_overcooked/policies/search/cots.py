@@ -311,10 +311,11 @@ class SearchTeam:
         text = self._offer_text(seen, plan, path[-1])
         return Message(seat, text, seen.view.action_texts[action], last=not self._may_revise())
 
-    def _answers(self, seen: Seen) -> dict[int | None, str]:
+    def _answers(self, seen: Seen) -> dict[int, str]:
         """Return what partners have said since the seat's last message, by seat."""
         sent = max((k for k, message in enumerate(seen.inbox) if message.agent == seen.seat), default=-1)
-        return {m.agent: m.say for m in seen.inbox[sent + 1 :] if m.agent in self.partners and m.say}
+        messages = seen.inbox[sent + 1 :]
+        return {m.agent: m.say for m in messages if m.agent is not None and m.agent in self.partners and m.say}
 
     def _rated(self, seen: Seen) -> Message | None:
         """Read partners' ratings of the plan; keep it without any, else go on as after the team's own."""

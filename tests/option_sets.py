@@ -13,7 +13,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"mask_in": "rllib", "knowledge": "full", "time_limit": "strict", "stuck_limit": 5},
         {"obs": "grid", "mask_in": "obs"},
         {"action_level": "primitive"},
-        {"text_info": True, "level": [1, 6], "gamma": 0.5, "global_state": True},
+        {"text_info": True, "level": [1, 6], "gamma": 0.5, "global_state": True, "interface": "paper"},
         {"orders": True, "max_cycles": 60, "shaping": {"PUT": 1.0}},
         {"kitchen": "shared_floor"},
         {"kitchen": "three_agents", "mask_in": "obs"},

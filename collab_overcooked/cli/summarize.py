@@ -32,7 +32,7 @@ def summarize(
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
     check_distinct_files("summarize", runs, within=RECORDS)
-    played = {str(run): read_packed(run) for run in runs}
+    played = dict(zip(short_names(runs), map(read_packed, runs), strict=True))
     cards = sheet_cards({run: counted(records, RecordScoring()) for run, records in played.items()})
     cards += filter(None, [sample_card(list(chain.from_iterable(played.values())), RecordScoring())])
     if page is not None:
@@ -42,6 +42,17 @@ def summarize(
         return
     for card in cards:
         card.show(OUT)
+
+
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """Name paths by their last parts: as few as tell all of them apart."""
+    parts = [path.absolute().parts for path in paths]
+    longest = max(map(len, parts))
+    for count in range(1, longest + 1):
+        names = ["/".join(part[-count:]) for part in parts]
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 def write_page(path: Path, cards: Sequence[Any]) -> None:
@@ -63,16 +74,26 @@ def sheet_cards(played: Mapping[str, Sequence[Record]]) -> list[Any]:
     from collab_overcooked.reporting.differences import NOTE, difference_table
     from collab_overcooked.reporting.results import run_table
     from collab_overcooked.reporting.scorecard import Scorecard
-    from collab_overcooked.runner.env_variants import split_runs
 
     cards = []
     for env_id in dict.fromkeys(record.env_id for records in played.values() for record in records):
         by_run = {run: [record for record in records if record.env_id == env_id] for run, records in played.items()}
         by_run = {run: records for run, records in by_run.items() if records}
-        title, by_run = f"{env_id}, {len(by_run)} runs", split_runs(by_run)
-        means, differences = run_table(by_run), difference_table(by_run)
-        further, charts = registry.load_suite(env_id).sheet(by_run)
+        title, parts = f"{env_id}, {len(by_run)} runs", _parts(by_run)
+        means, differences = run_table(parts), difference_table(parts)
+        further, charts = registry.load_suite(env_id).sheet(parts)
         tables = (means, *further, *(() if differences is None else (differences,)))
         notes = () if differences is None else (NOTE,)
         cards.append(Scorecard("sheet", title, tables, notes=notes, data=means, charts=tuple(charts)))
     return cards
+
+
+def _parts(by_run: Mapping[str, Sequence[Record]]) -> dict[str, Sequence[Record]]:
+    """Split runs of several variants; all others keep their names, as the table of means tells options."""
+    from collab_overcooked.runner.env_variants import split_runs
+
+    parts: dict[str, Sequence[Record]] = {}
+    for run, records in by_run.items():
+        split = split_runs({run: records})
+        parts |= split if len(split) > 1 else {run: records}
+    return parts

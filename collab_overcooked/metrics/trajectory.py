@@ -98,7 +98,7 @@ def tes_table(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return the TES of every pair of history and reference, from encoded actions.
 
-    Source: paper eq. 2 and the original's ``tes()``: TES = (1 + β²)·D / (m + β²·n), D the longest prefix of
+    Source: paper eq. 1 and 2 and the original's ``tes()``: TES = (1 + β²)·D / (m + β²·n), D the longest prefix of
     the reference found in order in the history, m and n the lengths. The denominator is summed here as
     (1 + β²)·D + (m − D) + β²·(n − D), which is the same number and makes TES exactly 1.0 for D = m = n.
 
@@ -121,7 +121,7 @@ def tes_table(
 def tes_batch(histories: Sequence[Actions], references: Sequence[Actions], beta: float = BETA) -> TesBatch:
     """Return the TES of many histories of one agent, each the maximum over that agent's references.
 
-    Source: paper eq. 2 and 3; the original keeps the first maximum on ties.
+    Source: paper eq. 1 and 2; the original keeps the first maximum on ties.
 
     Args:
         histories: H action sequences.
@@ -143,7 +143,7 @@ def tes_batch(histories: Sequence[Actions], references: Sequence[Actions], beta:
 def tes(history: Actions, references: Sequence[Actions], beta: float = BETA) -> TesScore:
     """Return the TES (Trajectory Efficiency Score) of one agent's history.
 
-    Source: paper eq. 2 and 3, confirmed by Listing 4 (D = 3 of m = n = 5 gives 0.6).
+    Source: paper eq. 1 and 2, confirmed by Listing 4 (D = 3 of m = n = 5 gives 0.6).
 
     Args:
         history: Actions in the order they were done.
@@ -159,7 +159,7 @@ def tes(history: Actions, references: Sequence[Actions], beta: float = BETA) -> 
 def ites(history: Actions, added: Actions, references: Sequence[Actions], beta: float = BETA) -> float:
     """Return the ITES: the change of TES when actions are appended to a history.
 
-    Source: the paper's incremental TES, TES(h + a) − TES(h); each of the two takes its own maximum over the
+    Source: paper eq. 3, incremental TES, TES(h + a) − TES(h); each of the two takes its own maximum over the
     references, as the original does.
 
     Args:

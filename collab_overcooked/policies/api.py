@@ -28,12 +28,13 @@ class Message(NamedTuple):
     Attributes:
         agent: Seat of the sender; None for a message from outside the team.
         say: Text of the message.
-        plan: Announced plan. With an empty text it stays private but is executed.
+        plan: Announced plan. With an empty text it is executed, and others see it only if the seat's plans are public.
         tokens: Language-model tokens used for the message, for the record.
         last: Whether the sender stays silent from now on unless another agent sends a new message.
         seconds: Time used for the message, for the record; None for programs.
         exchanges: Links to the language-model exchanges of the message, for the record.
         orders: Names of the next orders, from outside the team; see ``TextGame.order_next``.
+        public: Show the seat's queued actions to the teammates from now on; see ``Decision.public``.
     """
 
     agent: int | None
@@ -44,6 +45,7 @@ class Message(NamedTuple):
     seconds: float | None = None
     exchanges: tuple[str, ...] = ()
     orders: tuple[str, ...] = ()
+    public: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part of the message that others receive, as JSON values."""
@@ -65,6 +67,8 @@ class Decision:
         turn_order: Seats of a policy that answers for several, in the order in which their commands of this step are
             carried out, in games in which it can be set; the others keep their turns.
         public: Show the seat's queued actions to the teammates from now on, with or without a message.
+        last: Whether the message closes the conversation that it opens: each teammate answers once, and the sender is
+            not asked again.
     """
 
     action: int | None = None
@@ -75,6 +79,7 @@ class Decision:
     exchanges: tuple[str, ...] = ()
     turn_order: tuple[int, ...] = ()
     public: bool = False
+    last: bool = False
 
 
 def as_decision(answer: object) -> Decision:

@@ -13,7 +13,7 @@ from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import axis_values
 
-Key = tuple[str, int, int, str]
+Key = tuple[str, int, int, str]  # task, number and seed of an episode, and what else tells it from others
 
 
 def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | None:
@@ -69,7 +69,8 @@ def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
     """Return a metric for each episode; metrics with one value per seat are averaged over seats.
 
     Returns:
-        (task, episode number, seed, options as JSON) -> value. The options distinguish tasks whose files share a name.
+        (task, episode number, seed, JSON) -> value. The JSON has options, which distinguish tasks whose files share a
+        name, and suite and part, as a question about a task is not a game of it.
     """
     values = {}
     for record in records:
@@ -79,6 +80,6 @@ def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
             value = sum(known) / len(known) if known else None
         if value is not None:
             options = record.env_kwargs if record.suite else axis_values(record)
-            unit = record.task, record.episode, record.seed, json.dumps(options, sort_keys=True)
-            values[unit] = float(value)
+            kind = json.dumps([options, record.suite_name, record.part], sort_keys=True)
+            values[record.task, record.episode, record.seed, kind] = float(value)
     return values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def draw_chart(chart: Chart) -> Markup:
         elif chart.lines:
             axes.set_ylim(0, 1.08 * max(height for heights in chart.lines.values() for height in heights))
         if chart.lines or len(chart.series) > 1:
-            _legend(axes)
+            _legend(figure, axes)
         return _svg(figure, chart.description)
 
 
@@ -108,7 +109,7 @@ def draw_curves(title: str, axis: str, series: Mapping[str, Sequence[tuple[float
             )
         axes.set_xlabel(chart_label(axis))
         axes.grid(axis="y", color=INK, alpha=0.13, linewidth=0.8)
-        _legend(axes)
+        _legend(figure, axes)
         return _svg(figure, description)
 
 
@@ -140,14 +141,27 @@ def draw_bands(curves: Mapping[str, Sequence[tuple[float, Any]]], title: str, ax
 
 
 def _figure(title: str) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(4.6, 2.9), layout="constrained")
+    lines = textwrap.wrap(title, _TITLE_CHARS)
+    figure = Figure(figsize=(4.6, 2.6 + _LINE_INCHES * len(lines)), layout="constrained")
     axes = figure.subplots()
-    axes.set_title(title, fontsize=11, loc="left", pad=22)
+    axes.set_title("\n".join(lines), fontsize=11, loc="left")
     return figure, axes
 
 
-def _legend(axes: Axes) -> None:
-    axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=4, columnspacing=1.2)
+_TITLE_CHARS, _LEGEND_CHARS = 46, 64  # of a line as wide as the chart
+_LINE_INCHES = 0.19
+
+
+def _legend(figure: Figure, axes: Axes) -> None:
+    """Name all series below the axes, in as many rows as their names need."""
+    marks, labels = axes.get_legend_handles_labels()
+    texts = [textwrap.fill(label, _LEGEND_CHARS) for label in labels]
+    longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
+    columns = min(4, max(1, _LEGEND_CHARS // (longest + 6)))
+    rows = -(-sum(text.count("\n") + 1 for text in texts) // columns)
+    figure.set_figheight(figure.get_figheight() + _LINE_INCHES * rows)
+    style: Any = {"frameon": False, "fontsize": 9, "ncols": columns, "columnspacing": 1.2}
+    figure.legend(marks, texts, loc="outside lower left", **style)
 
 
 def _points(axes: Axes, chart: Chart) -> None:

@@ -11,7 +11,9 @@ from typing import Any, Literal
 import rich.box
 import rich.table
 from markupsafe import Markup
+from rich.cells import cell_len
 from rich.console import Console
+from rich.measure import Measurement
 from rich.text import Text
 
 from collab_overcooked.io.text import one_line
@@ -22,7 +24,8 @@ MISSING = "–"
 Cell = Estimate | float | str | None
 """An estimate with its interval, a number, text, or None."""
 _LONG = 40  # characters above which a list is broken after its commas
-_MIN_WIDTH = 130  # characters; wrapped lines are better than truncated numbers
+_MIN_WIDTH = 130  # characters
+_ANY_WIDTH = 10_000  # characters; wrapped lines are better than truncated numbers
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,6 @@ class ResultTable:
 
     def show(self, console: Console) -> None:
         """Print the table, each interval below its number."""
-        wide = Console(file=console.file, width=max(console.width, _MIN_WIDTH), force_terminal=console.is_terminal)
         table = rich.table.Table(
             title=terminal_text(self.title) if self.title else None,
             title_justify="left",
@@ -121,17 +123,26 @@ class ResultTable:
             pad_edge=False,
             collapse_padding=True,
         )
-        table.add_column(terminal_text(self.columns[0].name), no_wrap=True)
-        for column in self.columns[1:]:
-            head = f"publ. {column.name}" if column.published else column.name
-            style = "dim" if column.published else None
-            table.add_column(_broken(one_line(head)), justify="right", no_wrap=column.kind != "text", style=style)
-        for mark, texts in self._marked_texts():
+        rows = [
+            (mark, [terminal_text(texts[0][0]), *(_terminal_cell(*cell) for cell in texts[1:])])
+            for mark, texts in self._marked_texts()
+        ]
+        for k, column in enumerate(self.columns):
+            named = one_line(f"publ. {column.name}" if column.published else column.name)
+            head = Text(_broken(named)) if k else terminal_text(column.name)
+            whole = not k or column.kind != "text"
+            style: dict[str, Any] = {"justify": "right", "style": "dim" if column.published else None} if k else {}
+            lines = [line for text in (head, *(cells[k] for _, cells in rows)) for line in text.plain.split("\n")]
+            least = max(map(cell_len, lines)) if whole else None
+            table.add_column(head, no_wrap=whole, min_width=least, **style)
+        for mark, cells in rows:
             if mark == "summary":
                 table.add_section()
-            cells = [terminal_text(texts[0][0]), *(_terminal_cell(*cell) for cell in texts[1:])]
             table.add_row(*cells, style="dim" if mark == "published" else None)
-        wide.print(table)
+        unbounded = Console(file=console.file, width=_ANY_WIDTH)
+        needed = Measurement.get(unbounded, unbounded.options, table).minimum
+        width = max(console.width, _MIN_WIDTH, needed)
+        Console(file=console.file, width=width, force_terminal=console.is_terminal).print(table)
 
     def _marked_texts(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         for i, row in enumerate(self.rows):

@@ -20,7 +20,7 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import by_variant, variant_of
+from collab_overcooked.runner.env_variants import by_variant, run_variant, variant_of
 from collab_overcooked.runner.records import RECORDS, UNREADABLE, about, packed, read_packed
 from collab_overcooked.runner.teams import team_text
 
@@ -82,8 +82,9 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
     rows = []
     for run, episodes in values.items():
         teams = dict.fromkeys(team_text(record.team.values()) for record in played[run])
+        options = run_variant(played[run][0]).label
         means = (mean_ci([float(episode[name]) for episode in episodes if name in episode]) for name in names)
-        rows.append((run, "; ".join(teams), len(episodes), *means))
+        rows.append((run, "; ".join([*teams, *filter(None, [options])]), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
     return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
 

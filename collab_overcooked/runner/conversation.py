@@ -79,13 +79,16 @@ class Conversation:
         """Append a correction to the conversation that its seat opened; it is not answered."""
         self._receive(self.opened[seat], Message(seat, say, plan))
 
-    def hold(self, seat: int, say: str, plan: str) -> Generator[int, Message | None, Message | None]:
+    def hold(
+        self, seat: int, say: str, plan: str, last: bool = False
+    ) -> Generator[int, Message | None, Message | None]:
         """Let all seats answer in turn until the others are silent or the limit of messages is reached.
 
         Args:
             seat: Seat that opens the conversation.
             say: First message.
             plan: Announced plan.
+            last: Whether the opener closes the conversation already, so that the others answer once each.
 
         Yields:
             The next seat to answer; its answer is sent, None for silence.
@@ -100,11 +103,14 @@ class Conversation:
         revised: Message | None = None
         while spoken < self._max_messages and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
+            if last and seat == opener:
+                break
             answer = yield seat
             if answer is None or not (answer.say or answer.plan):
                 silent += 1
                 continue
             spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
+            self._plans.public[seat] |= answer.public
             self._receive(number, Message(seat, answer.say, answer.plan))
             if answer.plan and seat == opener:
                 revised = answer

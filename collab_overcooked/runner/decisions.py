@@ -298,7 +298,7 @@ class Decisions:
         if seat in self.talk.opened:  # a correction is one more message, without answers
             self.talk.add(seat, decision.say, announced)
         elif decision.say:
-            revised = yield from self._converse(seat, decision.say, announced)
+            revised = yield from self._converse(seat, announced, decision)
             if revised is not None:
                 queued, say = revised.plan, revised.say
         self.plans.follow(seat, queued, announced=bool(say))
@@ -308,8 +308,8 @@ class Decisions:
         free = (s for s in later if self.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
         return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 
-    def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, Message | None]:
-        talk = self.talk.hold(seat, say, plan)
+    def _converse(self, seat: int, plan: str, opening: Decision) -> Generator[Ask, Answer, Message | None]:
+        talk = self.talk.hold(seat, opening.say, plan, opening.last)
         message: Message | None = None
         try:
             while True:

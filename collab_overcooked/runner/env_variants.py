@@ -198,13 +198,14 @@ def split_runs(played: Mapping[str, Sequence[Record]]) -> dict[str, list[Record]
     """
     parts: dict[str, list[Record]] = {}
     for run, records in played.items():
-        for part in by_variant(records, lambda record: None, _variant_of_run):
-            label = _variant_of_run(part[0]).label
+        for part in by_variant(records, lambda record: None, run_variant):
+            label = run_variant(part[0]).label
             parts[f"{run}: {label}" if label else run] = part
     return parts
 
 
-def _variant_of_run(record: Record) -> Variant:
+def run_variant(record: Record) -> Variant:
+    """Return the variant of a record by which runs are split; see ``split_runs``."""
     return Variant(record.suite, {}) if record.suite else variant_of(record)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode, urljoin
 
 from collab_overcooked.play.messages import KEYS
-from collab_overcooked.policies.search.partners import QUESTION
+from collab_overcooked.policies.search.partners import QUESTION, RATE
 
 POLL = 0.5  # seconds between looks into the waiting room
 TAP = 0.2  # seconds between keys in real time
@@ -215,7 +215,9 @@ class Bot:
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
 
     def _criticise(self, message: str, legal: list[str]) -> str:
-        """Answer a plan as a critic, with a random score; other messages get no answer."""
+        """Answer a plan as a critic, with a random score or rating; other messages get no answer."""
+        if message.endswith(RATE):
+            return f"Rating {self._random.randint(1, 5)}."
         if not message.endswith(QUESTION):
             return ""
         score = self._random.randint(1, 10)

@@ -48,7 +48,10 @@ PRINTED: dict[str, tuple[str, ...]] = {  # columns of the tables that a suite's 
     "transport": ("rate", "calls per plan update", "characters per plan update", "seconds per plan update"),
 }
 SUMMARIES = {  # titles in the summaries that show figures, by the first run
-    "runs/collab": ("Success rate by level", "Initiating capability by level", "Right initiations by due action"),
+    "runs/collab": (
+        *("Success rate by level", "Initiating capability by level"),
+        *("Right initiations by due action", "Right responses by due action"),
+    ),
     "runs/cuisineworld": ("CoS by number of agents", "Dishes by level"),
     "runs/rush": ("A+", "A-"),
 }
@@ -70,7 +73,8 @@ def tiny(command: str) -> list[str]:
     if "--layouts" in arguments:
         place = arguments.index("--layouts") + 1
         arguments[place] = arguments[place].partition(",")[0]
-    return arguments + (SHORT if arguments[1] not in LONG else [])
+    judged_later = "--gamma" in arguments  # by other time limits, for which it has to be long enough
+    return arguments + (SHORT if arguments[1] not in LONG and not judged_later else [])
 
 
 def words(command: str) -> set[str]:

@@ -11,6 +11,7 @@ from cli_runner import CliRunner
 from records import record_of
 
 from collab_overcooked.cli import app
+from collab_overcooked.cli.summarize import short_names
 from collab_overcooked.core.record import history_of
 from collab_overcooked.metrics.paired import paired_difference, sign_test
 from collab_overcooked.reporting.differences import difference_table
@@ -64,6 +65,19 @@ def test_only_episodes_of_the_same_task_number_and_seed_are_compared() -> None:
     ((name, pairs, mean, higher, equal, lower, p),) = table.rows
     assert (name, pairs, mean.value, higher, equal, lower, p) == ("other", 2, 1.0, 1, 1, 0, 1.0)
     assert difference_table({"one": episodes(1), "elsewhere": episodes(1, seed=1)}) is None
+
+
+def test_questions_about_a_task_are_not_paired_with_games_of_it() -> None:
+    """Their records have task, number and seed of a game."""
+    games = [record_of(task="boiled_egg", success=True, metrics={"success": True})]
+    questions = [game.replace(due="pickup(egg,ingredient_dispenser)", due_number=1) for game in games]
+    assert difference_table({"games": games, "questions": questions}) is None
+    assert difference_table({"games": games, "same": games}) is not None
+
+
+def test_runs_are_named_by_as_few_parts_of_their_paths_as_tell_them_apart() -> None:
+    assert short_names([Path("runs/a"), Path("runs/b")]) == ["a", "b"]
+    assert short_names([Path("x/runs/a"), Path("y/runs/a"), Path("b")])[:2] == ["x/runs/a", "y/runs/a"]
 
 
 def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:

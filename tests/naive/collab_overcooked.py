@@ -26,6 +26,7 @@ class NaiveKitchen:
         draw_order: Returns the next order; None where delivered orders are not replaced.
         stuck_limit: Steps without change after which an action is given up, 0 for never.
         original: Play the faults of the released code that language agents meet.
+        printed: Only those who can deliver fill dishes, as in the paper's lists of actions.
     """
 
     def __init__(
@@ -36,9 +37,10 @@ class NaiveKitchen:
         draw_order: Callable[[], str] | None = None,
         stuck_limit: int = 0,
         original: bool = False,
+        printed: bool = False,
     ) -> None:
         self.kitchen, self.coin, self.draw_order, self.stuck_limit = kitchen, coin, draw_order, stuck_limit
-        self.original = original
+        self.original, self.printed = original, printed
         self.floor = {(x, y) for y, row in enumerate(kitchen.grid) for x, s in enumerate(row) if s == " "}
         self.tiles: dict[Cell, dict[str, Any]] = {}
         self.utensils: dict[str, dict[str, Any]] = {}
@@ -327,6 +329,8 @@ class NaiveKitchen:
         return "PUT_FULL" if full and not self.original else "OK"
 
     def judge_fill(self, i: int, place: str, held: dict[str, Any] | None) -> str:
+        if self.printed and not self.in_reach(i, "serving"):
+            return "FILL_NOT_LISTED"
         if not self.orders or not self.needs_dish(self.orders[0]):
             return "FILL_NOT_NEEDED"
         if not held or held["item"] != "dish":

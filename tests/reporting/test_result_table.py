@@ -49,6 +49,13 @@ def hostile(text: str) -> ResultTable:
     return ResultTable((Column("name"), Column("cell")), ((text, text),), text)
 
 
+def test_no_number_and_no_name_is_cut_in_a_terminal_whatever_its_width() -> None:
+    names = [f"a measure {k}" for k in range(30)]
+    table = ResultTable((Column("Run"), *(Column(name, "number") for name in names)), (("x" * 90, *[0.123] * 30),))
+    text = printed(table)
+    assert "…" not in text and "..." not in text and text.count("0.123") == 30 and "x" * 90 in text
+
+
 def test_markdown_has_intervals_in_brackets_unless_all_runs_were_alike() -> None:
     assert TABLE.markdown().splitlines() == [
         "| Level | SR % | Runs | GPT-4 (published) |",

@@ -236,7 +236,9 @@ def check_sheet_and_tests(plain: Record, other: Record, folder: Path) -> None:
     first = [row[0] for card in cards for row in card.tables[0].rows]
     assert len(first) == len({*first}) == 4 and all(row[2] == 1 for card in cards for row in card.tables[0].rows)
     text = variant_of(other).label
-    assert f"other: {text}" in first and "plain" in first
+    assert {"plain", "other", "both", f"both: {text}"} == {*first}
+    told = {row[0]: row[1] for card in cards for row in card.tables[0].rows}
+    assert text in str(told["other"]) and text not in str(told["plain"]), "options stand beside the team"
     for name, records in runs.items():
         (folder / f"{name}.jsonl").write_bytes(b"".join(map(dump_line, records)))
     paths = [folder / f"{name}.jsonl" for name in runs]

@@ -15,6 +15,7 @@ import collab_overcooked
 from collab_overcooked.core.record import HistoryEntry
 from collab_overcooked.io.structs import encode
 from collab_overcooked.policies.api import Decision, Message
+from collab_overcooked.runner.conversation import Conversation, Plans
 from collab_overcooked.runner.episode import (
     Ask,
     Limits,
@@ -458,6 +459,31 @@ def test_plans_without_words_stay_private(env, scripted, how):
         assert longest == 1 + waits + (how == "answer"), "the plan is carried out"
         seen[waits] = [json.dumps(view.to_dict()) for view in (*helper.views[:3], *helper.heard[:3])]
     assert seen[2] == seen[3]
+
+
+def test_public_plans_are_seen_from_the_first_answer_on(env, scripted):
+    """Also a plan in an answer without words, and in the answer of a seat that has never decided by itself."""
+    chef = scripted(["wait(1)", Decision(plan="wait(1)", say="now?"), "wait(1)"])
+    helper = scripted(["wait(2)"], [Message(1, "", "wait(3)", public=True)])
+    play(env, chef, helper)
+    assert [seen.announced[1] for seen in chef.views[:3]] == [(), (), ("wait(2)",)]
+
+
+def test_an_opener_that_closes_its_conversation_is_not_asked_again(env, scripted):
+    for last in (False, True):
+        chef = scripted([Decision(plan="wait(1)", say="Wait.", last=last)], [Message(0, "Good.", "")])
+        helper = scripted([], [Message(1, "Yes?", "")])
+        record = play(env, chef, helper)
+        assert (len(helper.heard), len(chef.heard)) == ((1, 0) if last else (2, 1))
+        assert [message.agent for message in record.steps[0].messages] == ([0, 1] if last else [0, 1, 0])
+
+
+def test_each_of_several_teammates_answers_a_closed_conversation_once():
+    talk = Conversation(Plans(3, lambda seat, plan: [plan]), 9, []).hold(1, "Go.", "", last=True)
+    asked = [next(talk), talk.send(Message(2, "Yes.", ""))]
+    with pytest.raises(StopIteration):
+        talk.send(Message(0, "Yes.", ""))
+    assert asked == [2, 0]
 
 
 def test_a_plan_in_an_answer_is_announced(env, scripted):

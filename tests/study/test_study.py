@@ -22,6 +22,7 @@ import yaml
 from cli_runner import CliRunner
 from study.world import QUICK, served
 
+from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, builtin_names
 from collab_overcooked.io.options import NoOptions
@@ -186,6 +187,10 @@ def test_the_shipped_protocols_are_the_papers() -> None:
     pairs = read_study("collab_overcooked_pairs")
     assert (pairs.limit, pairs.group, len(pairs.conditions)) == (10, 2, 6)
     drawn = [match for entry in pairs.conditions.values() for match in entry.draw(0, 3)]
+    rules = registry.presets()["collab-paper"].options
+    assert all(rules.items() <= {"action_level": "medium", **match.env_kwargs}.items() for match in drawn)
+    free = [entry.draw(0, 1)[0].env_kwargs.get("talk") for entry in read_study("cots_partner").conditions.values()]
+    assert free == ["free", None], "searching costs no step, as in the original"
     assert len(drawn) == len({match.task for match in drawn}) == 12 and [match.level for match in drawn[::2]] == list(
         range(1, 7)
     )

@@ -72,6 +72,26 @@ class CollaborationOptions:
             if value not in allowed:
                 raise ValueError(f"{entry.name}: got {value!r}, allowed are {', '.join(allowed)}")
 
+    @property
+    def definition(self) -> str:
+        """How IC and RC differ from the default, for headings; empty if they do not."""
+        defaults = CollaborationOptions()
+        changed = [text for name, text in _DEFINITIONS.items() if getattr(self, name) != getattr(defaults, name)]
+        return f"IC and RC {', '.join(changed)}" if changed else ""
+
+    @property
+    def as_required(self) -> CollaborationOptions:
+        """The same with the paper's denominator and with what responders did: repeated requests gain nothing."""
+        return CollaborationOptions("required", self.initiators, "executed", self.quotes)
+
+
+_DEFINITIONS = {
+    "denominator": "per required action",
+    "initiators": "whoever opens",
+    "response": "by executed responses",
+    "quotes": "with requests in any quotes",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollabScoring(CollaborationOptions):

@@ -16,10 +16,11 @@ PRESET = PresetRecord(
 MAX_SHOWN = 1_000  # more than what happens in an episode
 PAPER = PresetRecord(
     {**PRESET.switches, "messages": MAX_SHOWN, "memory": MAX_SHOWN, "plans": "public"},
-    {**PRESET.options, "global_state": True},
+    {**PRESET.options, "interface": "paper", "show_limit": False},
     {},
-    "Collab-Overcooked's paper (section A.3) where its public code differs: the whole conversation up to now, all of "
-    "the agent's own actions, the teammate's plan, announced or not, positions and all counters; the rest as collab.",
+    "Collab-Overcooked's paper (sections A.3, E) where its public code differs: the whole conversation up to now, all "
+    "of the agent's own actions, the teammate's plan, announced or not, the printed lists of actions, and neither time "
+    "limit nor private counters in the text; the rest as collab.",
 )
 
 RECORDS = (

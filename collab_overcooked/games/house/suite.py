@@ -152,6 +152,7 @@ def published() -> Mapping[str, Any]:
 
 
 ELSEWHERE = "measured in other simulators"
+NOT_HERE = "MAT, an agent trained by reinforcement learning, is not implemented here; its published row stands alone."
 ALONE = ", one agent"
 TRAINED_ON = {"task": None}  # policies that were trained on one kind of task alone are left out of comparisons
 
@@ -256,19 +257,26 @@ class HouseSuite(Suite):
     def _team_card(self, records: Sequence[Any]) -> Scorecard:
         rows = self.rows(records)
         team, overall = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
-        table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, overall])
+        totals = [*_family_rows(rows, records), overall]
+        marks = {len(rows) + k: "summary" for k in range(len(totals) - 1)}
+        table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, *totals], marks=marks)
         papers = self._published() if variant_of(records[0]).changed.keys() <= {"agents"} else ()  # also for one agent
-        return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), data=table)
+        notes = [NOT_HERE] if papers and "MAT" in published()[self.name] else []
+        return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), notes=tuple(notes), data=table)
 
     def _published(self) -> Sequence[ResultTable]:
-        heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure, "number", 0))
-        numbers = published()[self.name]
-        tables = [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
+        numbers = {who: value if isinstance(value, list) else [value] for who, value in published()[self.name].items()}
+        parts = (
+            [f"{self.measure}, {tasks}" for tasks in self.columns_of_papers] if len(self.columns_of_papers) > 1 else []
+        )
+        heads = (Column(name, "number", 0) for name in (*parts, self.measure))
+        rows = tuple((who, *map(float, values)) for who, values in numbers.items())
+        tables = [ResultTable((Column(f"Published ({ELSEWHERE})"), *heads), rows)]
         for name, title in (("ablations", "CoTS GPT-4"), ("plan_update", "cost of a plan update")):
-            if rows := published()[name].get(self.name, {}):
-                columns = dict.fromkeys(column for values in rows.values() for column in values)
+            if printed := published()[name].get(self.name, {}):
+                columns = dict.fromkeys(column for values in printed.values() for column in values)
                 titles = (Column(f"Published: {title}"), *(Column(column, "number", 1) for column in columns))
-                tables.append(ResultTable(titles, tuple((who, *values.values()) for who, values in rows.items())))
+                tables.append(ResultTable(titles, tuple((who, *values.values()) for who, values in printed.items())))
         return tables
 
     def summary(self, records: Sequence[Any]) -> Summary:
@@ -293,8 +301,14 @@ class HouseSuite(Suite):
         return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
 
 
-def _overall(value: Any) -> float:
-    return float(value[-1] if isinstance(value, list) else value)
+def _family_rows(rows: Sequence[SettingRow], records: Sequence[Any]) -> list[SettingRow]:
+    """Return a row for each family of tasks; none where each setting is a family, or where there is only one."""
+    families: dict[str, list[Any]] = {}
+    for record in records:
+        families.setdefault(record.family, []).append(record)
+    if len(families) in (1, len(rows)):
+        return []
+    return [SettingRow(rows[0].title, f"all {family}", members) for family, members in families.items()]
 
 
 class HouseworkSuite(HouseSuite):

@@ -32,6 +32,8 @@ from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.search.cots import Member, SearchTeam, provider_of
 from collab_overcooked.policies.search.deliberation import (
+    HIGHEST,
+    LOWEST,
     STEPS,
     Briefing,
     Critique,
@@ -45,6 +47,7 @@ from collab_overcooked.policies.search.plan_voices import Walk
 from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
 
 MAX_WORDS = 1_500  # maximum characters of a plan or message
+_RANGE = {"minimum": LOWEST, "maximum": HIGHEST}  # of scores and ratings
 MAX_PART = 80  # maximum characters of an unreadable part
 IDLE_WORDS = ("wait", "none", "nothing", "idle", "n/a")
 
@@ -74,6 +77,15 @@ def read_scores(text: str) -> Answer:
     if None in scores:
         raise Unreadable("Give both scores, distance and task, as integers from 1 to 5.")
     return Answer((*scores, shorten(fields.value["message"], MAX_WORDS)), fields.how)
+
+
+SATISFIED = {"satisfied": HIGHEST, "unsatisfied": LOWEST}  # answers to a bare question, as ratings
+
+
+def read_satisfaction(text: str) -> Answer:
+    """Parse whether the plan satisfies, as a rating."""
+    number, how = read_option(text, [*SATISFIED], (), "rating", " or ".join(SATISFIED))
+    return Answer([*SATISFIED.values()][number], how)
 
 
 def read_rating(text: str) -> Answer:
@@ -188,22 +200,26 @@ class ModelVoices:
 
     def criticise(self, briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
         """Request both scores of a plan and a message."""
-        score = {"type": "integer", "minimum": 1, "maximum": 5}
+        score = {"type": "integer", **_RANGE}
         schema = self._schema({"message": {"type": "string"}, "distance": score, "task": score})
         left_out = left_out_text(draft.left_out)
-        scores = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft, left_out=left_out)
+        planner = briefing.planner if self.values["input"] else None
+        told = planner and {"name": planner.seen.names[planner.seat], "view": planner.view.describe()}
+        values: dict[str, Any] = {"path": before, "draft": draft, "left_out": left_out, "told": told}
+        scores = self._ask("cots_criticise", briefing, read_scores, schema, **values)
         if scores is None:
             return Critique(None, None, "default")
         distance, task, message = scores
         return Critique(distance, task, message, findings=findings_in(message, briefing.news))
 
     def rate(self, briefings: Sequence[Briefing]) -> int | None:
-        """Request a rating of the current plan, given the knowledge of all members."""
-        planner = briefings[0]
-        score = {"type": "integer", "minimum": 1, "maximum": 5}
+        """Request a rating of the current plan from this seat's model, given the knowledge of all members."""
+        own = next(briefing for briefing in briefings if briefing.seat == self.session.seat)
+        form = self.values["rating"]
+        score = {"type": "string", "enum": [*SATISFIED]} if form == "basic" else {"type": "integer", **_RANGE}
         progress = [(briefing.seen.names[briefing.seat], briefing.view.describe()) for briefing in briefings]
-        schema = self._schema({"rating": score})
-        return self._ask("cots_rate", planner, read_rating, schema, progress=progress, rating=self.values["rating"])
+        read = read_satisfaction if form == "basic" else read_rating
+        return self._ask("cots_rate", own, read, self._schema({"rating": score}), progress=progress, rating=form)
 
     def write(self, briefing: Briefing, draft: Draft) -> Plan:
         """Request the winning plan as listed sub-plans; if that fails, return the plan of the draft."""

@@ -69,12 +69,12 @@ class PartnerAgent:
         if seen.error is not None and not self.on["correct"]:
             return Decision(action=seen.idle_action)
         try:
-            plan, say, _ = self._plan(seen, replying=False)
+            plan, say, last = self._plan(seen, replying=False)
             if seen.error is not None:
                 self.modules["reflection"].learn(seen, Refusal(seen.attempt, *seen.error), plan)
         except UnusableReply:
             return Decision(action=seen.idle_action, **self.session.take_cost())
-        return Decision(plan=plan, say=say, public=self._facts["public"], **self.session.take_cost())
+        return Decision(plan=plan, say=say, last=last, public=self._facts["public"], **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
         """Answer; a closing message and silence both end the conversation for this seat."""
@@ -84,7 +84,7 @@ class PartnerAgent:
             plan, say, last = self._plan(seen, replying=True)
         except UnusableReply:
             plan, say, last = "", "", True
-        return Message(seen.seat, say, plan, last=last, **self.session.take_cost())
+        return Message(seen.seat, say, plan, last=last, public=self._facts["public"], **self.session.take_cost())
 
     def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
         values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen.inbox)}

@@ -146,9 +146,12 @@ SWITCHES: Mapping[str, Switch] = {
     "reasoning": Switch({COTS: True}, "switch", "Request reasoning before proposals, critiques, ratings and choices."),
     "parse": Switch({COTS: True}, "switch", "Let each seat's model choose the sub-plan that executes its part; if "
                     "off, a program follows the plan."),
-    "examples": Switch({COTS: True}, "switch", "Show a worked example with proposals and critiques."),
+    "examples": Switch({COTS: True}, "switch", "Show worked examples with proposals, critiques and ratings."),
+    "input": Switch({COTS: True}, "switch", "Show critics what the planner was told before its plan; if off, they know "
+                    "their own notes, the plan and the messages."),
     "rating": Switch({COTS: "labelled"}, "word", "Form of the request for ratings: each number with its meaning, "
-                     "without the meanings, or as a bare question.", ("labelled", "unlabelled", "basic")),
+                     "without the meanings, or as a bare question, which is answered satisfied or unsatisfied.",
+                     ("labelled", "unlabelled", "basic")),
     "charge": Switch({COTS: False}, "switch", "Send the discussion as messages, at the game's price."),
     "reward": Switch({COTS: True}, "switch", "Score plans; if off, all plans are equally good."),
     "update": Switch({COTS: True}, "switch", "Rate the plan before it is replaced; if off, a new plan is searched "

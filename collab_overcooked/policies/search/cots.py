@@ -28,7 +28,14 @@ from collab_overcooked.policies.search.deliberation import (
     Update,
     Voices,
 )
-from collab_overcooked.policies.search.partners import Teammate, criticise_as_greedy, offer_text, read_answer
+from collab_overcooked.policies.search.partners import (
+    Teammate,
+    criticise_as_greedy,
+    offer_text,
+    rating_text,
+    read_answer,
+    read_partner_rating,
+)
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, voices, worth
 from collab_overcooked.policies.search.simulator import Simulator
@@ -108,6 +115,8 @@ class SearchTeam:
         self.received = 0  # messages of partners that are in the dialogue
         # The seat that sent the plan for an answer, the search, and what the seat did before
         self.offer: tuple[int, Deliberation, SubPlan | None, tuple[str, ...]] | None = None
+        # The seat that asked partners to rate the plan, why and when, and what the seat did before
+        self.question: tuple[int, str, int, SubPlan | None, tuple[str, ...]] | None = None
 
     def enter(self, member: Member, info: EnvInfo) -> None:
         """Add a member; a seat that was added before begins a new episode."""
@@ -200,8 +209,18 @@ class SearchTeam:
         spare = [o for o in view.options[member.seat] if o.action is not None and o.value > 0 and not o.uses & taken]
         return max(spare, key=lambda option: worth(walk, option), default=None)
 
-    def update_plan(self, trigger: str, seen: Seen, view: PlanningView) -> None:
-        """Rate the plan and replace it if necessary; running sub-plans are never interrupted."""
+    def update_plan(self, trigger: str, seen: Seen, view: PlanningView, rating: int | None = None) -> None:
+        """Rate the plan and replace it if necessary; running sub-plans are never interrupted.
+
+        Partners who read messages rate it themselves: they are asked first, and nothing changes until they answer. If
+        they have not, the team rates it at the next reason to.
+
+        Args:
+            trigger: Reason of the update.
+            seen: Knowledge of the seat that has it.
+            view: Its sub-plans.
+            rating: Rating of partners outside the team.
+        """
         seats = sorted(self.members)
         looks = {seat: self._look(self.members[seat], seen, view) for seat in seats}
         seats.sort(key=lambda seat: not any(o.value > 0 for row in looks[seat][1].options.values() for o in row))
@@ -217,9 +236,15 @@ class SearchTeam:
         everybody = (*seats, *self.partners)
         briefings = [self._brief(self.members[seat], *looks[seat], everybody) for seat in seats]
         briefings += [self._brief_for(partner, briefings[0]) for partner in self.partners.values()]
-        update = Update(seen.timestep, seen.seat, trigger)
+        update = Update(seen.timestep, seen.seat, trigger, rating)
         asks = any(partner.speaks for partner in self.partners.values())
         deliberation = Deliberation(self.settings, self._voices(seats[0]), asks)
+        unanswered, self.question = self.question is not None, None
+        if asks and rating is None and not unanswered and deliberation.rates(briefings[0], trigger):
+            member = self.members[seen.seat]
+            self.question = (seen.seat, trigger, seen.timestep, member.running, member.history)
+            self.spoken[seen.seat] = rating_text(briefings[0].plan, seen.names)
+            return
         before = self._spent()
         plan, path = deliberation.update(briefings, update)
         self._pay(update, before)
@@ -251,17 +276,20 @@ class SearchTeam:
             update.seconds = round((update.seconds or 0.0) + spent[1] - before[1], 3)
 
     def _offer_text(self, seen: Seen, plan: Plan, node: Node) -> str:
-        assert self.offer is not None
-        asks = self.offer[1].may_revise(self.updates[-1])
-        return offer_text(plan, seen.names, node.draft.message, asks)
+        return offer_text(plan, seen.names, node.draft.message, self._may_revise())
 
     def answer(self, seen: Seen) -> Message | None:
-        """Read partners' answers to the plan that a seat has sent, and send a better plan if they object."""
+        """Read partners' answers to what a seat has sent: a rating, or a comment on a new plan.
+
+        Returns:
+            A new plan after a low rating, a better one after an objection, or the seat's pending message.
+        """
+        if self.question is not None and (self.question[0], self.question[2]) == (seen.seat, seen.timestep):
+            return self._rated(seen)
         if self.offer is None or self.offer[0] != seen.seat or self.updates[-1].timestep != seen.timestep:
             return self.speak(seen.seat)
         seat, deliberation, running, history = self.offer
-        sent = max((k for k, message in enumerate(seen.inbox) if message.agent == seat), default=-1)
-        answers = {m.agent: m.say for m in seen.inbox[sent + 1 :] if m.agent in self.partners and m.say}
+        answers = self._answers(seen)
         if not answers:
             return None
         self._listen(seen)
@@ -281,7 +309,37 @@ class SearchTeam:
         self._adopt(plan, update, looks)
         action = self._begin(member, seen, view)
         text = self._offer_text(seen, plan, path[-1])
-        return Message(seat, text, seen.view.action_texts[action], last=not deliberation.may_revise(update))
+        return Message(seat, text, seen.view.action_texts[action], last=not self._may_revise())
+
+    def _answers(self, seen: Seen) -> dict[int, str]:
+        """Return what partners have said since the seat's last message, by seat."""
+        sent = max((k for k, message in enumerate(seen.inbox) if message.agent == seen.seat), default=-1)
+        messages = seen.inbox[sent + 1 :]
+        return {m.agent: m.say for m in messages if m.agent is not None and m.agent in self.partners and m.say}
+
+    def _rated(self, seen: Seen) -> Message | None:
+        """Read partners' ratings of the plan; keep it without any, else go on as after the team's own."""
+        assert self.question is not None
+        seat, trigger, _, running, history = self.question
+        ratings = [r for r in map(read_partner_rating, self._answers(seen).values()) if r is not None]
+        if not ratings:
+            return None
+        self.question = None
+        self._listen(seen)
+        member = self.members[seat]
+        view = member.look_at(seen, self.shared)
+        now = member.running, member.history
+        member.running, member.history = running, history
+        self.update_plan(trigger, seen, view, min(ratings))
+        if not self.updates[-1].searched:
+            member.running, member.history = now
+            return None
+        action = self._begin(member, seen, view)
+        text, is_last = self.spoken.pop(seat), not self._may_revise()
+        return Message(seat, text, seen.view.action_texts[action], last=is_last)
+
+    def _may_revise(self) -> bool:
+        return self.offer is not None and self.offer[1].may_revise(self.updates[-1])
 
     def _brief_for(self, partner: Teammate, planner: Briefing) -> Briefing:
         shared = join_findings(planner.shared, planner.view.findings)  # it reports nothing that the planner knows
@@ -321,7 +379,11 @@ class SearchTeam:
                 return criticise_as_greedy(briefing, draft, before)
             return self.members[briefing.seat].voices.criticise(briefing, draft, before)
 
-        return replace(self.members[planner].voices, criticise=criticise)
+        def rate(briefings: Sequence[Briefing]) -> int | None:
+            rater = (briefings[1:] or briefings)[0]  # the critic, whose view the planner's proposal does not bias
+            return self.members[rater.seat].voices.rate(briefings)
+
+        return replace(self.members[planner].voices, criticise=criticise, rate=rate)
 
     def _look(self, member: Member, seen: Seen, view: PlanningView) -> tuple[Seen, PlanningView]:
         if member.seat == seen.seat:

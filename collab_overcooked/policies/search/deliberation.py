@@ -89,6 +89,8 @@ class Briefing:
     shared: Findings = field(default_factory=dict, repr=False)  # Findings shared by all members; the view contains them
     # Whether the seat belongs to a partner outside the team; ``seen`` and ``view`` are then the planner's
     modelled: bool = False
+    # The planner's briefing, for critics who read it before they judge
+    planner: Briefing | None = field(default=None, repr=False)
     # Function from further findings to a view that contains them; None if the game has no findings
     look: Callable[[Findings], PlanningView] | None = field(default=None, repr=False)
 
@@ -229,7 +231,7 @@ class Deliberation:
 
         Args:
             briefings: Briefings of all members, the planner's first.
-            update: Update to complete.
+            update: Update to complete; with a rating if a partner outside the team has given one.
 
         Returns:
             A new plan, None to keep the old one; and the path to its node.
@@ -237,9 +239,9 @@ class Deliberation:
         self._update = update
         self._briefings = list(briefings)
         planner = briefings[0]
-        # Otherwise there is nothing to rate, or a partner has already left the plan.
-        if self.settings.update and planner.had_plan and planner.plan and update.trigger != "partner":
-            update.rating = self._count(self.voices.rate([b for b in briefings if not b.modelled]), 1)
+        if self.rates(planner, update.trigger):
+            if update.rating is None:
+                update.rating = self._count(self.voices.rate([b for b in briefings if not b.modelled]), 1)
             if update.rating is None or update.rating > self.settings.keep:
                 update.plan = plan_text(planner.plan, planner.seen.names)
                 return None, []
@@ -248,6 +250,10 @@ class Deliberation:
         search = {"cot": self._one, "talk": self._talk, "dfs": self._dfs, "cots": self._cots}[self.settings.mode]
         update.chosen = self._root() if self.consults and self.settings.mode != "cot" else search()
         return self._conclude(update)
+
+    def rates(self, planner: Briefing, trigger: str) -> bool:
+        """Return whether the plan is rated: there is something to rate, and no partner has left the plan already."""
+        return bool(self.settings.update and planner.had_plan and planner.plan and trigger != "partner")
 
     def revise(self, critiques: Mapping[int, Critique], update: Update) -> tuple[Plan | None, list[Node]]:
         """Expand the chosen plan after partners outside the team have answered it.
@@ -364,7 +370,9 @@ class Deliberation:
     def _judge(self, parent: int, draft: Draft, back_up: bool = True) -> int:
         before = self.tree.path(parent)
         critics = self._briefings[1:] or self._briefings
-        critiques = tuple(self.voices.criticise(critic, draft, before) for critic in critics)
+        planner = self._briefings[0]
+        informed = (replace(critic, planner=planner) if critic.seat != planner.seat else critic for critic in critics)
+        critiques = tuple(self.voices.criticise(critic, draft, before) for critic in informed)
         for critique in critiques:
             self._count(critique.message)
             self._share(critique.findings)

@@ -16,6 +16,7 @@ from collab_overcooked.policies.search.plan_voices import KNOWN, auction, critic
 from collab_overcooked.policies.search.subplans import Plan, PlanningView, SubPlan, option_in, plan_text
 
 QUESTION = "Do you agree? If not, say what to change. You can score the plan from 1 to 10."
+RATE = "Is this plan still good? Rate it from 1 (replace it) to 5 (keep it)."
 DETOUR = (
     0.5  # extra way to the agreed sub-plan, as a share of the view's scale, after which a partner has left the plan
 )
@@ -24,6 +25,11 @@ _SCORE = (
     r"\b(10|[1-9])\s*(?:/|out of|of)\s*10\b",
     r"^\W*(10|[1-9])\s*(?:$|[:;,.!)\-])(?!\d)",
     r"[,;.:!?]\s*(10|[1-9])\W*$",  # at the end, but not the number of an object
+)
+_RATING = (
+    r"\b(?:rate|rating|score)\W*(?:it\s+|is\s+|of\s+)?([1-5])\b(?!\.\d)",
+    r"^\W*([1-5])\s*(?:$|/\s*5\b|[:;,.!)\-])(?!\d)",
+    r"[,;.:!?]\s*([1-5])\W*$",
 )
 _AGREES = r"^\W*(?:yes|yeah|ok|okay|sure|fine|good|great|agreed?|i agree|sounds good|let'?s do)\b"
 _OBJECTS = r"\b(?:but|not|no|instead|rather|except|disagree)\b|n't\b"
@@ -88,6 +94,22 @@ def offer_text(plan: Plan, names: Sequence[str], message: str, asks: bool) -> st
     """Return the message that tells partners the plan."""
     steps = plan_text(plan, tuple(names)).replace("\n", " ")
     return " ".join(part for part in (f"Plan: {steps}.", message, QUESTION if asks else "") if part)
+
+
+def rating_text(plan: Plan, names: Sequence[str]) -> str:
+    """Return the message that asks partners to rate the rest of the plan."""
+    return f"Plan so far: {plan_text(plan, tuple(names))}. {RATE}".replace("\n", " ")
+
+
+def read_partner_rating(text: str) -> int | None:
+    """Return a partner's rating of the plan, 1 to 5; consent is 5, an objection 1, anything else None."""
+    numbers = (re.search(pattern, text, re.IGNORECASE) for pattern in _RATING)
+    number = next((int(match[1]) for match in numbers if match), None)
+    if number is not None:
+        return number
+    if re.search(_OBJECTS, text, re.IGNORECASE):
+        return LOWEST
+    return HIGHEST if re.search(_AGREES, text, re.IGNORECASE) else None
 
 
 def read_answer(text: str, briefing: Briefing, planner: int) -> Critique:

@@ -5,10 +5,11 @@ from records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.policies.instructions import split_recipe
 from collab_overcooked.games.collab_overcooked.suite.initiations import paper_stages, stages, verb_of
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_records
-from collab_overcooked.games.collab_overcooked.suite.tables import due_cards
+from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, sheet
 from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
@@ -66,7 +67,7 @@ def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
         ("boiled_egg", 3, "place_obj_on_counter()"),
     ]
     for record in records:
-        assert sum(len(step.messages) for step in record.steps) == 1
+        assert len(record.steps[-1].messages) == 1
         assert not any(step.errors for step in record.steps)
         assert first_difference(record) is None
     (table,) = score_records(records)
@@ -103,7 +104,7 @@ def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_pat
     for helper in ("right", "late"):
         plan = plan_evaluation("initiations", ["agent_0=ask", f"agent_1={helper}"], tasks=["boiled_egg"], episodes=1)
         records = evaluate(plan, tmp_path / helper, make=items.get)
-        assert [len(step.messages) for record in records for step in record.steps if step.messages] == [2, 2]
+        assert [len(record.steps[-1].messages) for record in records] == [2, 2]
         assert not any(first_difference(record) for record in records)
         (card,) = due_cards(records)
         tables[helper] = card.tables[-1]
@@ -121,6 +122,48 @@ def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_pat
         ("initiation in words", 0, 0, 0, None),
         ("silent, no request", None, None, 0, 0),
     )
+
+
+def test_the_chef_knows_the_conversation_that_led_to_the_state(tmp_path):
+    """Section C.3.1: states come with the memories of their play, which are no part of the answer."""
+    task, seen = "baked_carrot_soup", []
+    chef = Asking("pickup(carrot,ingredient_dispenser)")
+    chef.act = lambda now: seen.append(now) or "wait(1)"
+    plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=[task], actions="paper", episodes=1)
+    records = evaluate(plan, tmp_path, make=lambda spec: chef if spec == "asking" else make_policy(spec))
+    due = [record.due for record in records]
+    for number, (now, record) in enumerate(zip(seen, records, strict=True)):
+        requests, answers = now.past_messages[::2], now.past_messages[1::2]
+        assert [message.plan for _, message in requests] == [f"request('{action}')" for action in due[:number]]
+        assert [message.plan.rpartition("; ")[2] for _, message in answers] == due[:number]
+        assert [message.agent for _, message in now.past_messages] == [0, 1] * number
+        assert now.inbox == () and score_records([record])[0].initiations == {}, "asked before is not asked now"
+        assert first_difference(record) is None
+        played = [tuple(step.actions) for step in record.steps[:-1]]
+        assert played == list(stages(load_game("CollabOvercooked-v0", task=task))[number].before), (
+            "talk changes nothing"
+        )
+    assert seen[1].past_messages[0][1].say == "Next for you: Pick up carrot from ingredient_dispenser."
+
+
+def test_steps_that_an_action_of_the_table_is_due_in_have_a_share_of_right_responses_and_a_curve(tmp_path):
+    """Figure 5(a), and what a chef reaches that asks for the whole first step in every state."""
+    egg = "pickup(egg,ingredient_dispenser)"
+    items = {"ask": Asking(egg), "right": Answering(egg)}
+    plan = plan_evaluation("initiations", ["agent_0=ask", "agent_1=right"], tasks=["boiled_egg"], episodes=1)
+    records = evaluate(plan, tmp_path, make=items.get)
+    (card,) = due_cards(records, CollaborationOptions(quotes="any"))
+    assert card.title.endswith("IC and RC with requests in any quotes")
+    heads = [column.name for column in card.tables[0].columns]
+    at = heads.index("response right %")
+    assert [row[at] for row in card.tables[0].rows] == [1.0, 0.0, 0.5]
+    tables, charts = sheet({"runs/a": records})
+    curves = {table.title: {row[0]: [cell.value for cell in row[1:]] for row in table.rows} for table in tables}
+    assert curves == {
+        "Right initiations by due action, %": {"runs/a": [1.0, 0.0], "runs/a: blind": [1.0, 1.0]},
+        "Right responses by due action, %": {"runs/a": [1.0, 0.0]},
+    }
+    assert len(charts) == 2
 
 
 class Talking(Asking):
@@ -196,10 +239,10 @@ def test_the_first_step_alone_is_split_and_the_rest_stays_prose():
         "Recipe: Baked Carrot Soup",
         "Ingredients: 1 carrot",
         "1. Pick up carrot from ingredient_dispenser.",
-        "2. Put it in chopping_board0.",
-        "3. Cut it: start chopping_board0 and wait until it is done.",
+        "2. Put carrot in chopping_board0.",
+        "3. Cut carrot in chopping_board0, and wait until chopping_board0 is done.",
         "4. Pick up carrot_slices from chopping_board0.",
-        "5. Place it on a counter.",
+        "5. Place carrot_slices on a counter.",
         "6. Bake carrot_slices in the oven for 3 timesteps to get baked_carrot_slices.",
         "7. Cook baked_carrot_slices in the pot for 3 timesteps to get baked_carrot_soup.",
         "8. Fill a dish with the baked_carrot_soup from the pot.",
@@ -230,6 +273,8 @@ def test_silent_chefs_stay_in_the_denominator_and_are_a_kind_of_their_own(tmp_pa
         "Due action",
         "questions",
         "right %",
+        "blind %",
+        "response right %",
         "right",
         "premature",
         "repetitive",
@@ -238,9 +283,9 @@ def test_silent_chefs_stay_in_the_denominator_and_are_a_kind_of_their_own(tmp_pa
         "silent",
     ]
     assert by_due.rows == (
-        ("pickup(egg,ingredient_dispenser)", 2, 0.5, 1, 0, 0, 0, 0, 1),
-        ("place_obj_on_counter()", 2, 0.0, 0, 0, 1, 0, 0, 1),
-        ("all", 4, 0.25, 1, 0, 1, 0, 0, 2),
+        ("pickup(egg,ingredient_dispenser)", 2, 0.5, 1.0, None, 1, 0, 0, 0, 0, 1),
+        ("place_obj_on_counter()", 2, 0.0, 1.0, None, 0, 0, 1, 0, 0, 1),
+        ("all", 4, 0.25, 1.0, None, 1, 0, 1, 0, 0, 2),
     )
-    assert by_task.rows[0] == ("boiled_egg", 4, 0.25, 1, 0, 1, 0, 0, 2)
+    assert by_task.rows[0] == ("boiled_egg", 4, 0.25, 1.0, None, 1, 0, 1, 0, 0, 2)
     assert due_cards([{**record, "due": ...} for record in ()]) == []

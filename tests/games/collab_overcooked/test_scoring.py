@@ -6,6 +6,7 @@ import json
 import shutil
 
 import pytest
+from records import record_of
 from rich.console import Console
 
 from collab_overcooked.evaluation.run import evaluate
@@ -21,6 +22,8 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
 from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
 from collab_overcooked.reporting.results import score_paths
 from collab_overcooked.reporting.scorecard import csv_text, json_text
+
+EGG = "pickup(egg,ingredient_dispenser)"
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +67,25 @@ def test_the_log_of_the_original_preset_caps_tes_in_levels_5_and_6(tmp_path, pre
 def test_conversations_can_be_counted_in_other_ways(talks):
     (table,) = score_records(talks, CollaborationOptions(denominator="required"))
     assert table.levels[0].ic.value == 1.0  # both required actions, requested in one conversation
+    assert table.title.endswith("gamma 1.5, IC and RC per required action")
     (table,) = score_records(talks, CollaborationOptions(response="executed"))
     assert table.levels[0].rc.value == 1.0
+
+
+def test_requests_that_gain_nothing_are_worth_nothing_by_the_papers_denominator():
+    """By default, one request that is repeated in every conversation is right in all of them."""
+    messages = [{"agent": 0, "conversation": 0, "say": "egg", "plan": f"request('{EGG}')"}]
+    messages += [{"agent": 1, "conversation": 0, "say": "yes", "plan": EGG}]
+    record = record_of(task="boiled_egg", max_cycles=26, steps=[{"messages": messages}] * 25)
+    (table,) = score_records([record])
+    row = table.levels[0]
+    assert (row.success_rate.value, row.ic.value, row.rc.value) == (0.0, 1.0, 1.0)
+    assert (row.required_ic.value, row.required_rc.value) == (0.5, 0.0)
+    card = scorecard(table)
+    assert card.tables[1].title == "IC and RC per required action, by executed responses"
+    assert [cell.value for cell in card.tables[1].rows[0][1:]] == [0.5, 0.0]
+    (strict,) = score_records([record], CollaborationOptions("required", response="executed"))
+    assert strict.title.endswith(card.tables[1].title) and len(scorecard(strict).tables) == len(card.tables) - 1
 
 
 def test_levels_and_total_are_means_over_tasks(random_records, talks):
@@ -83,6 +103,8 @@ def test_tasks_have_the_collaborative_behaviours_of_table_3():
     printed = [(1, 0, 0, 1), (1, 1, 0, 1), (1, 1, 1, 2), (2, 1, 1, 2), (2, 2, 1, 3), (3, 3, 1, 4)]
     for task in task_references({}).tasks.values():
         counts = task.behaviours
+        total = len(task.references[1][0])
+        assert task.summary.endswith(f", collaborative actions {total}")
         ingredients, alice, dishes, bob = printed[task.level - 1]
         assert list(counts.values()) == [ingredients, dishes, bob, alice], task.name
 
@@ -123,7 +145,8 @@ def test_csv_and_json_hold_every_number(random_records):
     assert float(rows[2]["tes_1"]) == scored[0].levels[2].tes[1].value
     assert rows[2]["timesteps"] == ""
     (decoded,) = json.loads(json_text(cards))
-    levels, details, tasks, more_of_tasks = decoded["tables"]
+    levels, required, details, tasks, required_by_task, more_of_tasks = decoded["tables"]
+    assert [len(table["rows"]) for table in (required, required_by_task)] == [3, 2]
     assert levels["rows"][0]["SR %"]["high"] == scored[0].levels[0].success_rate.high
     assert details["rows"][2]["ROUGE-L 1 %"]["value"] == scored[0].levels[2].rouge_l[1].value
     assert [len(table["rows"]) for table in (levels, details, tasks, more_of_tasks)] == [3, 3, 2, 2]

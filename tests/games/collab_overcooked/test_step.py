@@ -72,6 +72,7 @@ class Pair:
             draw_order=draw_order if game.pool.refill else None,
             stuck_limit=int(game.compiled.tables.params[Param.STUCK]),
             original=game.config.preset == "original",
+            printed=game.config.interface == "paper",
         )
         if scene:
             self.naive.load(scene)
@@ -238,10 +239,12 @@ def test_kernels_play_like_the_naive_kitchen_with_the_original_preset(level):
     seen: set[str] = set()
     for seed in range(1, 9):
         for kitchen in ("paper", "shared_floor"):
-            seen |= set(play_pair(game_for(kitchen, action_level=level, preset="original"), seed=seed, steps=500))
+            interface = "paper" if seed % 2 else "code"
+            game = game_for(kitchen, action_level=level, preset="original", interface=interface)
+            seen |= set(play_pair(game, seed=seed, steps=500))
         if seen >= ORIGINAL:
             break
-    assert not ORIGINAL - seen
+    assert not ORIGINAL - seen and ("FILL_NOT_LISTED" in seen) == (level == "medium")
     assert not seen & {"PUT_FULL", "PLACE_NO_COUNTER", "FILL_UNREACHABLE", "DELIVER_UNREACHABLE", "FAILED"}
 
 

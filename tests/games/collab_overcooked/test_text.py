@@ -188,8 +188,27 @@ def step_refusal(film: Film, seat: int, action: int) -> str | None:
     return film.refusals[-1][seat]
 
 
+@pytest.mark.parametrize("interface", ["code", "paper"])
+def test_the_papers_lists_have_no_fill_of_the_assistant_and_longer_waits(interface):
+    """Listing 1 and figure 11."""
+    game = CollabOvercooked(task="boiled_egg", interface=interface)
+    state, out = game.alloc(1)
+    game.reset(state, out, np.ones(1, np.bool_), None)
+    fills = [[text for text in game.vocabulary(seat) if text.startswith("fill")] for seat in (0, 1)]
+    code, message = game.check(state, 0, 1, game.parse("fill_dish_with_food(blender0)"))
+    assert len(fills[0]) == 2 and "{" not in message
+    if interface == "paper":
+        assert fills[1] == [] and code == "FILL_NOT_LISTED" and message.startswith("Alice does not fill dishes")
+        assert game.parse("wait(20)") == game.parse("wait(1)") + 19
+    else:
+        assert len(fills[1]) == 2 and code == "FILL_NOT_NEEDED"
+        with pytest.raises(text.ActionError, match="at most 5"):
+            game.parse("wait(20)")
+
+
 def test_every_reason_has_a_case_and_a_sentence():
-    assert {case[4] for case in REFUSALS} | {"NO_EFFECT", "NO_SUCH_ACTION"} == {reason.name for reason in Reason}
+    elsewhere = {"NO_EFFECT", "NO_SUCH_ACTION", "FILL_NOT_LISTED"}
+    assert {case[4] for case in REFUSALS} | elsewhere == {reason.name for reason in Reason}
     assert set(text.REASONS) == set(Reason)
     assert all(text.REASONS[reason].endswith(".") for reason in Reason)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from records import record_of
+
 from collab_overcooked import registry
 from collab_overcooked.games.house.suite import published
 from collab_overcooked.reporting.plan_trees import COSTS
@@ -25,9 +27,27 @@ def test_averages_are_printed_ones_and_not_recomputed():
     assert {who: numbers[-1] for who, numbers in published()["transport"].items()} == AVERAGES
     suite = registry.load_suite("transport")
     rows = suite._published()[0].rows
-    assert dict(rows) == AVERAGES
+    assert {row[0]: row[-1] for row in rows} == AVERAGES
+    assert dict((row[0], row[1:3]) for row in rows)["CoTS GPT-4"] == (91, 94), "stuff and food"
     for stuff, food, average in published()["transport"].values():
         assert abs(average - (stuff + food) / 2) <= 0.5, "as far as rounding goes"
+
+
+def test_food_and_stuff_have_rows_beside_all() -> None:
+    suite = registry.load_suite("transport")
+    tasks = [(task, f"{task}, {rooms} rooms") for task in ("food", "stuff") for rooms in (6, 8)]
+    options = {"env_id": "Transport-v0", "max_cycles": 3000, "team": {"agent_0": "random", "agent_1": "random"}}
+    records = [
+        record_of(
+            **options, task=name, family=task, wanted=10, goal={}, env_kwargs={"task": task, "rooms": int(name[-7])}
+        )
+        for task, name in tasks
+    ]
+    (card,) = suite.score(records, None)
+    assert [row[0] for row in card.tables[0].rows] == [name for _, name in tasks] + ["all food", "all stuff", "all"]
+    assert any("MAT" in note for note in card.notes)
+    (card,) = suite.score(records[:2], None)
+    assert [row[0] for row in card.tables[0].rows][-1] == "all" and len(card.tables[0].rows) == 3
 
 
 def test_references_are_of_single_tasks():

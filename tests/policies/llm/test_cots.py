@@ -12,7 +12,14 @@ import pytest
 
 from collab_overcooked.policies.api import Message
 from collab_overcooked.policies.llm.answers import JSON, LINE, Unreadable
-from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, read_plans, read_rating, read_scores
+from collab_overcooked.policies.llm.cots_agent import (
+    find_option,
+    findings_in,
+    read_plans,
+    read_rating,
+    read_satisfaction,
+    read_scores,
+)
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.subplans import Finding, PlanningView, SubPlan, plan_text
@@ -88,11 +95,21 @@ def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None
             result = request.turns[0].content[len("You are ") :].split(",")[0]
             assert f"You are {result}. Time" in request.turns[-1].content
             continue
-        result = "Bob" if kind == "criticise" else "Alice"
+        result = "Bob" if kind in ("criticise", "rate") else "Alice"  # figure 14 of the supplement: Bob evaluates
         assert request.turns[0].content.startswith(f"You are {result},")
-        if result == "Bob":
+        if kind == "criticise":
             assert f"You are {result}. Time" in request.turns[-1].content
-            assert "You are Alice. Time" not in request.turns[-1].content
+
+
+@pytest.mark.parametrize("told", ["on", "off"])
+def test_critics_read_what_the_planner_was_told_before_its_plan(play_team: Any, told: str) -> None:
+    """Figure 13 of the supplement."""
+    _, asked = play(play_team, answer, f"{SPEC},input={told}")
+    prompts = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "criticise"]
+    for prompt in prompts:
+        assert ("You are Alice. Time" in prompt) == (told == "on")
+        assert told == "off" or prompt.index("What Alice was told") < prompt.index("You are Bob. Time")
+    assert prompts
 
 
 @pytest.mark.parametrize(
@@ -119,6 +136,7 @@ def test_scores_are_found_in_any_form() -> None:
     assert read_scores("Message: far apart.\nDistance: 2\n**task** = 3") == ((2, 3, "far apart."), LINE)
     assert read_scores("<think>task: 1</think>distance: 1\ntask: 4").value == (1, 4, "")
     assert [read_rating(text).value for text in ("4", "Rating: 2", '{"rating": 5}')] == [4, 2, 5]
+    assert [read_satisfaction(text).value for text in ("Satisfied.", '{"rating": "unsatisfied"}')] == [5, 1]
     for message in ("distance: 4", "", "none", '{"distance": true, "task": []}', '{"distance": 4.4, "task": 9}'):
         with pytest.raises(Unreadable):
             read_scores(message)
@@ -262,8 +280,8 @@ def test_what_the_critic_tells_enters_the_lists_of_the_planner(play_team: Any) -
     def say(question: str) -> Any:
         if kind_of(question) != "criticise":
             return answer(question)
-        known = question.partition("What you can do")[0]  # Bob names all that he knows
-        return {"message": " ".join(known.splitlines()[4:]), "distance": 4, "task": 4}
+        known = question.partition("What you know:\n")[2].partition("What you can do")[0]  # Bob names all that he knows
+        return {"message": " ".join(known.splitlines()[3:]), "distance": 4, "task": 4}
 
     def offers(asked: Any) -> list[set[str]]:
         prompts = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "propose"]
@@ -301,11 +319,13 @@ def test_a_program_follows_the_plan_if_models_do_not_parse_it(play_team: Any) ->
 )  # fmt: skip
 def test_ratings_are_asked_for_in_three_ways(play_team: Any, rating: str, there: str, missing: str) -> None:
     def say(question: str) -> Any:
-        return {"rating": 2} if '"rating"' in question else answer(question)
+        rated = "unsatisfied" if rating == "basic" else 2
+        return {"rating": rated} if '"rating"' in question else answer(question)
 
-    _, asked = play(play_team, say, f"{SPEC},rating={rating}")
+    record, asked = play(play_team, say, f"{SPEC},rating={rating}")
     prompts = [r.turns[-1].content for r in asked.asked if '"rating"' in r.turns[-1].content]
-    assert prompts
+    ratings = {update.rating for update in record.plan_updates["agent_0"]} - {None}
+    assert prompts and ratings == {1 if rating == "basic" else 2}
     for prompt in prompts:
         assert there in prompt and missing not in prompt
         assert prompt.index('"you" means Bob') < prompt.index("You are Bob.")  # whose notes these are

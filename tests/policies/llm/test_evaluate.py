@@ -204,7 +204,7 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
         assert done.exit_code == 0, done.output
     asked = [asked["messages"][-1]["content"] for asked in server.asked]  # side by side, so in any order
     first, second = sorted(asked, key=lambda text: "1. Pick up egg from ingredient_dispenser." not in text)
-    assert "1. Pick up egg from ingredient_dispenser." in first and "1. Place it on a counter." in second
+    assert "1. Pick up egg from ingredient_dispenser." in first and "1. Place egg on a counter." in second
     limit = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
     assert all(f" of {limit}" in message for message in asked)
     played = read_records(tmp_path / "a")

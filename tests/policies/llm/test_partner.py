@@ -10,7 +10,7 @@ from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-from collab_overcooked.games.collab_overcooked.policies.instructions import due_step, split_recipe, step_recipe
+from collab_overcooked.games.collab_overcooked.policies.instructions import Step, due_step, split_recipe, step_recipe
 
 CHEF = "pickup(egg,counter); put_obj_in_utensil(pot0); cook(pot0); wait(2); pickup(boiled_egg,pot0); deliver()"
 HELP = "pickup(egg,ingredient_dispenser); place_obj_on_counter()"
@@ -189,7 +189,7 @@ def test_recipes_as_single_actions():
 
 
 def test_what_is_due_is_put_first():
-    steps = [(1, "a"), (1, "b"), (0, "c"), (1, "d"), (0, "e")]
+    steps = [Step(seat, action, "") for seat, action in ((1, "a"), (1, "b"), (0, "c"), (1, "d"), (0, "e"))]
     assert due_step(steps, 0, ((), ())) == 0
     assert due_step(steps, 0, ((), ((1, "a"), (2, "x")))) == 1
     assert due_step(steps, 0, (((5, "c"),), ((1, "a"), (2, "b")))) == 3

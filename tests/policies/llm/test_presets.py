@@ -69,6 +69,40 @@ def test_the_paper_of_collab_overcooked_shows_all_that_was_said_done_and_planned
     assert parse_settings("m?preset=collab-paper").for_agent("partner")["memory"] >= 120, "every action of an episode"
 
 
+def test_the_paper_of_collab_overcooked_shows_its_printed_inputs(play_team) -> None:
+    """Listings 1, 7, 10, 13 and 16, figures 11 and 12: actions, no limit, no positions, shared counters alone."""
+    prompts = {}
+    for preset in ("collab", "collab-paper"):
+        options = registry.presets()[preset].options
+        _, client = play_team(f"llm:m?preset={preset}", lambda r: "Plan: wait(20)", max_cycles=3, **options)
+        prompts[preset] = client.asked
+    for request in prompts["collab-paper"]:
+        rules, now = (turn.content for turn in request.turns)
+        assert "Timestep 0.\n" in now and "Positions" not in now and "yours:" not in now
+        assert "shared: 3 of 3 free" in now and "from 1 to 20" in rules
+        assert rules.count("fill_dish_with_food(chopping_board0)") == 0, "the assistant's"
+        assert ("fill_dish_with_food(pot0)" in rules) == ("You are Bob" in rules), "the chef's own"
+    assert not any("was refused" in request.turns[1].content for request in prompts["collab-paper"])
+    rules, now = (turn.content for turn in prompts["collab"][0].turns)
+    assert "Timestep 0 of " in now and "yours:" in now and "fill_dish_with_food(chopping_board0)" in rules
+
+
+@pytest.mark.parametrize("plans", ["announced", "public"])
+def test_public_plans_of_answers_are_shown_at_once(play_team, plans: str) -> None:
+    """The teammate has only answered so far, with a plan and [NOTHING]."""
+
+    def answer(request):
+        now = request.turns[1].content
+        opens = "You are Bob" in request.turns[0].content and "It is your turn to answer" not in now
+        return "Plan: wait(1)\nSay: Go on." if opens else "Plan: wait(5)\nSay: [NOTHING]"
+
+    options = registry.presets()["collab-paper"].options
+    spec = f"llm:m?preset=collab-paper,analysis=off,plans={plans}"
+    _, client = play_team(spec, answer, max_cycles=5, **options)
+    shown = [r for r in client.asked if "Alice plans to do next" in r.turns[1].content]
+    assert bool(shown) == (plans == "public")
+
+
 @pytest.mark.parametrize("talk", ["on", "off"])
 def test_rules_say_who_sees_plans(play_team, talk: str) -> None:
     for plans, public in (("announced", False), ("public", True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from records import as_json
 
 import collab_overcooked
 from collab_overcooked.policies.api import Message, Seen
-from collab_overcooked.policies.search.partners import QUESTION, Teammate, read_answer
+from collab_overcooked.policies.search.partners import QUESTION, RATE, Teammate, read_answer, read_partner_rating
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
@@ -34,6 +35,15 @@ class Critic:
     def reply(self, seen: Seen) -> Message | None:
         self.asked.append(seen.inbox[-1].say)
         return Message(seen.seat, self.answers.pop(0), "") if self.answers else None
+
+
+class Rater(Critic):
+    """Agrees with every new plan, and rates running ones."""
+
+    def reply(self, seen: Seen) -> Message | None:
+        self.asked.append(seen.inbox[-1].say)
+        asked_to_rate = self.asked[-1].endswith(RATE)
+        return Message(seen.seat, self.answers[0] if asked_to_rate else "I agree.", "")
 
 
 def play(critic: Critic | None, spec: str = "cots", steps: int = 6) -> dict[str, Any]:
@@ -70,6 +80,40 @@ def test_an_objection_is_followed_by_another_plan_within_the_budget() -> None:
     assert update["depth"] == 2
     sent = [message.say for message in record.steps[0].messages if message.agent == 0]
     assert [text.endswith(QUESTION) for text in sent] == [True, True, False]  # the budget is used up
+
+
+@pytest.mark.parametrize(("rating", "searched"), [("5, go on", False), ("Rating: 2", True)])
+def test_a_partner_rates_the_running_plan_itself(rating: str, searched: bool) -> None:
+    """Figure 14 of CoTS' supplement: the partner evaluates the plan, and only a low rating begins a search."""
+    critic = Rater(rating)
+    record = play(critic, steps=25)  # type: ignore[arg-type]
+    assert any(text.startswith("Plan so far: 1. ") and text.endswith(RATE) for text in critic.asked)
+    updates = [update for update in as_json(record)["plan_updates"]["agent_0"] if update["rating"] is not None]
+    assert updates and all(update["searched"] == searched for update in updates)
+    assert {update["rating"] for update in updates} == {int(re.search(r"\d", rating)[0])}  # type: ignore[index]
+
+
+def test_a_plan_that_a_partner_does_not_rate_is_rated_by_the_team_at_the_next_reason() -> None:
+    critic = Critic("Yes.")
+    record = play(critic, steps=40)
+    updates = as_json(record)["plan_updates"]["agent_0"]
+    assert len(updates) > 1 and sum(text.endswith(RATE) for text in critic.asked) >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "rating"),
+    [
+        ("4", 4),
+        ("rating: 2", 2),
+        ("5/5", 5),
+        ("I would rate it 3", 3),
+        ("Okay", 5),
+        ("No, it is bad", 1),
+        ("cup 4?", None),
+    ],
+)
+def test_ratings_of_partners_are_read(text: str, rating: int | None) -> None:
+    assert read_partner_rating(text) == rating
 
 
 def test_without_expansions_there_is_one_question_fewer() -> None:

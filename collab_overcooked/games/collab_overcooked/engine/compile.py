@@ -21,7 +21,7 @@ from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Level
 from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
 
-from .config import CollabOvercookedConfig, OrderPool
+from .config import CODE, PAPER, PAPER_WAIT, CollabOvercookedConfig, OrderPool
 from .constants import (
     DISH,
     FIRST_NAMED,
@@ -83,6 +83,8 @@ class Compiled:
 
 def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
     """Compile a kitchen."""
+    if config.interface == PAPER:
+        kitchen = replace(kitchen, max_wait=PAPER_WAIT)
     items = ("dish", *kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes))
     item_id = {name: i for i, name in enumerate(items)}
     floor, tiles = _cells(kitchen)
@@ -96,6 +98,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
     takes = _takes(rows, marks, len(operations), len(items))
     params = _params(kitchen, config, pool.refill, marks, len(operations))
+    params[Param.FILLERS] = _fillers(config, groups, access)
     levels = parse_action_levels(config.action_level, len(kitchen.agents), MEDIUM)
     n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
     space = _observation_space(kitchen, config, params, stations, recipes, needs)
@@ -377,6 +380,13 @@ def _params(
         dish_pickup=marks.dish,
         knowers=sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
         original=config.preset == "original",
+    )
+
+
+def _fillers(config: CollabOvercookedConfig, groups: np.ndarray, access: np.ndarray) -> int:
+    serving = [s for s in groups[Group.SERVING] if s != NOTHING]
+    return sum(
+        1 << i for i, row in enumerate(access) if config.interface == CODE or (row[serving] != Access.NONE).any()
     )
 
 

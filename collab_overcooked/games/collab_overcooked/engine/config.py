@@ -15,6 +15,8 @@ from .constants import MAX_GAMMA, Encoding
 from .spec import Kitchen, check_weights
 
 PRESETS = ("fixed", "original")
+CODE, PAPER = "code", "paper"  # interfaces
+PAPER_WAIT = 20  # longest wait of the paper's action lists
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,13 @@ class CollabOvercookedConfig(Config):
         " were measured with them: putting into a full utensil, delivering unfinished food, delivering or filling out"
         " of reach, and platings that are logged as puts.",
         PRESETS,
+    )
+    interface: str = choice(
+        CODE,
+        'Actions and texts of medium-level agents: ``"code"``, or ``"paper"``, the printed listings: only those who can'
+        f" deliver fill dishes, waits take up to {PAPER_WAIT} steps, and texts leave out counters that one agent alone"
+        " can use.",
+        (CODE, PAPER),
     )
     action_level: str | Mapping[str, str] = unchecked(
         MEDIUM,

@@ -220,6 +220,7 @@ class Param(IntEnum):
     KNOWERS = 12  # bit mask of the agents who know the recipes
     SHOW_LIMIT = 13  # 1 where agents see how much time is left
     ORIGINAL = 14  # 1 with the preset "original"
+    FILLERS = 15  # bit mask of the agents who may fill dishes
 
 
 class Status(IntEnum):
@@ -258,6 +259,7 @@ class Reason(IntEnum):
     FILL_NO_DISH = 41
     FILL_NOT_READY = 42
     FILL_UNREACHABLE = 43
+    FILL_NOT_LISTED = 44  # the interface "paper" has no such action for the agent
     DELIVER_NOT_FINISHED = 50
     DELIVER_EMPTY_HANDED = 51
     DELIVER_UNREACHABLE = 52

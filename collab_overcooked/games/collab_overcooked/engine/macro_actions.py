@@ -122,8 +122,10 @@ def check_place(tables, env, i):
 
 @kernel
 def check_fill(tables, env, i, s):
-    """Fill a dish if the current order needs one and the utensil, in the original any, is cooking or ready."""
+    """Fill a dish if the agent may, the order needs one and the utensil, in the original any, is cooking or ready."""
     order = env.orders[0]
+    if (tables.params[Param.FILLERS] >> i) & 1 == 0:
+        return Reason.FILL_NOT_LISTED
     if order == NOTHING or tables.foods[order, Food.NEEDS_DISH] == 0:
         return Reason.FILL_NOT_NEEDED
     if env.agents[i, Agent.ITEM] != DISH:

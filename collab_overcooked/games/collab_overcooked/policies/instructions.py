@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
+from collab_overcooked.io.text import join_and
 from collab_overcooked.policies.api import EnvInfo, Seen
 
 from ..text.text import recipe_text
-from .reference import reference_events
+from .reference import reference_play
 
 History = tuple[tuple[tuple[int, str], ...], ...]
-Step = tuple[int, str]
-"""Seat and action."""
+
+
+class Step(NamedTuple):
+    """Action of a reference play."""
+
+    seat: int
+    action: str  # As metrics spell it
+    food: str  # What it is done to, such as what lies in a utensil that is started
 
 
 def step_recipe(game: Game, order: str) -> str:
@@ -33,7 +41,7 @@ def step_recipe(game: Game, order: str) -> str:
     if task is None or not task.references:
         return recipe_text(kitchen, order)
     steps = enumerate(_steps(cast(Any, game), order), start=1)
-    lines = [f"{number}. {kitchen.agents[who].name}: {action}" for number, (who, action) in steps]
+    lines = [f"{number}. {kitchen.agents[step.seat].name}: {step.action}" for number, step in steps]
     return "\n".join([f"Recipe: {task.title}", *lines])
 
 
@@ -59,30 +67,31 @@ def split_recipe(game: Game, order: str, seat: int = 0, history: History = ()) -
         return "\n".join(recipe)
     steps = _first_step(_steps(cast(Any, game), order))
     due = (due_step(steps, seat, history) if history else None) or 0
-    first = [_sentence(action) for _, action in steps[due:] + steps[:due]]
+    first = [sentence(step) for step in steps[due:] + steps[:due]]
     head, rest = recipe[:2], [line.partition(". ")[2] for line in recipe[3:]]
     return "\n".join([*head, *(f"{number}. {step}" for number, step in enumerate([*first, *rest], start=1))])
 
 
 def _first_step(steps: tuple[Step, ...]) -> list[Step]:
-    start = next(index for index, (_, action) in enumerate(steps) if _verb(action) not in _CARRYING)
-    cook, first = steps[start][0], [*steps[: start + 1]]
-    for who, action in steps[start + 1 :]:
-        if who != cook or _verb(action) not in _CARRYING:
+    start = next(index for index, step in enumerate(steps) if _verb(step.action) not in _CARRYING)
+    cook, first = steps[start].seat, [*steps[: start + 1]]
+    for step in steps[start + 1 :]:
+        verb = _verb(step.action)
+        if step.seat != cook or verb not in _CARRYING:
             continue
-        if _verb(action) != "deliver":  # which is a step of its own in every recipe
-            first.append((who, action))
-        if _verb(action) not in ("pickup", "fill_dish_with_food"):
+        if verb != "deliver":  # which is a step of its own in every recipe
+            first.append(step)
+        if verb not in ("pickup", "fill_dish_with_food"):
             break
     return first
 
 
 _CARRYING = {
-    "pickup": "Pick up {0} from {1}.",
-    "place_obj_on_counter": "Place it on a counter.",
-    "put_obj_in_utensil": "Put it in {0}.",
-    "fill_dish_with_food": "Fill a dish at {0}.",
-    "deliver": "Deliver it.",
+    "pickup": "Pick up {food} from {place}.",
+    "place_obj_on_counter": "Place {food} on a counter.",
+    "put_obj_in_utensil": "Put {food} in {place}.",
+    "fill_dish_with_food": "Fill a dish with {food} at {place}.",
+    "deliver": "Deliver {food}.",
 }
 
 
@@ -90,31 +99,47 @@ def _verb(action: str) -> str:
     return action.partition("(")[0]
 
 
-def _sentence(action: str) -> str:
-    verb, _, rest = action.partition("(")
-    parts = rest.removesuffix(")").split(",")
-    return _CARRYING.get(verb, f"{verb.capitalize()} it: start {{0}} and wait until it is done.").format(*parts)
+def sentence(step: Step) -> str:
+    """Write an action in words that name its food and do not depend on other steps."""
+    verb, _, rest = step.action.partition("(")
+    form = _CARRYING.get(verb, f"{verb.capitalize()} {{food}} in {{place}}, and wait until {{place}} is done.")
+    return form.format(food=step.food, place=rest.removesuffix(")").rpartition(",")[2])
 
 
-def due_step(steps: list[Step], seat: int, history: History) -> int | None:
+def due_step(steps: Sequence[Step], seat: int, history: History) -> int | None:
     """Return the index of the first step of a teammate that its history has not reached; None if all are done."""
     done = [0] * len(history)
     for who, actions in enumerate(history):
-        planned = [action for other, action in steps if other == who]
+        planned = [step.action for step in steps if step.seat == who]
         for _, action in actions:
             done[who] += done[who] < len(planned) and action == planned[done[who]]
-    for index, (who, _) in enumerate(steps):
-        if done[who]:
-            done[who] -= 1
-        elif who != seat:
+    for index, step in enumerate(steps):
+        if done[step.seat]:
+            done[step.seat] -= 1
+        elif step.seat != seat:
             return index
     return None
 
 
 @lru_cache(maxsize=64)
 def _steps(game: Any, order: str) -> tuple[Step, ...]:
-    alone = registry.load_game(game.id, **{**game.kwargs, "task": order, "level": None, "orders": False})
-    return tuple((seat, label) for _, seat, label in reference_events(alone))
+    only = {"task": order, "level": None, "orders": False, "preset": "fixed"}  # the original logs platings as puts
+    alone = registry.load_game(game.id, **{**game.kwargs, **only})
+    return named_steps([events for _, events in reference_play(alone)])
+
+
+def named_steps(events: Iterable[Sequence[Mapping[str, Any] | None]]) -> tuple[Step, ...]:
+    """Return the actions of events by env step and seat, with the food of each."""
+    inside: dict[str, list[str]] = {}  # what was put into each utensil since it was started
+    steps = []
+    for seat, event in ((seat, event) for row in events for seat, event in enumerate(row) if event is not None):
+        verb, place, item = _verb(event["label"]), event["place"], event["item"]
+        if verb == "put_obj_in_utensil":
+            inside.setdefault(place, []).append(item)
+        elif verb not in _CARRYING:
+            item = join_and(inside.pop(place, []))
+        steps.append(Step(seat, event["label"], item or ""))
+    return tuple(steps)
 
 
 FREE = re.compile(r"^(You hold .*), free to act\.$", re.MULTILINE)

@@ -277,27 +277,14 @@ def reference_steps(game: FullGame, number: int = 1) -> int | None:
     Returns:
         Env steps, the delivering one included; None if nothing is delivered within ``REFERENCE_LIMIT`` steps.
     """
-    events = reference_events(game, number)
-    return events[-1][0] if events else None
-
-
-def reference_events(game: FullGame, number: int = 1) -> list[tuple[int, int, str]]:
-    """Return what happens until the first order is delivered when every seat follows a reference.
-
-    Returns:
-        Env step (from 1 on), seat and label of every event; nothing if nothing is delivered within
-        ``REFERENCE_LIMIT`` steps.
-    """
-    return [
-        (t, seat, event["label"])
-        for t, (_, events) in enumerate(reference_play(game, number), start=1)
-        for seat, event in enumerate(events)
-        if event is not None
-    ]
+    return len(reference_play(game, number)) or None
 
 
 def reference_play(game: FullGame, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
-    """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
+    """Return the actions and events of each env step until the first order is delivered, if all follow a reference.
+
+    Nothing if nothing is delivered within ``REFERENCE_LIMIT`` steps.
+    """
     state, out = game.alloc(1)
     state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)

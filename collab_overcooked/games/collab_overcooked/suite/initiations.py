@@ -1,9 +1,10 @@
 """Requests of a chef when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
 
 Each state belongs to a reference play, directly after a teammate's action, when its next action should be requested.
-All seats play the reference silently up to this state; then the chef is asked once. Teammates named in the team answer,
-all others follow the reference and say nothing. Records have the format of any episode, so that initiations and
-responses are scored and classified by default.
+All seats play the reference up to this state. The chef has requested each earlier action when it was due, and the
+teammate has answered, so that agents have the memories and messages that lead to the state. Then the chef is asked
+once. Teammates named in the team answer, all others follow the reference and say nothing. Records have the format of
+any episode, so that initiations and responses are scored and classified by default, those of the last step alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from collab_overcooked.runner.teams import ALL, MakePolicy, Team
 
 from ..engine.constants import Task
 from ..options import ALL_ACTIONS, LEVELS, PAPER_ACTIONS
+from ..policies.instructions import Step, named_steps, sentence
 from ..policies.reference import reference_play
+from ..text.text import REQUEST_ENTRY
 from .suite import CollabOvercookedSuite
 from .tables import REFERENCE
 
@@ -34,8 +37,13 @@ PAPER_VERBS = ("pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_o
 class Stage:
     """A state in which an action of a teammate is due."""
 
-    action: str  # The action, as metrics spell it
+    due: Step  # The action
     before: tuple[tuple[int, ...], ...]  # Actions of all seats in each step that leads to the state
+
+    @property
+    def action(self) -> str:
+        """The action, as metrics spell it."""
+        return self.due.action
 
 
 @lru_cache(maxsize=64)
@@ -48,14 +56,16 @@ def stages(game: Any) -> tuple[Stage, ...]:
     played = reference_play(game)
     joint = [actions for actions, _ in played]
     busy = game.parse("continue")
+    steps = iter(named_steps(events for _, events in played))
     stages, begin = [], 0
     for t, (_, events) in enumerate(played):
-        labels = [event["label"] for seat, event in enumerate(events) if event is not None and seat != CHEF]
-        for label in labels:
-            free = [step for step in range(begin, t + 1) if joint[step][CHEF] != busy]
-            if free:
-                stages.append(Stage(label, tuple(joint[: free[0]])))
-        begin = t + 1 if labels else begin
+        done = [next(steps) for event in events if event is not None]
+        due = [step for step in done if step.seat != CHEF]
+        for step in due:
+            free = next((at for at in range(begin, t + 1) if joint[at][CHEF] != busy), None)
+            if free is not None:
+                stages.append(Stage(step, tuple(joint[:free])))
+        begin = t + 1 if due else begin
     return tuple(stages)
 
 
@@ -85,17 +95,20 @@ _OTHER_VERBS = frozenset({"pickup", "put_obj_in_utensil", "place_obj_on_counter"
 
 
 class Staged:
-    """A seat that does what is written down until a step, in silence, and then lets a policy decide or answer.
+    """A seat that does and says what is written down until a step, and then lets a policy decide or answer.
 
     Args:
         policy: Decides or answers from then on.
         before: Actions of all seats in each step until then.
+        due: Action that the chef requests in a step until then, by step.
         asks: Whether it is asked what to do; the others wait.
         answers: Whether it answers what it is asked.
     """
 
-    def __init__(self, policy: Policy, before: Sequence[Sequence[int]], asks: bool, answers: bool) -> None:
-        self.name, self.policy, self.before = policy.name, policy, before
+    def __init__(
+        self, policy: Policy, before: Sequence[Sequence[int]], due: Mapping[int, Step], asks: bool, answers: bool
+    ) -> None:
+        self.name, self.policy, self.before, self.due = policy.name, policy, before, due
         self.asks, self.answers = asks, answers
         self.needs_simulator = getattr(policy, "needs_simulator", False)
 
@@ -105,13 +118,29 @@ class Staged:
 
     def act(self, seen: Seen) -> Decision | int | str:
         """Return what is written down, or ask."""
-        if seen.timestep < len(self.before):
-            return int(self.before[seen.timestep][seen.seat])
-        return self.policy.act(seen) if self.asks else seen.idle_action
+        if seen.timestep >= len(self.before):
+            return self.policy.act(seen) if self.asks else seen.idle_action
+        action, due = int(self.before[seen.timestep][seen.seat]), self.due.get(seen.timestep)
+        if due is None or seen.seat != CHEF:
+            return action
+        plan = REQUEST_ENTRY.format(due.action)
+        return Decision(action=action, plan=plan, say=f"Next for you: {sentence(due)}", last=True)
 
     def reply(self, seen: Seen) -> Message | None:
         """Answer if asked to; who has asked stays silent, as the initiation alone counts."""
-        return self.policy.reply(seen) if self.answers else None
+        if seen.timestep >= len(self.before):
+            return self.policy.reply(seen) if self.answers else None
+        due = self.due[seen.timestep]
+        if due.seat != seen.seat:
+            return None
+        return Message(seen.seat, "I will.", self._plan(seen, due.action))
+
+    def _plan(self, seen: Seen, action: str) -> str:
+        """Return the due action after the steps in which the seat waits for it; empty if it is at it already."""
+        ahead = [actions[seen.seat] for actions in self.before[seen.timestep :]]
+        waits = next((k for k, chosen in enumerate(ahead) if chosen != seen.idle_action), len(ahead))
+        begins = waits < len(ahead) and seen.view.action_texts[ahead[waits]] == action
+        return "; ".join([*["wait(1)"] * waits, action]) if begins else ""
 
     def account(self) -> dict[str, Any]:
         """Return what the policy's answers took, nothing if it does not know."""
@@ -134,9 +163,10 @@ class InitiationMatch(Match):
     def run(self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None) -> list[Any]:
         env, team = cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make)
         game: Any = env.game
-        stage = stages(game)[self.stage]
+        earlier, stage = stages(game)[: self.stage], stages(game)[self.stage]
+        due = {len(one.before): one.due for one in earlier if len(one.before) < len(stage.before)}
         staged = tuple(
-            Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
+            Staged(policy, stage.before, due, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)
         )
         facts: dict[str, Any] = {"task": self.task, "level": self.level, "limits": self.limits, "episode": self.first}

@@ -65,6 +65,8 @@ class LevelScore:
     # Mean over the tasks that have a success of the steps of their successful runs, or None
     timesteps: Estimate | None = None
     rouge_l: tuple[Estimate, ...] | None = None  # Mean ROUGE-L of each agent
+    required_ic: Estimate | None = None  # Mean IC by ``CollaborationOptions.as_required``
+    required_rc: Estimate | None = None  # Mean RC by ``CollaborationOptions.as_required``
 
     @property
     def redundancy(self) -> tuple[Estimate, ...] | None:
@@ -81,7 +83,7 @@ def score_run(
 ) -> RunScore:
     """Score one run.
 
-    Source: paper eq. 2 to 6 and the original's evaluation: histories lose their unknown actions first, each
+    Source: paper eq. 1 to 6 and the original's evaluation: histories lose their unknown actions first, each
     agent takes its own best reference.
 
     Args:
@@ -169,10 +171,12 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
 def run_from_record(record: Record) -> CollaborationRun:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 
-    Messages are grouped into conversations by their step and conversation number.
+    Messages are grouped into conversations by their step and conversation number. In records of ``initiations`` those
+    of the last step count, in which the chef is asked; what was said before belongs to the question.
     """
     history = tuple(tuple((entry.timestamp, entry.action) for entry in actions) for actions in record.history)
-    conversations = [talk for t, step in enumerate(record.steps) for talk in _conversations(step, t)]
+    first = 0 if record.part is None else len(record.steps) - 1
+    conversations = [talk for t, step in enumerate(record.steps) if t >= first for talk in _conversations(step, t)]
     return CollaborationRun(history, tuple(conversations), record.success, record.timesteps)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,14 @@ from collab_overcooked.runner.records import RECORDS, without_lexicon
 
 from ..engine.config import steps_allowed
 from ..options import CollaborationOptions, CollabScoring, LogOptions
-from .collaboration import CollaborationRun, Initiation, collaboration_events, count_initiations, kitchen_vocabularies
+from .collaboration import (
+    CollaborationRun,
+    Initiation,
+    collaboration_events,
+    count_initiations,
+    kitchen_vocabularies,
+    required_collaborations,
+)
 from .original_logs import GAMMA, apply_time_limit, read_original_log
 from .run_scores import LevelScore, mean_time, run_from_record, score_level, score_run, score_runs, success_rate
 
@@ -66,8 +73,11 @@ class TaskInfo:
         return f"level {self.level}, reference time {self.reference_time}{self.behaviours_text('; ')}"
 
     def behaviours_text(self, head: str) -> str:
-        """Return the behaviours as text after a head; empty without references."""
-        return head + ", ".join(f"{name} {count}" for name, count in self.behaviours.items()) if self.behaviours else ""
+        """Return the behaviours and the number of all collaborative actions after a head; empty without references."""
+        if self.references is None:
+            return ""
+        counts = self.behaviours | {"collaborative actions": required_collaborations(self.references)}
+        return head + ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
 @dataclass(frozen=True)
@@ -225,6 +235,7 @@ class TeamScore:
     limits: Mapping[str, float] = field(default_factory=dict)  # Steps allowed, means by level
     # Published times of reference plays, means by level
     reference_times: Mapping[str, float] = field(default_factory=dict)
+    options: CollaborationOptions = field(default_factory=CollaborationOptions)  # How conversations are counted
 
     @property
     def n_agents(self) -> int:
@@ -331,8 +342,12 @@ def group_records(records: Sequence[CollabRecord], gamma: float | None = None) -
 
 def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamScore:
     """Compute the rows of a group."""
+    options = options or CollaborationOptions()
     order = sorted(group.played.values(), key=lambda played: played.task.level)
-    scored = {played.task.name: _score_task(played, group.known, options) for played in order}
+    scored = {
+        played.task.name: [_score_task(played, group.known, kind) for kind in (options, options.as_required)]
+        for played in order
+    }
     levels: dict[str, list[Played]] = {}
     for played in order:
         levels.setdefault(str(played.task.level), []).append(played)
@@ -347,7 +362,8 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamS
     }
     kinds = _initiations(group, options)
     notes = tuple(_notes(group, kinds))
-    return TeamScore(NAME, group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
+    title = ", ".join(filter(None, (group.title, options.definition)))
+    return TeamScore(NAME, title, group.team, tuple(rows), tasks, notes, kinds, limits, times, options)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -364,12 +380,20 @@ def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str
     return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
 
 
+COUNTED = (
+    "IC and RC count conversations that the chef opens and announced responses, as the public code does; per required "
+    "action: the paper's equations 5 and 6, with the actions that followed as responses."
+)
+
+
 def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     notes = []
     if any(played.task.references is None for played in group.played.values()):
         notes.append("–: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
     elif not group.conversations:
         notes.append("No agent opened a conversation; IC and RC are 0 by definition.")
+    if any(played.task.references is not None for played in group.played.values()):
+        notes.append(COUNTED)
     if initiations:
         notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
     if any(run.success for played in group.played.values() for run in played.runs):
@@ -385,9 +409,10 @@ def _score_task(played: Played, known: TaskReferences, options: CollaborationOpt
 
 def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> LevelScore:
     """Average tasks: unweighted means, as in the paper."""
-    tasks = [scored[played.task.name] for played in members]
+    tasks, required = zip(*(scored[played.task.name] for played in members), strict=True)
     if all(task is not None for task in tasks):
-        return score_level(tasks, name)
+        strict = score_level(required)
+        return replace(score_level(tasks, name), required_ic=strict.ic, required_rc=strict.rc)
     runs = [played.runs for played in members]
     return LevelScore(name, len(members), sum(map(len, runs)), success_rate(runs), timesteps=mean_time(runs))
 

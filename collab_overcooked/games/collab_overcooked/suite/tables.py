@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
+from collab_overcooked.metrics.trajectory import tes_batch
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
@@ -18,11 +19,11 @@ from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.teams import team_text
 
 from ..options import CollaborationOptions
-from .collaboration import Initiation, classify_initiation, collaboration_events
+from .collaboration import Initiation, any_seat, classify_initiation, collaboration_events, keep_known
 from .run_scores import LevelScore, run_from_record
 from .scoring import CollabRecord, TeamScore, group_records, table_of, task_of, task_references
 
-SINGLE = ("success_rate", "pc", "ic", "rc", "timesteps")
+SINGLE = ("success_rate", "pc", "ic", "rc", "required_ic", "required_rc", "timesteps")
 BY_SEAT = ("tes", "efficiency", "redundancy", "rouge_l")
 _DETAILS = "Efficiency, redundancy and ROUGE-L"
 
@@ -35,12 +36,17 @@ def scorecard(score: TeamScore) -> Scorecard:
         score.title,
         tables=(
             _paper_table(score, score.levels, "Levels"),
+            *_required_tables(score, score.levels),
             _detail_table(score, score.levels, _DETAILS),
             *([_initiation_table(score)] if score.initiations else []),
         ),
         team=team_text(score.team.values()) if score.team else "",
         notes=("Intervals: 95 %, where runs differ.", *score.notes),
-        by_task=(_paper_table(score, score.tasks, count), _detail_table(score, score.tasks, f"{_DETAILS}, by task")),
+        by_task=(
+            _paper_table(score, score.tasks, count),
+            *_required_tables(score, score.tasks),
+            _detail_table(score, score.tasks, f"{_DETAILS}, by task"),
+        ),
         data=table_of_mappings(_data_rows(score), (*SINGLE, *(f"{name}_{k}" for name in BY_SEAT for k in range(9)))),
         tiles=_tiles(score),
         charts=tuple(_charts(score)),
@@ -61,6 +67,15 @@ def _paper_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> Re
         return (row.name, row.runs, row.success_rate, row.pc, *tes, row.ic, row.rc, row.timesteps)
 
     return ResultTable(columns, tuple(map(cells, rows)), title, _marks(rows))
+
+
+def _required_tables(score: TeamScore, rows: Sequence[LevelScore]) -> list[ResultTable]:
+    """Return IC and RC per required action; none if they are the main table's, or if nobody can be scored."""
+    if score.options.definition == score.options.as_required.definition or all(row.required_ic is None for row in rows):
+        return []
+    cells = tuple((row.name, row.required_ic, row.required_rc) for row in rows)
+    columns = (_first(score, rows), _share("IC %"), _share("RC %"))
+    return [ResultTable(columns, cells, score.options.as_required.definition, _marks(rows))]
 
 
 def _detail_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> ResultTable:
@@ -196,29 +211,48 @@ def sheet(played: Mapping[str, Sequence[CollabRecord]]) -> tuple[list[ResultTabl
     """
     by_gamma: dict[str, Rates] = {}
     asked: dict[str, Rates] = {}
+    answered: dict[str, Rates] = {}
     by_level: dict[str, dict[str, Rates]] = {title: {} for title in LEVEL_CURVES}
     for run, records in played.items():
         episodes = [record for record in records if not record.due]
-        by_gamma |= {
-            f"{run}: {name}": rates for name, rates in success_by_gamma(episodes, played_gammas(episodes)).items()
-        }
-        for group in group_records(episodes):
-            name = f"{run}: {team_text(group.team.values())}, {group.title}"
+        rates_by_team = success_by_gamma(episodes, played_gammas(episodes))
+        by_gamma |= dict(zip(_short_names(run, rates_by_team), rates_by_team.values(), strict=True))
+        groups = group_records(episodes)
+        titles = [f"{team_text(group.team.values())}, {group.title}" for group in groups]
+        for group, name in zip(groups, _short_names(run, titles), strict=True):
             rows = [row for row in table_of(group).levels if row.name != "total"]
             for title, measure in LEVEL_CURVES.items():
                 by_level[title][name] = {float(row.name): getattr(row, measure) for row in rows}
-        for members in by_variant(record for record in records if record.due):
-            asked[f"{run}: {team_text(members[0].team.values())}"] = _right_by_number(members)
+        asked_teams = by_variant(record for record in records if record.due)
+        titles = [team_text(members[0].team.values()) for members in asked_teams]
+        for members, name in zip(asked_teams, _short_names(run, titles), strict=True):
+            answers = [answer_of(record) for record in members]
+            asked[name] = _rates(answers, lambda answer: answer.kind == Initiation.RIGHT)
+            asked[f"{name}: blind"] = _rates(answers, lambda answer: answer.blind)
+            answered[name] = _rates(answers, lambda answer: answer.followed)
     curves = [(title, "level", rates) for title, rates in by_level.items()]
-    curves += [(GAMMA_TITLE, "gamma", by_gamma), ("Right initiations by due action", "action", asked)]
+    curves += [
+        (GAMMA_TITLE, "gamma", by_gamma),
+        ("Right initiations by due action", "action", asked),
+        ("Right responses by due action", "action", answered),
+    ]
     drawn = [rate_tables(*curve) for curve in curves if any(curve[2].values())]
     return [table for table, _ in drawn], [chart for _, chart in drawn]
 
 
-def _right_by_number(records: Sequence[CollabRecord]) -> Rates:
+def _short_names(run: str, titles: Iterable[str]) -> list[str]:
+    """Name what a run played: by the run alone if that is one thing."""
+    several = list(titles)
+    return [run] if len(several) == 1 else [f"{run}: {title}" for title in several]
+
+
+def _rates(answers: Sequence[AnswerRow], is_right: Callable[[AnswerRow], bool | None]) -> Rates:
+    """Return shares of right answers by number of the due action, of those that are known to be right or wrong."""
     by_number: dict[float, list[bool]] = {}
-    for answer in map(answer_of, records):
-        by_number.setdefault(answer.number, []).append(answer.kind == Initiation.RIGHT)
+    for answer in answers:
+        right = is_right(answer)
+        if right is not None:
+            by_number.setdefault(answer.number, []).append(right)
     return {number: mean_of_shares([sum(right)], [len(right)]) for number, right in by_number.items()}
 
 
@@ -250,6 +284,10 @@ class AnswerRow:
     task: str  # Name of the task
     kind: str  # A kind of ``Initiation``, or silence
     followed: bool | None  # Whether the response would have helped; None if no responder was asked
+    blind: bool  # Whether a request for the first ``BLIND`` actions of the assistant would have helped
+
+
+BLIND = 5  # actions of the first step in the paper's experiments
 
 
 def answer_of(record: CollabRecord, options: CollaborationOptions | None = None) -> AnswerRow:
@@ -262,16 +300,20 @@ def answer_of(record: CollabRecord, options: CollaborationOptions | None = None)
     kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
     asked = bool(events) and record.team[f"agent_{events[0].responder}"] != REFERENCE
     followed = events[0].responded if asked else None
-    return AnswerRow(record.due, record.due_number or 0, record.task, kind, followed)
+    seat = next((seat for seat, lists in enumerate(references) if record.due in lists[0]), len(references) - 1)
+    done = keep_known(run.actions(seat, until=run.timesteps - 1), any_seat(known.vocabularies))
+    before, after = tes_batch([done, done + tuple(references[seat][0][:BLIND])], references[seat]).value.tolist()
+    return AnswerRow(record.due, record.due_number or 0, record.task, kind, followed, after > before)
 
 
 def due_cards(records: Iterable[CollabRecord], options: CollaborationOptions | None = None) -> list[Scorecard]:
     """Return a card for each team that was asked when actions were due; nothing for other records."""
     groups = by_variant(record for record in records if record.due)
-    return [_due_card(group, [answer_of(record, options) for record in group]) for group in groups]
+    definition = (options or CollaborationOptions()).definition
+    return [_due_card(group, [answer_of(record, options) for record in group], definition) for group in groups]
 
 
-def _due_card(records: Sequence[CollabRecord], answers: Sequence[AnswerRow]) -> Scorecard:
+def _due_card(records: Sequence[CollabRecord], answers: Sequence[AnswerRow], definition: str) -> Scorecard:
     team, variant = team_text(records[0].team.values()), variant_of(records[0]).label
     by_due = _answer_table("Due action", answers, lambda answer: answer.due)
     tables = [by_due, _answer_table("Task", answers, lambda answer: answer.task)]
@@ -287,14 +329,14 @@ def _due_card(records: Sequence[CollabRecord], answers: Sequence[AnswerRow]) -> 
         tables.append(_answer_matrix(answers))
         notes.append("Response: right if the actions that the assistant announced were next in its reference.")
         notes.append("Strict: as in the paper, where initiations in words count as wrong.")
-    title = ", ".join(filter(None, ("Initiations when an action was due", variant)))
+    title = ", ".join(filter(None, ("Initiations when an action was due", variant, definition)))
     return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
 
 
 DUE_NOTE = (
     "Right: share of all questions, including silence. The kind of an initiation is that of the answer's first scored "
     "conversation; in words: actions were requested in spoken text only, not with request('...'); silent: no "
-    "conversation."
+    f"conversation. Blind: share that is right if a chef asks for the assistant's first {BLIND} actions in every state."
 )
 
 
@@ -317,16 +359,22 @@ def _answer_matrix(answers: Sequence[AnswerRow]) -> ResultTable:
 
 def _answer_table(head: str, answers: Sequence[AnswerRow], group: Callable[[AnswerRow], str]) -> ResultTable:
     kinds = [*(kind.value for kind in Initiation), SILENT]
+    groups = {
+        name: [answer for answer in answers if group(answer) == name] for name in dict.fromkeys(map(group, answers))
+    }
     rows: list[tuple[Cell, ...]] = []
-    for name in dict.fromkeys(map(group, answers)):
-        counts = Counter(answer.kind for answer in answers if group(answer) == name)
-        rows.append((name, counts.total(), counts["right"] / counts.total(), *(counts[kind] for kind in kinds)))
-    total = Counter(answer.kind for answer in answers)
-    rows.append(("all", total.total(), total["right"] / total.total(), *(total[kind] for kind in kinds)))
+    for name, members in (*groups.items(), ("all", answers)):
+        counts, followed = Counter(a.kind for a in members), [a.followed for a in members if a.followed is not None]
+        shares = counts["right"] / len(members), sum(a.blind for a in members) / len(members), _share_of(followed)
+        rows.append((name, len(members), *shares, *(counts[kind] for kind in kinds)))
     columns = (
         Column(head),
         Column("questions", "number"),
-        Column("right %", "number", 1, scale=100.0),
+        *(Column(name, "number", 1, scale=100.0) for name in ("right %", "blind %", "response right %")),
         *(Column(kind, "number") for kind in kinds),
     )
     return ResultTable(columns, tuple(rows), f"Answers by {head.lower()}", {len(rows) - 1: "summary"})
+
+
+def _share_of(values: Sequence[bool]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -18,7 +18,7 @@ from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 
 from ..engine.compile import primitive_texts
-from ..engine.config import CollabOvercookedConfig
+from ..engine.config import CODE, CollabOvercookedConfig
 from ..engine.constants import (
     FIRST_NAMED,
     NOTHING,
@@ -27,6 +27,7 @@ from ..engine.constants import (
     Event,
     EventColumn,
     Group,
+    Param,
     Primitive,
     Reason,
     Row,
@@ -103,6 +104,7 @@ REASONS = {
     Reason.FILL_NO_DISH: "{me} needs an empty dish in hand to fill it at {place}.",
     Reason.FILL_NOT_READY: "{place} is neither at work nor ready; there is nothing to fill a dish with.",
     Reason.FILL_UNREACHABLE: "{me} cannot use {place}; ask a teammate to do it.",
+    Reason.FILL_NOT_LISTED: "{me} does not fill dishes; pass the food on, or ask a teammate to do it.",
     Reason.DELIVER_NOT_FINISHED: "{held} is not an order as it is; only finished orders can be delivered.",
     Reason.DELIVER_EMPTY_HANDED: "{me} holds nothing to deliver.",
     Reason.DELIVER_UNREACHABLE: "{me} cannot use the serving station; hand the food over on a counter.",
@@ -380,7 +382,7 @@ class CollabOvercookedText(CollabOvercookedScenes):
         texts = []
         for action in range(1, self.compiled.n_possible):
             verb, _, group = tables.catalogue[action]
-            if verb == Verb.WAIT:
+            if verb == Verb.WAIT or (verb == Verb.FILL and not tables.params[Param.FILLERS] >> seat & 1):
                 continue
             stations = [s for s in tables.groups[group] if s != NOTHING]
             if any(tables.access[seat, s] != Access.NONE for s in stations):
@@ -466,14 +468,17 @@ class CollabOvercookedText(CollabOvercookedScenes):
         ]
 
     def _counters_text(self, scene: Mapping[str, Any], seat: int) -> str:
-        tables, seen = self.compiled.tables, scene["counters"]
-        counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
-        taken = {tuple(c["position"]) for c in seen}
+        tables, tells_own = self.compiled.tables, self.config.interface == CODE
+        seen = {tuple(c["position"]): f"{c['item']}{' on a dish' * c['plated']}" for c in scene["counters"]}
         free: dict[str, list[bool]] = {"shared": [], "yours": []}
         for s in tables.groups[Group.COUNTER]:
             if s != NOTHING and tables.access[seat, s] != Access.NONE:
                 shared = (np.delete(tables.access[:, s], seat) != Access.NONE).any()
                 at = tuple(tables.stations[s, [Station.X, Station.Y]].tolist())
-                free["shared" if shared else "yours"].append(at not in taken)
+                if shared or tells_own:
+                    free["shared" if shared else "yours"].append(at not in seen)
+                else:
+                    seen.pop(at, None)
+        counts = Counter(seen.values())
         parts = [f"{name}: {sum(tiles)} of {len(tiles)} free" for name, tiles in free.items() if tiles]
         return "; ".join([", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing", *parts])

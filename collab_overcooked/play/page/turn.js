@@ -153,7 +153,7 @@ function showActions() {
   );
   $("more-actions").textContent = offered.length
     ? say("more_actions", { n: found.length - MOST_ACTIONS })
-    : [words.only_wait, ...[...new Set(Object.values(now.question.blocked ?? {}))].slice(0, 2)].join(" ");
+    : words[now.me.talks ? "only_talk" : "only_wait"];
   show("more-actions", found.length > MOST_ACTIONS || !offered.length);
 }
 

@@ -12,11 +12,16 @@ from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, 
 from ..engine.solvability import FLOOR
 from ..engine.spec import Layout
 from ..engine.state import State
-from .text import MOVES, NAMES, TITLES, OvercookedText, greeting, object_name, soup_text
+from .text import BLOCKED, MOVES, NAMES, TITLES, OvercookedText, greeting, object_name, soup_text
 
 Array = np.ndarray
 
 
+_INTERACT = (
+    "{} works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an empty counter "
+    "or into a pot, loads ready soup on the dish in your hand, and delivers soup."
+)
+_POTS = "The state says that a pot is on while it cooks and off otherwise; `off, done`: its soup is ready."
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
 
 
@@ -52,10 +57,12 @@ class OvercookedManual(OvercookedText):
     def _manual(self, k: int, steps: int, seat: int) -> str:
         layout = self.compiled.layouts[k]
         objects = [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
+        first, *others = self._rules(layout, k)
         lines = [
-            greeting(seat, self.n_agents),
-            f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
-            *self._rules(layout, k),
+            *self._goal(layout, steps, seat),
+            first,
+            _POTS,
+            *others,
             "",
             f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
         ]
@@ -68,10 +75,23 @@ class OvercookedManual(OvercookedText):
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
         lines += self._reach(k, starts, seat)
-        strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
-        shared = any(thing[Object.KIND] == Kind.SHARED for thing in objects)
-        actions = _directives(strict, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
+        actions = self._directives(k) if self.levels[seat] == MEDIUM else self._primitives(k)
         return "\n".join([*lines, "", *actions])
+
+    def picture_rules(self, state: State, i: int, seat: int) -> str:
+        """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
+        k, steps = state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
+        layout = self.compiled.layouts[k]
+        actions = self._directives(k) if self.levels[seat] == MEDIUM else [BLOCKED, _INTERACT.format("Using")]
+        return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
+
+    def _goal(self, layout: Layout, steps: int, seat: int) -> list[str]:
+        goal = f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}"
+        return [greeting(seat, self.n_agents), goal]
+
+    def _directives(self, k: int) -> list[str]:
+        strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
+        return _directives(strict, (self.compiled.tables.objects[k, :, Object.KIND] == Kind.SHARED).any())
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
         near, beyond = [], []
@@ -97,8 +117,7 @@ class OvercookedManual(OvercookedText):
         legend += ["W walls"] if "W" in used else []
         return [
             MOVES,
-            "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on "
-            "an empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
+            _INTERACT.format("interact"),
             f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "
             "players in seat order, starting with 1.",
         ]
@@ -111,7 +130,6 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
-            "The state says that a pot is on while it cooks and off otherwise; `off, done`: its soup is ready.",
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "Players cannot walk through each other, counters or stations.",
         ]

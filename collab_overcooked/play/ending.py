@@ -25,6 +25,7 @@ from collab_overcooked.runner.records import Key
 PAR = ("greedy", "planner")
 MAX_SENTENCES = 6
 MAX_EXPIRED = 3  # kinds of orders whose time ran out
+_STEPS = re.compile(r"\bin step (\d+)|\b(\d+) steps\b")
 _one_at_a_time = threading.Lock()  # matches of a process share an environment
 
 
@@ -43,11 +44,23 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
     suite, same = registry.suite_of(record), [other for other in earlier if other.task == record.task]
     best = max([*same, record], key=lambda other: _score(other, suite.score_metric, suite.lower_is_better))
     happened = _happened(suite, record, page_names(game))[-MAX_SENTENCES:]
+    if tick := max((person.tick or 0 for person in record.people.values()), default=0):
+        happened = [_in_seconds(sentence, tick) for sentence in happened]
     return {
         "happened": [renaming(game)(translator_of(game)(sentence)) for sentence in happened],
         "best": renaming(game)(suite.outcome(best)) if same else "",
         "did": [_did(game, record, seat) for seat in range(game.n_agents)],
     }
+
+
+def _in_seconds(sentence: str, tick: float) -> str:
+    """Return a sentence on an episode in real time, in which nobody counts steps."""
+
+    def seconds(steps: re.Match[str]) -> str:
+        number = round(int(steps[1] or steps[2]) * tick)
+        return f"after {number} s" if steps[1] else f"{number} s"
+
+    return _STEPS.sub(seconds, sentence)
 
 
 def _score(record: Record, metric: str, lower_is_better: bool) -> float:
@@ -69,7 +82,8 @@ def _happened(suite: Suite, record: Record, names: Sequence[str]) -> list[str]:
     sentences: dict[str, str] = {}  # by their text without the step
     patterns = {re.compile(pattern): sentence for pattern, sentence in suite.decisive.items()}
     expired = Counter(name for step in record.steps for change, name in step.order_changes if change < 0)
-    sentences |= {name: f"Too late: {name} ({count})." for name, count in expired.most_common(MAX_EXPIRED)}
+    for name, count in expired.most_common(MAX_EXPIRED):
+        sentences[name] = f"Too late: {name}{f', {count} times' * (count > 1)}."
     for number, step in enumerate(record.steps, 1):
         for player, event in zip(names, step.events, strict=True):
             fields = {} if event is None else {**structs.asdict(event), "player": player}

@@ -51,10 +51,10 @@ export function showQuestion() {
             : "voice_turn"
     ];
   $("status").textContent = $("turn-title").textContent;
-  $("attempt").textContent = error ? say("refused_by_game", { action: phrase(attempt), why: error[1] }) : "";
+  $("attempt").textContent = error ? say("refused_by_game", { action: phrase(attempt), why: phrase(error[1]) }) : "";
   show("attempt", Boolean(error));
   const told = [
-    feedback,
+    phrase(feedback ?? ""),
     earlier?.length
       ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${phrase(text)}`).join(", ")}`
       : "",
@@ -235,7 +235,7 @@ $("actions").onclick = (event) => {
     choose(button.dataset.action);
     return;
   }
-  $("refused").textContent = now.question.blocked[button.dataset.action] ?? words.nothing_here;
+  $("refused").textContent = phrase(now.question.blocked[button.dataset.action] ?? words.nothing_here);
   show("refused", true);
   button.after($("refused"));
 };

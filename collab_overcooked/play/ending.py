@@ -18,6 +18,7 @@ from collab_overcooked.core.record import Record
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
@@ -25,7 +26,6 @@ from collab_overcooked.runner.records import Key
 PAR = ("greedy", "planner")
 MAX_SENTENCES = 6
 MAX_EXPIRED = 3  # kinds of orders whose time ran out
-_STEPS = re.compile(r"\bin step (\d+)|\b(\d+) steps\b")
 _one_at_a_time = threading.Lock()  # matches of a process share an environment
 
 
@@ -45,22 +45,12 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
     best = max([*same, record], key=lambda other: _score(other, suite.score_metric, suite.lower_is_better))
     happened = _happened(suite, record, page_names(game))[-MAX_SENTENCES:]
     if tick := max((person.tick or 0 for person in record.people.values()), default=0):
-        happened = [_in_seconds(sentence, tick) for sentence in happened]
+        happened = [in_seconds(sentence, tick) for sentence in happened]
     return {
         "happened": [renaming(game)(translator_of(game)(sentence)) for sentence in happened],
         "best": renaming(game)(suite.outcome(best)) if same else "",
         "did": [_did(game, record, seat) for seat in range(game.n_agents)],
     }
-
-
-def _in_seconds(sentence: str, tick: float) -> str:
-    """Return a sentence on an episode in real time, in which nobody counts steps."""
-
-    def seconds(steps: re.Match[str]) -> str:
-        number = round(int(steps[1] or steps[2]) * tick)
-        return f"after {number} s" if steps[1] else f"{number} s"
-
-    return _STEPS.sub(seconds, sentence)
 
 
 def _score(record: Record, metric: str, lower_is_better: bool) -> float:

@@ -19,6 +19,7 @@ from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
 from collab_overcooked.play.ending import PAR, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
@@ -461,6 +462,7 @@ class Session:
         game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)
         view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
         by_text = settings.show == "words" or settings.menu == "none" or person.interface == "terminal"
+        rules = "" if view is None else named(view.rules if by_text else view.picture_rules)
         team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.matches[0].team)]
         return {
             "type": "welcome",
@@ -471,7 +473,7 @@ class Session:
             "names": list(page_names(game)),
             "post": "" if view is None else view.role,
             "team": team if settings.names == "shown" else ["?" for _ in team],
-            "manual": "" if view is None else named(view.rules if by_text else view.picture_rules),
+            "manual": in_seconds(rules, settings.tick) if self._clock == TICKS and not by_text else rules,
             "clock": self._clock,
             "tick": settings.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],

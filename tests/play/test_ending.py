@@ -64,7 +64,7 @@ def test_the_end_in_real_time_tells_seconds(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"])
     ending = play(session, tap)[0].of_type("over")[0]["happened"][-1]
     (record,) = session.records
-    assert f"{round(record.timesteps * session.settings.tick)} s" in ending and "step" not in ending
+    assert f"{round(record.timesteps * session.settings.tick, 1):g} s" in ending and "step" not in ending
 
 
 def test_the_best_of_the_same_people_is_kept_over_rematches(make_session) -> None:

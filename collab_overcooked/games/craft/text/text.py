@@ -46,6 +46,7 @@ WRITTEN = {  # actions in the rules for those who write them
     "taking_out": "takeOutFurnace()",
     "rest": "takeOutFurnace() takes everything that is cooked. putInChest(item) moves one item into the chest. wait() "
     "does nothing.",
+    "ties": ", or the one whose command is written first, if one list has the commands of several agents",
 }
 CHOSEN = {  # for those who choose them from a list or by clicks
     "walking": "Walking",
@@ -55,6 +56,7 @@ CHOSEN = {  # for those who choose them from a list or by clicks
     "filling": "You put one item at a time",
     "taking_out": "taking out of the furnace",
     "rest": "Taking out of the furnace takes everything that is cooked. You put one item at a time into the chest.",
+    "ties": "",
 }
 KINDS = {  # meaning of a command's argument
     Verb.GOTO: "place",
@@ -278,8 +280,8 @@ class CraftText(OrderGame):
             f"{plural(config.items_per_fuel, 'item')}. A slot holds only one kind of item.",
             f"Recipes: {recipes}.",
             words["rest"],
-            "If several agents want the same thing in the same step, the agent with the lowest number gets it, or the "
-            "one whose command is written first, if one list has the commands of several agents.",
+            "If several agents want the same thing in the same step, the agent with the lowest number gets it"
+            f"{words['ties']}.",
         ]
         return "\n".join(rules)
 

@@ -25,16 +25,6 @@ _POTS = "The state says that a pot is on while it cooks and off otherwise; `off,
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
 
 
-def _directives(strict: bool, shared: bool) -> list[str]:
-    where = "on shared counters and otherwise only" if shared else "only"
-    return [
-        "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
-        "Each time you see which directives are possible. "
-        f"You can put things down {where} on the nearest empty counter.",
-        *(["A directive that becomes impossible ends by itself."] if strict else []),
-    ]
-
-
 def orders_text(layout: Layout) -> str:
     """Return the soups that are on order in a layout, with their points."""
     soups = [f"{soup_text(soup)} pay{'s' * (sum(soup) == 1)} {layout.pays(soup)} points" for soup in layout.orders]
@@ -56,7 +46,6 @@ class OvercookedManual(OvercookedText):
 
     def _manual(self, k: int, steps: int, seat: int) -> str:
         layout = self.compiled.layouts[k]
-        objects = [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
         first, *others = self._rules(layout, k)
         lines = [
             *self._goal(layout, steps, seat),
@@ -69,7 +58,7 @@ class OvercookedManual(OvercookedText):
         starts = [(int(x), int(y)) for x, y in self.compiled.tables.starts[k]]
         ever = {name for start in starts for name in self.within_reach(k, start, FLOOR)}
         for kind in Kind:
-            named = [thing for thing in objects if thing[Object.KIND] == kind]
+            named = [thing for thing in self._objects(k) if thing[Object.KIND] == kind]
             named = [thing for thing in named if kind != Kind.COUNTER or object_name(thing) in ever]
             if named:
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
@@ -91,7 +80,17 @@ class OvercookedManual(OvercookedText):
 
     def _directives(self, k: int) -> list[str]:
         strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
-        return _directives(strict, (self.compiled.tables.objects[k, :, Object.KIND] == Kind.SHARED).any())
+        shared = any(thing[Object.KIND] == Kind.SHARED for thing in self._objects(k))
+        where = "on shared counters and otherwise only" if shared else "only"
+        return [
+            "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
+            "Each time you see which directives are possible. "
+            f"You can put things down {where} on the nearest empty counter.",
+            *(["A directive that becomes impossible ends by itself."] if strict else []),
+        ]
+
+    def _objects(self, k: int) -> list[Array]:
+        return [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
         near, beyond = [], []

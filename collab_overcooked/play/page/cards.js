@@ -28,7 +28,8 @@ export function welcome() {
       : words[now.me.role === "voice" ? "voice" : "watching"];
   $("how").replaceChildren(...[...(own?.how ?? []), howToAct()].filter(Boolean).map((line) => make("p", line)));
   const written = now.me.show === "words" || now.me.menu === "none"; // then rules name things as texts of the game do
-  $("manual").textContent = written ? now.me.manual : now.me.manual.split("\n").map(phrase).join("\n");
+  const lines = now.me.manual.replace(/\n(?=[a-z])/g, " ").split("\n"); // a sentence is broken by the width of the page
+  $("manual").textContent = written ? now.me.manual : lines.map(phrase).join("\n");
   $("manual").setAttribute("aria-label", words.rules);
   show("rules", Boolean(now.me.manual));
   show("sight", now.me.show !== "picture" && now.me.role === "seat");

@@ -71,7 +71,7 @@ class OvercookedManual(OvercookedText):
         """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
         k, steps = state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
         layout = self.compiled.layouts[k]
-        actions = self._directives(k) if self.levels[seat] == MEDIUM else [BLOCKED, _INTERACT.format("Using")]
+        actions = self._directives(k) if self.levels[seat] == MEDIUM else [BLOCKED, _INTERACT.format('"Use"')]
         return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
 
     def _goal(self, layout: Layout, steps: int, seat: int) -> list[str]:

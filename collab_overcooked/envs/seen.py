@@ -89,7 +89,7 @@ class SeatView:
 
     @property
     def picture_rules(self) -> str:
-        """The rules for people who see pictures and choose actions by keys, clicks and menus: without their spelling."""
+        """The rules for people who see pictures and act by keys, clicks and menus: without the spelling of actions."""
         return self.rules
 
     @cached_property

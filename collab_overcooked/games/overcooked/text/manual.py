@@ -12,14 +12,14 @@ from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, 
 from ..engine.solvability import FLOOR
 from ..engine.spec import Layout
 from ..engine.state import State
-from .text import BLOCKED, MOVES, NAMES, TITLES, OvercookedText, greeting, object_name, soup_text
+from .text import MOVES, NAMES, TITLES, TURNING, OvercookedText, greeting, object_name, soup_text
 
 Array = np.ndarray
 
 
 _INTERACT = (
-    "{} works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an empty counter "
-    "or into a pot, loads ready soup on the dish in your hand, and delivers soup."
+    "{} works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an empty "
+    "counter or into a pot, loads ready soup on the dish in your hand, and delivers soup."
 )
 _POTS = "The state says that a pot is on while it cooks and off otherwise; `off, done`: its soup is ready."
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
@@ -58,7 +58,7 @@ class OvercookedManual(OvercookedText):
         starts = [(int(x), int(y)) for x, y in self.compiled.tables.starts[k]]
         ever = {name for start in starts for name in self.within_reach(k, start, FLOOR)}
         for kind in Kind:
-            named = [thing for thing in self._objects(k) if thing[Object.KIND] == kind]
+            named = [thing for thing in self._placed(k) if thing[Object.KIND] == kind]
             named = [thing for thing in named if kind != Kind.COUNTER or object_name(thing) in ever]
             if named:
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
@@ -71,7 +71,7 @@ class OvercookedManual(OvercookedText):
         """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
         k, steps = state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
         layout = self.compiled.layouts[k]
-        actions = self._directives(k) if self.levels[seat] == MEDIUM else [BLOCKED, _INTERACT.format('"Use"')]
+        actions = self._directives(k) if self.levels[seat] == MEDIUM else [TURNING, _INTERACT.format('"Use"')]
         return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
 
     def _goal(self, layout: Layout, steps: int, seat: int) -> list[str]:
@@ -80,7 +80,7 @@ class OvercookedManual(OvercookedText):
 
     def _directives(self, k: int) -> list[str]:
         strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
-        shared = any(thing[Object.KIND] == Kind.SHARED for thing in self._objects(k))
+        shared = any(thing[Object.KIND] == Kind.SHARED for thing in self._placed(k))
         where = "on shared counters and otherwise only" if shared else "only"
         return [
             "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
@@ -89,7 +89,7 @@ class OvercookedManual(OvercookedText):
             *(["A directive that becomes impossible ends by itself."] if strict else []),
         ]
 
-    def _objects(self, k: int) -> list[Array]:
+    def _placed(self, k: int) -> list[Array]:
         return [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:

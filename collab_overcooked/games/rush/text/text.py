@@ -415,16 +415,14 @@ class RushText(CompiledGame):
         """Return a text of the rules, for example ``PICTURE_RULES``, with the facts of an episode."""
         slots = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
         workers = int(self.compiled.tables.params[Param.WORKERS])
-        return (
-            rules.format(
-                goal=GOAL,
-                ingredients=", ".join(self.scenario.ingredients),
-                spices=", ".join(self.scenario.spices),
-                agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
-                turns=plural(-(-slots // workers), "turn"),
-                workers=plural(workers, "worker"),
-            ).rstrip()
-        )
+        return rules.format(
+            goal=GOAL,
+            ingredients=", ".join(self.scenario.ingredients),
+            spices=", ".join(self.scenario.spices),
+            agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
+            turns=plural(-(-slots // workers), "turn"),
+            workers=plural(workers, "worker"),
+        ).rstrip()
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last slot.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engine.constants import EventColumn, Reason
 from ...engine.state import Out
-from ...text.text import BLOCKED, MOVES, NAMES, PRIMITIVE_TEXTS, counted, greeting
+from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
 from ..engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
@@ -166,7 +166,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
     def picture_rules(self, state: State, i: int, seat: int) -> str:
         """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
         know = self._what_to_know(int(state.clock[i, Clock.LIMIT]), seat)
-        return "\n".join([*know, BLOCKED, _INTERACT.format('"Use"')])
+        return "\n".join([*know, TURNING, _INTERACT.format('"Use"')])
 
     def _what_to_know(self, steps: int, seat: int) -> list[str]:
         layout, config = self.compiled.layout, self.compiled.config

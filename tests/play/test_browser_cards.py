@@ -63,7 +63,9 @@ def test_pages_in_real_time_tell_seconds_and_no_steps(context, problems) -> None
 def test_a_turn_without_a_choice_says_so_in_one_sentence(context, problems, talks: bool, text: str) -> None:
     feed = Feed(context)
     feed.open()
+    frame = {"type": "frame", "timestep": 0, "limit": 9, "whole": True, "said": []}
     asks = question("act", 0, None) | {"blocked": {"continue": "Nothing to continue; choose an action."}}
-    feed.send(welcome("seat", "turns", "", talks=talks), state("playing", True, True), asks)
+    asks |= {"actions": asks["waits"], "legal": asks["waits"]}
+    feed.send(welcome("seat", "turns", "", talks=talks), state("playing", True, True), frame, asks)
     shown = feed.page.inner_text("#more-actions")
     assert text in shown and shown.count(".") == 1 and "choose" not in shown and problems == []

@@ -64,21 +64,21 @@ class OvercookedManual(OvercookedText):
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
         lines += self._reach(k, starts, seat)
-        actions = self._directives(k) if self.levels[seat] == MEDIUM else self._primitives(k)
+        actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else self._primitives(k)
         return "\n".join([*lines, "", *actions])
 
     def picture_rules(self, state: State, i: int, seat: int) -> str:
         """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
         k, steps = state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
         layout = self.compiled.layouts[k]
-        actions = self._directives(k) if self.levels[seat] == MEDIUM else [TURNING, _INTERACT.format('"Use"')]
+        actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else [TURNING, _INTERACT.format('"Use"')]
         return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
 
     def _goal(self, layout: Layout, steps: int, seat: int) -> list[str]:
         goal = f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}"
         return [greeting(seat, self.n_agents), goal]
 
-    def _directives(self, k: int) -> list[str]:
+    def _directive_rules(self, k: int) -> list[str]:
         strict = self.compiled.tables.params[Param.RULES] == Rules.STRICT
         shared = any(thing[Object.KIND] == Kind.SHARED for thing in self._placed(k))
         where = "on shared counters and otherwise only" if shared else "only"

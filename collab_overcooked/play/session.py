@@ -108,7 +108,7 @@ class Session:
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
         self._practice = self._goals() if practice or self.settings.tutorial else []
         self._offers_practice = practice is None
-        self._practises = False  # as people have chosen
+        self._practisers = set[str]()  # ids of those who have chosen it
         self.watchers: list[Person] = []
         self.state = "waiting"
         self.records: list[Record] = []
@@ -307,10 +307,10 @@ class Session:
         return PersonSeat() if spec == PERSON else self.make(spec)
 
     async def _begin(self) -> None:
-        if self._number == 1 and not self._practises:
+        if self._number == 1 and not self._practisers:
             await self._until_ready()
-            self._practises, self._offers_practice = self._practises and self._stopped is None, False
-            if self._practises:
+            self._offers_practice = False
+            if self._practisers and self._stopped is None:
                 raise PractiseFirst
         seconds = self.settings.countdown if self._clock == TICKS else 0
         if seconds and self._stopped is None:
@@ -435,7 +435,8 @@ class Session:
             self.stop(f"{self.name_of(person)} has left.")
             self._show_rematch()
         elif kind in ("ready", "practise"):
-            self._practises |= kind == "practise" and self._offers_practice
+            if kind == "practise" and self._offers_practice:
+                self._practisers.add(person.id)
             if not person.ready:
                 person.ready = True
                 self._changed.set()

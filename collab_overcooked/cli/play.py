@@ -53,7 +53,9 @@ class PlayOptions:
     seed: int | None = option(None, "Random seed. Default: a new one for every run.")
     settings: list[str] | None = option(None, "Environment options.", flag="--set", metavar=PAIRS)
     practice: bool | None = option(
-        None, "Start with a guided round, recorded in a separate file. Default: pages offer it to new players."
+        None,
+        "Start with a guided round, recorded in a separate file. Default: pages offer it to new players.",
+        flag="--practice/--no-practice",
     )
     voice: bool = option(False, "Add a link for a voice: a person without a seat who can message everyone.")
     terminal: bool = option(False, "Play in this terminal line by line, in turns; suits screen readers and pipes.")

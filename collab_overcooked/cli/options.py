@@ -104,7 +104,7 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
     several_values = metavar is not None and metavar.endswith("...")
     parameter = Parameter(
         name=switch,
-        negative=negative or f"--no-{switch.removeprefix('--')}" if default is True else (),
+        negative=negative or (f"--no-{switch.removeprefix('--')}" if default is True else ()),
         metavar=metavar,
         consume_multiple=several_values,
         allow_repeating=several_values,

@@ -52,7 +52,11 @@ class PlayOptions:
     out: Path | None = option(None, "Run folder; new records are appended. Default: runs/play/SUITE.")
     seed: int | None = option(None, "Random seed. Default: a new one for every run.")
     settings: list[str] | None = option(None, "Environment options.", flag="--set", metavar=PAIRS)
-    practice: bool = option(False, "Start with three short practice episodes, recorded in a separate file.")
+    practice: bool | None = option(
+        None,
+        "Start with a guided round, recorded in a separate file. Default: pages offer it to new players.",
+        flag="--practice/--no-practice",
+    )
     voice: bool = option(False, "Add a link for a voice: a person without a seat who can message everyone.")
     terminal: bool = option(False, "Play in this terminal line by line, in turns; suits screen readers and pipes.")
 

@@ -87,6 +87,11 @@ class SeatView:
         """The rules for people; overridden by games whose language agents get them in another form."""
         return "\n".join(filter(None, (self.manual, self.talk_price)))
 
+    @property
+    def picture_rules(self) -> str:
+        """The rules for people who see pictures and act by keys, clicks and menus: without the spelling of actions."""
+        return self.rules
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of all seats in texts."""

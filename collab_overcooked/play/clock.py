@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 
 JUMP = 1.0  # seconds behind from which the machine is taken to have slept
+
+
+def in_seconds(text: str, tick: float) -> str:
+    """Return a text of a game with seconds in place of steps, which nobody counts in real time.
+
+    Args:
+        text: Text such as ``"cooks for 20 steps"`` or ``"delivered in step 40"``.
+        tick: Seconds of a step.
+    """
+
+    def seconds(steps: re.Match[str]) -> str:
+        return re.sub(r"\d+", lambda number: f"{round(int(number[0]) * tick, 1):g}", steps[1]) + " s"
+
+    return re.sub(r"\b(\d+(?: or \d+)*) steps\b", seconds, re.sub(r"\bin step (\d+)", r"after \1 steps", text))
 
 
 class TickClock:

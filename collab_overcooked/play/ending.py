@@ -18,6 +18,7 @@ from collab_overcooked.core.record import Record
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
@@ -43,6 +44,8 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
     suite, same = registry.suite_of(record), [other for other in earlier if other.task == record.task]
     best = max([*same, record], key=lambda other: _score(other, suite.score_metric, suite.lower_is_better))
     happened = _happened(suite, record, page_names(game))[-MAX_SENTENCES:]
+    if tick := max((person.tick or 0 for person in record.people.values()), default=0):
+        happened = [in_seconds(sentence, tick) for sentence in happened]
     return {
         "happened": [renaming(game)(translator_of(game)(sentence)) for sentence in happened],
         "best": renaming(game)(suite.outcome(best)) if same else "",
@@ -69,7 +72,8 @@ def _happened(suite: Suite, record: Record, names: Sequence[str]) -> list[str]:
     sentences: dict[str, str] = {}  # by their text without the step
     patterns = {re.compile(pattern): sentence for pattern, sentence in suite.decisive.items()}
     expired = Counter(name for step in record.steps for change, name in step.order_changes if change < 0)
-    sentences |= {name: f"Too late: {name} ({count})." for name, count in expired.most_common(MAX_EXPIRED)}
+    for name, count in expired.most_common(MAX_EXPIRED):
+        sentences[name] = f"Too late: {name}{f', {count} times' * (count > 1)}."
     for number, step in enumerate(record.steps, 1):
         for player, event in zip(names, step.events, strict=True):
             fields = {} if event is None else {**structs.asdict(event), "player": player}

@@ -17,6 +17,7 @@ KEYS = ("up", "down", "left", "right", "act", "stay")
 _TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MAX_PLAN), (str, MAX_TEXT)
 FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
     "ready": {},
+    "practise": {},
     "key": {"key": (str, 8), "down": _FLAG},
     "tap": {"key": (str, 8)},
     "blur": {},

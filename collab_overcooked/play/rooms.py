@@ -33,7 +33,7 @@ class RoomOrder(Struct, frozen=True, forbid_unknown_fields=True):
     game: Name  # Id of an environment
     task: Name = MIXED  # One of ``choices``; ``"any"`` for a random one
     people: Positive = 1  # Seats of people; a scripted partner has the others
-    practice: bool = False  # Whether practice comes first
+    practice: bool = False  # Whether practice comes first; if not, people choose
 
     def __post_init__(self) -> None:
         if self.game not in playable():
@@ -111,7 +111,7 @@ class Rooms:
         folder = None if self._folder is None else self._folder(suite)
         matches = [replace(match, team=team, seed=secrets.randbelow(2**31))]
         check_matches(matches)
-        return with_rematch(Session(matches, self._settings, folder=folder, practice=order.practice))
+        return with_rematch(Session(matches, self._settings, folder=folder, practice=order.practice or None))
 
 
 def with_rematch(session: Session) -> Session:

@@ -333,7 +333,8 @@ def _listing(session: Session, base: str) -> dict[str, Any]:
         }
         for p in session.people
     ]
-    timestep = 0 if session.driver is None else session.driver.timestep
+    driver = session.driver
+    timestep = None if driver is None or driver.clock is not None else driver.timestep  # seconds mean more in real time
     return {
         "id": session.id,
         "game": session.title,

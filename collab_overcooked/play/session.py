@@ -19,11 +19,12 @@ from collab_overcooked.core.record import PersonEntry, Record
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
 from collab_overcooked.play.ending import PAR, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
-from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Round, goals_for
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Goal, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
@@ -43,6 +44,10 @@ ADJUSTING = ("text", "skip", "pause", "window")
 LOADING = 0.5  # seconds between messages about getting a game ready
 ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
 UNDECIDED = "This episode does not count, as a person took no decision in it."
+
+
+class PractiseFirst(Exception):
+    """Raised before the first episode if a person chooses to practise first."""
 
 
 def check_matches(matches: Sequence[Match], voice: bool = False) -> None:
@@ -67,7 +72,8 @@ class Session:
         folder: Folder of records and inputs; None to write nothing.
         voice: Whether a person without a seat takes part.
         make: Makes the policies beside people; the registry of policies if None.
-        practice: Whether episodes of practice come first; with ``settings.tutorial`` there are no others.
+        practice: Whether episodes of practice come first; None lets people choose before the first episode. With
+            ``settings.tutorial`` there are no others.
         on_over: Called with every record, an abandoned one included, which has ``ended``.
         now: Returns seconds.
 
@@ -89,7 +95,7 @@ class Session:
         folder: PlayFolder | None = None,
         voice: bool = False,
         make: MakePolicy | None = None,
-        practice: bool = False,
+        practice: bool | None = False,
         on_over: Callable[[Record], None] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -100,8 +106,9 @@ class Session:
         self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(matches[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
-        practised = practice or self.settings.tutorial
-        self._practice = list(goals_for(registry.game_class(matches[0].env_id), self.talks) if practised else ())
+        self._practice = self._goals() if practice or self.settings.tutorial else []
+        self._offers_practice = practice is None
+        self._practisers = set[str]()  # ids of those who have chosen it
         self.watchers: list[Person] = []
         self.state = "waiting"
         self.records: list[Record] = []
@@ -145,6 +152,9 @@ class Session:
     def episodes(self) -> int:
         """Number of episodes in all."""
         return len(self._rounds())
+
+    def _goals(self) -> list[Goal]:
+        return list(goals_for(registry.game_class(self.matches[0].env_id), self.talks))
 
     def _rounds(self) -> list[Round]:
         first = self.matches[0]
@@ -262,6 +272,10 @@ class Session:
         try:
             record = await self.driver.play(run, self._begin)
             record = await asyncio.to_thread(lambda: record.replace(metrics=game_metrics(match.env_id).measure(record)))
+        except PractiseFirst:
+            run.close()
+            self._practice, self._number, self.driver = self._goals(), 0, None
+            return
         except Practised:
             record = run.close().replace(ended="practised")
         except Abandoned as error:
@@ -293,8 +307,11 @@ class Session:
         return PersonSeat() if spec == PERSON else self.make(spec)
 
     async def _begin(self) -> None:
-        if self._number == 1:
+        if self._number == 1 and not self._practisers:
             await self._until_ready()
+            self._offers_practice = False
+            if self._practisers and self._stopped is None:
+                raise PractiseFirst
         seconds = self.settings.countdown if self._clock == TICKS else 0
         if seconds and self._stopped is None:
             self._send_all({"type": "countdown", "seconds": seconds})
@@ -417,7 +434,9 @@ class Session:
             person.gone = True
             self.stop(f"{self.name_of(person)} has left.")
             self._show_rematch()
-        elif kind == "ready":
+        elif kind in ("ready", "practise"):
+            if kind == "practise" and self._offers_practice:
+                self._practisers.add(person.id)
             if not person.ready:
                 person.ready = True
                 self._changed.set()
@@ -443,6 +462,8 @@ class Session:
     def _welcome(self, person: Person) -> dict[str, Any]:
         game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)
         view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
+        by_text = settings.show == "words" or settings.menu == "none" or person.interface == "terminal"
+        rules = "" if view is None else named(view.rules if by_text else view.picture_rules)
         team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.matches[0].team)]
         return {
             "type": "welcome",
@@ -453,7 +474,7 @@ class Session:
             "names": list(page_names(game)),
             "post": "" if view is None else view.role,
             "team": team if settings.names == "shown" else ["?" for _ in team],
-            "manual": "" if view is None else named(view.rules),
+            "manual": in_seconds(rules, settings.tick) if self._clock == TICKS and not by_text else rules,
             "clock": self._clock,
             "tick": settings.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
@@ -465,6 +486,7 @@ class Session:
             "supplies": [] if view is None else list(view.supplies),
             "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
+            "offers_practice": seat is not None and self._offers_practice,
             "aim": "" if view is None else named(view.aim),
             "limit": None if view is None else view.limit,
             "talks": self.talks,

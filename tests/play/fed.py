@@ -41,6 +41,7 @@ def welcome(role: str, clock: str, goal: str, **more: Any) -> dict[str, Any]:
         "supplies": ["an onion"],
         "moves": {},
         "goal": goal,
+        "offers_practice": False,
         "aim": "Bring 2 things.",
         "limit": 40,
         "talks": True,
@@ -50,7 +51,8 @@ def welcome(role: str, clock: str, goal: str, **more: Any) -> dict[str, Any]:
 
 def state(name: str, here: bool, ready: bool) -> dict[str, Any]:
     present = {"agent_0": True, "agent_1": here, "voice": True}
-    return {"type": "state", "state": name, "number": 2, "here": present, "ready": dict.fromkeys(present, ready)}
+    readiness = dict.fromkeys(present, ready)
+    return {"type": "state", "state": name, "number": 2, "here": present, "ready": readiness, "lost": []}
 
 
 def question(kind: str, actions: int, error: list[str] | None) -> dict[str, Any]:

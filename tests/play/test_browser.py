@@ -175,7 +175,8 @@ def test_a_german_page_shows_the_texts_of_games_in_english(context, problems, tm
     with hosted(tmp_path, *ESCAPE, "--team", "all=person", "--language", "de") as links:
         page = opened(context, links[0])
         expect(page.locator("#ready")).to_have_text("Ich bin bereit")
-        assert page.evaluate("document.getElementById('manual').textContent") == load_game("CollabEscape-v0").manual()
+        rules = page.evaluate("document.getElementById('manual').textContent")
+        assert rules.split() == load_game("CollabEscape-v0").manual().split()
         assert problems == []
 
 

@@ -128,14 +128,14 @@ def test_the_next_episode_begins_without_scrolling(browser) -> None:
         assert again[3] <= listed[1], "above what happened"
 
 
-def test_actions_of_phones_show_no_keys_and_waiting_is_explained(browser) -> None:
+def test_actions_of_phones_show_no_keys_and_waiting_is_named(browser) -> None:
     with phone(browser, 360, 740) as context:
         feed = feed_of(context, "CollabOvercooked")
         page = feed.page
         feed.send(state("playing", True, True), question("act", 2, None) | {"inbox": []})
         assert page.locator("#actions button").count() and not page.locator("#actions kbd").first.is_visible()
         feed.send(question("act", 0, None) | {"inbox": []})
-        expect(page.locator("#more-actions")).to_contain_text("Carry food first.")
+        expect(page.locator("#more-actions")).to_have_text("In this step you can only say something or wait.")
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -120,12 +120,12 @@ def test_texts_name_things_and_programs_as_people_do(context, problems) -> None:
         "metrics": {},
         "replay": "",
         "next": "",
-        "happened": ["Too late: salmonMeatcake (13) of oven1, dish_rack."],
+        "happened": ["Too late: salmonMeatcake, 13 times, of oven1, dish_rack."],
     }
     playing = state("playing", True, True)
     feed.send(welcome("seat", "turns", ""), playing, over | {"par": [["greedy", "2 served"], ["planner", "3 served"]]})
     over_text = feed.page.inner_text("#over")
-    assert "salmon meatcake (13) of oven 1" in over_text and "dish rack" in over_text
+    assert "salmon meatcake, 13 times, of oven 1" in over_text and "dish rack" in over_text
     assert "A simple program in all seats" in over_text and "greedy" not in over_text and problems == []
 
 

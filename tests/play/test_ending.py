@@ -56,6 +56,17 @@ def test_the_last_sentence_says_how_an_episode_of_every_game_ended(game: str) ->
         assert "Cheeseburger" not in str(endings), "it is named as in the other world"
 
 
+def test_the_end_in_real_time_tells_seconds(make_session) -> None:
+    def tap(message: dict[str, Any]) -> dict[str, Any] | None:
+        moved = message["type"] == "frame" and message["timestep"] == 2
+        return {"type": "tap", "key": "left"} if moved else first_legal(message)
+
+    session = make_session(["agent_0=person", "agent_1=greedy"])
+    ending = play(session, tap)[0].of_type("over")[0]["happened"][-1]
+    (record,) = session.records
+    assert f"{round(record.timesteps * session.settings.tick, 1):g} s" in ending and "step" not in ending
+
+
 def test_the_best_of_the_same_people_is_kept_over_rematches(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     assert over(session)["best"] == ""
@@ -99,7 +110,7 @@ def test_playing_again_comes_first(context, problems) -> None:
     feed.send({"type": "over", "left": False, "more": False, **result}, rematch)
     feed.send({"type": "par", "par": [["greedy", "escaped after 9 turns"]]})
     text = feed.page.inner_text("#over")
-    expected = ["Lost after 3", "Play again", "caught Bob in room 2", "greedy in all seats", "Watch the replay"]
+    expected = ["Lost after 3", "Play again", "caught Bob in room 2", "simple program in all seats", "Watch the replay"]
     places = [text.lower().index(part.lower()) for part in expected]
     assert places == sorted(places) and problems == []
     assert feed.page.get_attribute("#outcome", "class") == "bad"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from play.world import first_legal, play
 
@@ -10,6 +12,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.play.session import Session
 
 STEPS = 12  # of each game; then the person leaves
+SPELLED = re.compile(r"\w\(|`|[A-Z]_[A-Z]|\(\d+, \d+\)|JSON")  # actions and positions in texts of language agents
 
 
 def ids() -> list[str]:
@@ -41,6 +44,7 @@ def test_people_play_every_game(make_session, env_id) -> None:
     for player in players:
         welcome = player.of_type("welcome")[0]
         assert welcome["manual"] and welcome["game"] == env_id.partition("-v")[0]
+        assert not SPELLED.search(welcome["manual"]), "written for those who write actions"
         frames = player.of_type("frame")
         assert any(frame.get("text") for frame in frames)
         for question in player.of_type("ask"):

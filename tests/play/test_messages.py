@@ -9,7 +9,7 @@ import random
 import pytest
 
 from collab_overcooked import registry
-from collab_overcooked.play.clock import TickClock
+from collab_overcooked.play.clock import TickClock, in_seconds
 from collab_overcooked.play.keys import HeldKeys, key_actions
 from collab_overcooked.play.messages import BURST, FIELDS, MAX_BYTES, MAX_TEXT, MessageError, Rate, read_message
 from collab_overcooked.play.people import MAX_WAITING, Outbox
@@ -59,6 +59,18 @@ def test_keys_of_games_follow_from_their_words() -> None:
         **{"up": "north", "down": "south", "left": "west", "right": "east", "act": "interact", "stay": "stay"}
     }
     assert key_actions(registry.load_game("CuisineWorld-v0"), 0) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It cooks for 10 or 20 steps.", "It cooks for 1.5 or 3 s."),
+        ("2 soups, last in step 388; over after 400 steps.", "2 soups, last after 58.2 s; over after 60 s."),
+        ("Step by step, 2 soups.", "Step by step, 2 soups."),
+    ],
+)
+def test_texts_of_games_in_real_time_tell_seconds(text: str, expected: str) -> None:
+    assert in_seconds(text, 0.15) == expected
 
 
 @pytest.mark.parametrize("late", [0.0, 0.004, 0.04])

@@ -273,6 +273,42 @@ def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: 
     assert len(lines(session, TUTORIALS)) == len(goals) and len(read_records(session.folder.path)) == 1
 
 
+@pytest.mark.parametrize("wish", ["practise", "ready"])
+def test_people_choose_to_practise_first(make_session, wish: str) -> None:
+    """One of two asks for it, while and after the first round is to begin; both skip it."""
+
+    def chooses(wish):
+        last = {}
+
+        def choose(message):
+            last.update(message if message["type"] == "welcome" else {})
+            if message["type"] == "frame" and message["timestep"] == 1:
+                return {"type": "practise"}  # too late
+            answer = first_legal(message)
+            if answer and answer["type"] == "ready":
+                return {"type": wish if last["offers_practice"] else "ready"}
+            return {"type": "skip"} if answer and last["goal"] else answer
+
+        return choose
+
+    session = make_session(["all=person"], practice=None, **ESCAPE)
+    players = play(session, [chooses(wish), chooses("ready")])
+    goals = [LESSON, "speak", ""] if wish == "practise" else []
+    for player in players:
+        offers = [(message["goal"], message["offers_practice"]) for message in player.of_type("welcome")]
+        assert offers == [("", True), *((goal, False) for goal in goals)]
+    assert len(session.records) == 1 and session.error is None
+
+
+@pytest.mark.parametrize(
+    ("how", "by_text"), [({}, False), ({"show": "picture"}, False), ({"show": "words"}, True), ({"menu": "none"}, True)]
+)
+def test_rules_have_positions_and_spellings_for_those_who_play_by_text(make_session, how, by_text: bool) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], how=how)
+    (player,) = play(session)
+    assert ("(column, row)" in player.of_type("welcome")[0]["manual"]) == by_text
+
+
 def test_a_lesson_is_done_if_the_partner_catches_the_thief(make_session) -> None:
     """Somebody who only walks beside one that catches the thief."""
 

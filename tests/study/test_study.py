@@ -825,6 +825,23 @@ def test_every_aborted_episode_is_exported(rehearsed: tuple[Path, Any], tmp_path
     assert all(person.disconnects for record in aborted for person in record.people.values())
 
 
+def test_a_participant_who_leaves_the_same_task_twice_is_exported_twice(
+    rehearsed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    """The server was stopped during a game; its participant came back to the task and left."""
+    folder = tmp_path / "old"
+    shutil.copytree(rehearsed[0], folder)
+    (file, *_) = [path for path in folder.glob("conditions/*/aborted.jsonl") if path.stat().st_size]
+    first = json.loads(file.read_text().splitlines()[0])
+    earlier = first | {"people": {name: one | {"session": "s-0"} for name, one in first["people"].items()}}
+    file.write_text(f"{json.dumps(earlier)}\n{file.read_text()}")
+    export(folder, tmp_path / "out", ExportOptions(aborted=True))
+    exported = read_records(tmp_path / "out" / "records" / f"{file.parent.name}_aborted.jsonl")
+    assert len(exported) == len(file.read_text().splitlines()) > 1
+    assert len({(record.task, record.episode) for record in exported}) == len(exported)
+    assert [record.people for record in exported].count(exported[0].people) == 1
+
+
 def test_answers_to_questions_that_a_form_no_longer_has_are_exported(
     study: Study, rehearsed: tuple[Path, Any], tmp_path: Path
 ) -> None:

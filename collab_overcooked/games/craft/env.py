@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.order_game import OrderReport, OrderView
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
@@ -19,7 +20,7 @@ from .engine.observe import highest_numbers
 from .engine.rules import target_of, why_refused
 from .engine.state import Out, State
 from .engine.step import COURSE
-from .text.text import VERBS, CraftText
+from .text.text import CHOSEN, VERBS, CraftText
 
 
 class CraftView(OrderView):
@@ -31,6 +32,10 @@ class CraftView(OrderView):
     def aim(self) -> str:
         lifetime = self._game.compiled.config.lifetime
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
+
+    @property
+    def picture_rules(self) -> str:
+        return self._say(plain(self._game).rules_text(CHOSEN))
 
 
 class CraftKitchen(CraftText):

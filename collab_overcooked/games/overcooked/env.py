@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.event_rewards import Pay
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
@@ -43,6 +44,10 @@ class LayoutView(SeatView):
     @property
     def aim(self) -> str:
         return self._say(orders_text(self._game.layouts[self._state.clock[0, Clock.LAYOUT]]))
+
+    @property
+    def picture_rules(self) -> str:
+        return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
     @cached_property
     def surroundings(self) -> str:

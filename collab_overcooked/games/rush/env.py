@@ -25,7 +25,7 @@ from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
 from .engine.step import COURSE, TENTHS, act_batch
 from .text.scene import RushScene
-from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, RushText
+from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, PICTURE_RULES, RushText
 
 
 class BoardView(SeatView):
@@ -36,6 +36,10 @@ class BoardView(SeatView):
     @property
     def aim(self) -> str:
         return self._say(GOAL)
+
+    @property
+    def picture_rules(self) -> str:
+        return self._say(plain(self._game).filled(PICTURE_RULES, self._state, 0))
 
     def event_label(self, label: str) -> str:
         verb, _, place = label.partition("(")

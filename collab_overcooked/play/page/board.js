@@ -182,7 +182,7 @@ function refuse(cell, x, y) {
       ...new Set(
         Object.entries(now.question?.blocked ?? {})
           .filter(([action]) => at(action))
-          .map(([, reason]) => reason),
+          .map(([, reason]) => phrase(reason)),
       ),
     ];
   $("why").textContent =

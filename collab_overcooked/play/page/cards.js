@@ -26,8 +26,10 @@ export function welcome() {
     now.me.role === "seat"
       ? `${say("you_are", { name: nameOf(now.me.seat) + post })}${others ? `, ${say("beside", { others })}` : ""}`
       : words[now.me.role === "voice" ? "voice" : "watching"];
-  $("how").replaceChildren(...(own?.how ?? []).map((line) => make("p", line)));
-  $("manual").textContent = now.me.manual;
+  $("how").replaceChildren(...[...(own?.how ?? []), howToAct()].filter(Boolean).map((line) => make("p", line)));
+  const written = now.me.show === "words" || now.me.menu === "none"; // then rules name things as texts of the game do
+  const lines = now.me.manual.replace(/\n(?=[a-z])/g, " ").split("\n"); // a sentence is broken by the width of the page
+  $("manual").textContent = written ? now.me.manual : lines.map(phrase).join("\n");
   $("manual").setAttribute("aria-label", words.rules);
   show("rules", Boolean(now.me.manual));
   show("sight", now.me.show !== "picture" && now.me.role === "seat");
@@ -45,7 +47,16 @@ export function welcome() {
   makePad();
 }
 
-// The card before the first step: the goal, with whom, for how long, and how to act.
+const howToAct = () =>
+  now.me.role !== "seat"
+    ? ""
+    : now.me.keys.length
+      ? touched()
+        ? say("press_pad", { act: words.signs.act })
+        : keysText()
+      : say(now.me.menu === "none" ? "press_write" : "press_button");
+
+// The card before the first step: the goal, with whom, for how long, how to act, and practice for those who are new.
 function showStart() {
   const own = game(now.me.game),
     long =
@@ -55,20 +66,11 @@ function showStart() {
         : say("seconds_long", { n: Math.round(now.me.limit * now.me.tick) }));
   $("start-goal").textContent = own?.goal ?? "";
   $("start-aim").textContent = phrase(now.me.aim);
-  const facts = [
-    $("who").textContent,
-    long,
-    ...(own?.how ?? []),
-    now.me.role !== "seat"
-      ? ""
-      : now.me.keys.length
-        ? touched()
-          ? say("press_pad", { act: words.signs.act })
-          : keysText()
-        : say(now.me.menu === "none" ? "press_write" : "press_button"),
-  ];
+  const facts = [$("who").textContent, long, ...(own?.how ?? []), howToAct()];
   $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
   show("read-rules", Boolean(now.me.manual));
+  const offered = now.me.offers_practice && !recall("offered", {})[now.me.game];
+  for (const id of ["new-here", "practise-first"]) show(id, offered);
 }
 
 $("read-rules").onclick = () => {
@@ -112,12 +114,12 @@ export function showRematch() {
 }
 
 export function showState() {
+  const started = now.state.state === "playing" || now.state.state === "paused";
   const absent = Object.keys(now.state.here)
-    .filter((agent) => !now.state.here[agent])
+    .filter((agent) => !now.state.here[agent] && (started || !now.state.lost.includes(agent))) // nobody waits for them
     .map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
   const mine = now.me && (now.me.role === "seat" ? `agent_${now.me.seat}` : now.me.role);
   const asked = now.state.state === "ready" && now.me && now.me.role !== "watcher" && !now.state.ready[mine];
-  const started = now.state.state === "playing" || now.state.state === "paused";
   const who = { names: absent.join(", ") };
   $("status").textContent =
     now.state.state === "closed"
@@ -175,7 +177,7 @@ export function showAway() {
     card.classList.toggle("away", away);
     card.querySelector(".cut")?.remove();
     if (away) {
-      const lost = now.state.lost?.includes(`agent_${card.dataset.seat}`);
+      const lost = now.state.lost.includes(`agent_${card.dataset.seat}`);
       const line = make("p", words[lost ? "is_lost" : "is_cut_off"]);
       line.className = "did cut";
       card.querySelector(".lines").append(line);

@@ -68,7 +68,7 @@ function card(session) {
       "p",
       fill(words.session_state, {
         state: words.states[session.state] ?? session.state,
-        step: session.timestep,
+        step: session.timestep === null ? "" : fill(words.at_step, { n: session.timestep }),
         played: session.played,
         episodes: session.episodes,
       }),

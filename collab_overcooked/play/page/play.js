@@ -81,6 +81,7 @@ const HANDLERS = {
     document.body.classList.toggle("no-picture", !message.picture);
     show("clock", !message.picture);
     $("clock").textContent =
+      picture.time() ||
       say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
     now.causes = message.causes ?? [];
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : now.me.tick) : 0);
@@ -89,7 +90,9 @@ const HANDLERS = {
     walk();
     if (message.text && now.me?.role !== "seat") show("sight", true); // before the first step there is none
     if (message.text !== undefined) {
-      if ($("text").textContent !== message.text) $("text").textContent = message.text;
+      // in real time pages count seconds
+      const text = turns() ? message.text : message.text.replace(/\bstep \d+ of \d+/i, picture.time());
+      if ($("text").textContent !== text) $("text").textContent = text;
       showFacts();
     }
     for (const [seat, label] of message.done ?? []) showDone(seat, label);
@@ -217,12 +220,13 @@ $("chat").onsubmit = (event) => {
   $("chat-words").value = "";
   $("stage").focus({ preventScroll: true });
 };
-for (const button of [$("ready"), $("again")])
-  button.onclick = () => {
+for (const id of ["ready", "practise-first", "again"])
+  $(id).onclick = () => {
     if (now.me?.fullscreen && !document.fullscreenElement)
       document.documentElement.requestFullscreen?.().catch(() => {});
-    send({ type: "ready" });
-    button.hidden = true;
+    if (now.me.offers_practice) remember("offered", { ...recall("offered", {}), [now.me.game]: true });
+    send({ type: id === "practise-first" ? "practise" : "ready" });
+    show(id, false);
   };
 for (const button of document.querySelectorAll("[data-rematch]"))
   button.onclick = () => {

@@ -51,10 +51,11 @@ export function showQuestion() {
             : "voice_turn"
     ];
   $("status").textContent = $("turn-title").textContent;
-  $("attempt").textContent = error ? say("refused_by_game", { action: phrase(attempt), why: error[1] }) : "";
+  const why = error && (now.me.menu === "none" ? error[1] : phrase(error[1])); // who writes actions needs their spelling
+  $("attempt").textContent = error ? say("refused_by_game", { action: phrase(attempt), why }) : "";
   show("attempt", Boolean(error));
   const told = [
-    feedback,
+    phrase(feedback ?? ""),
     earlier?.length
       ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${phrase(text)}`).join(", ")}`
       : "",
@@ -153,7 +154,7 @@ function showActions() {
   );
   $("more-actions").textContent = offered.length
     ? say("more_actions", { n: found.length - MOST_ACTIONS })
-    : [words.only_wait, ...[...new Set(Object.values(now.question.blocked ?? {}))].slice(0, 2)].join(" ");
+    : words[now.me.talks ? "only_talk" : "only_wait"];
   show("more-actions", found.length > MOST_ACTIONS || !offered.length);
 }
 
@@ -235,7 +236,7 @@ $("actions").onclick = (event) => {
     choose(button.dataset.action);
     return;
   }
-  $("refused").textContent = now.question.blocked[button.dataset.action] ?? words.nothing_here;
+  $("refused").textContent = phrase(now.question.blocked[button.dataset.action] ?? words.nothing_here);
   show("refused", true);
   button.after($("refused"));
 };

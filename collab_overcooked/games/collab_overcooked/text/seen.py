@@ -15,7 +15,7 @@ from collab_overcooked.kernels.macro_actions import IDLE, PRIMITIVE
 
 from ..engine.constants import Reason, Row, Verb
 from ..engine.observe import knows_recipes
-from .text import PLANS, REQUEST_ENTRY, judge, recipe_text, spaced
+from .text import PICTURE_RULES, PLANS, REQUEST_ENTRY, judge, recipe_text, spaced
 
 SUPPLY = re.compile(r"pickup\((.+),(?:ingredient|dish)_dispenser\)")
 
@@ -34,6 +34,10 @@ class CookView(SeatView):
     @property
     def rules(self) -> str:
         return f"{self.manual}\n{self._say(PLANS)}"
+
+    @property
+    def picture_rules(self) -> str:
+        return self._say(PICTURE_RULES)
 
     @cached_property
     def text(self) -> str:

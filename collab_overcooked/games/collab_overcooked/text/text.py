@@ -46,9 +46,14 @@ REQUEST_ENTRY = "request('{}')"
 NOTHING_MARK = "NOTHING"
 SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
 
-RULES = """\
+GOAL = """\
 Deliver the order before the time is over, in as few steps as you can. Each of you reaches only a part of the kitchen,
-and food changes hands on the counters that you share.
+and food changes hands on the counters that you share."""
+HANDS = """\
+Hands hold one thing. Every action walks to its place first, which costs timesteps: one for each cell, and one to turn
+there."""
+RULES = f"""\
+{GOAL}
 
 Actions
 - pickup(THING,PLACE): take a thing from a counter, a dispenser or a utensil.
@@ -58,11 +63,18 @@ Actions
 - fill_dish_with_food(UTENSIL): fill the dish that you hold, for food that has to be served on one.
 - deliver(): hand the finished order over at the serving place.
 - wait(N): do nothing for N steps.
-Hands hold one thing. Every action walks to its place first, which costs timesteps: one for each cell, and one to turn
-there."""
-PLANS = """\
-Whoever knows the recipe says what is needed, and when. A plan of several actions is carried out one after the other. In
-a plan request('ACTION') asks your teammate for an action."""
+{HANDS}"""
+TEAM = """\
+Whoever knows the recipe says what is needed, and when. A plan of several actions is carried out one after the other."""
+PLANS = f"{TEAM} In\na plan request('ACTION') asks your teammate for an action."
+PICTURE_RULES = f"""\
+{GOAL}
+
+Put all that a step of the recipe needs into its utensil, and start the utensil with empty hands. Food that has to be
+served on a dish leaves the utensil on the dish that you hold. Finished orders go to the serving place.
+{HANDS}
+
+{TEAM}"""
 FORMAT_REASONS = {
     "F_NOT_FUNCTION": "{text!r} is not an action. Write one call from the list, such as place_obj_on_counter().",
     "F_PICKUP_ARITY": "pickup takes two arguments, as in pickup(food,place).",

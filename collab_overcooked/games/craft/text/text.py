@@ -37,6 +37,27 @@ VERBS = {  # the paper's names; it has none for doing nothing
     Verb.TAKE: "takeOutFurnace",
     Verb.STORE: "putInChest",
 }
+WRITTEN = {  # actions in the rules for those who write them
+    "walking": "goto(place)",
+    "sources": "",
+    "mob": "killMob({})",
+    "block": "mineBlock({})",
+    "filling": "putFuelFurnace(item) and putItemFurnace(item) move one item",
+    "taking_out": "takeOutFurnace()",
+    "rest": "takeOutFurnace() takes everything that is cooked. putInChest(item) moves one item into the chest. wait() "
+    "does nothing.",
+    "ties": ", or the one whose command is written first, if one list has the commands of several agents",
+}
+CHOSEN = {  # for those who choose them from a list or by clicks
+    "walking": "Walking",
+    "sources": "Where things come from: ",
+    "mob": "hunting {}",
+    "block": "chopping {}",
+    "filling": "You put one item at a time",
+    "taking_out": "taking out of the furnace",
+    "rest": "Taking out of the furnace takes everything that is cooked. You put one item at a time into the chest.",
+    "ties": "",
+}
 KINDS = {  # meaning of a command's argument
     Verb.GOTO: "place",
     Verb.KILL: "mob",
@@ -228,17 +249,21 @@ class CraftText(OrderGame):
         return "\n".join(lines)
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
+        return self.rules_text(WRITTEN)
+
+    def rules_text(self, words: Mapping[str, str]) -> str:
+        """Return the rules with actions in some words, ``WRITTEN`` or ``CHOSEN``."""
         level, config = self.level, self.compiled.config
         recipes = "; ".join(f"{dish} from {raw}" for dish, raw in level.dishes.items())
         sources = "; ".join(
-            f"{'killMob' if place.role == 'mob' else 'mineBlock'}({place.kind}) gives {place.gives}"
+            f"{words['mob' if place.role == 'mob' else 'block'].format(place.kind)} gives {place.gives}"
             for place in {place.kind: place for place in level.places if place.gives}.values()
         )
         reach = (
             "You can use anything that is at most 6 cells away."
             if config.reach == "told"
             else "You can kill mobs that are less than 6 cells away, put items into a chest up to 8 cells away and use "
-            "everything else up to 6 cells away; takeOutFurnace() takes you to the furnace."
+            "everything else up to 6 cells away; {taking_out} takes you to the furnace.".format(**words)
         )
         interval = "step" if config.interval == 1 else f"{config.interval} steps"
         walk = f"{plural(config.walk, 'cell')} towards a place" if config.walk else "to a place, at any distance"
@@ -246,19 +271,17 @@ class CraftText(OrderGame):
             f"A dish is ordered every {interval}, and an order fails {plural(config.lifetime or 0, 'step')} after it "
             "arrived. An order is served as soon as the chest holds its dish; dishes without an order stay in the "
             "chest and serve later orders. All agents act at the same time, with one command per step.",
-            f"goto(place) takes you {walk}. If there are several places of a kind, it takes you to the nearest one, "
-            "unless you name one by its number.",
+            f"{words['walking']} takes you {walk}. If there are several places of a kind, it takes you to the nearest "
+            "one, unless you name one by its number.",
             f"{reach} You carry as much as you like.",
-            f"{sources}. Mobs and blocks reappear after {plural(config.respawn, 'step')}.",
-            f"putFuelFurnace(item) and putItemFurnace(item) move one item into the furnace; fuel is "
-            f"{' or '.join(level.fuel)}. At the end of a step a furnace with both cooks: one item in "
-            f"{plural(config.cook_steps, 'step')}; one fuel cooks {plural(config.items_per_fuel, 'item')}. A slot "
-            "holds only one kind of item.",
+            f"{words['sources']}{sources}. Mobs and blocks reappear after {plural(config.respawn, 'step')}.",
+            f"{words['filling']} into the furnace; fuel is {' or '.join(level.fuel)}. At the end of a step a furnace "
+            f"with both cooks: one item in {plural(config.cook_steps, 'step')}; one fuel cooks "
+            f"{plural(config.items_per_fuel, 'item')}. A slot holds only one kind of item.",
             f"Recipes: {recipes}.",
-            "takeOutFurnace() takes everything that is cooked. putInChest(item) moves one item into the chest. wait() "
-            "does nothing.",
-            "If several agents want the same thing in the same step, the agent with the lowest number gets it, or the "
-            "one whose command is written first, if one list has the commands of several agents.",
+            words["rest"],
+            "If several agents want the same thing in the same step, the agent with the lowest number gets it"
+            f"{words['ties']}.",
         ]
         return "\n".join(rules)
 

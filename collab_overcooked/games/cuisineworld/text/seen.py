@@ -8,7 +8,7 @@ from collab_overcooked.envs.order_game import OrderView
 
 from ..engine.constants import NOTHING, Verb
 from ..engine.spec import Recipe
-from .text import recipes_below, rules, surroundings
+from .text import CHOICES, recipes_below, rules, surroundings
 
 
 class KitchenView(OrderView):
@@ -25,6 +25,10 @@ class KitchenView(OrderView):
     @property
     def rules(self) -> str:
         return self._say(rules(self._game.level))
+
+    @property
+    def picture_rules(self) -> str:
+        return self._say(rules(self._game.level, CHOICES))
 
     @cached_property
     def surroundings(self) -> str:

@@ -16,16 +16,20 @@ from ..engine.spec import Level, Recipe
 from ..engine.state import Out, State
 
 VERBS = ("noop", "goto", "get", "put", "activate")
-RULES = """\
-New dishes are ordered throughout the episode. Serve as many as you can before their time runs out.
-
+GOAL = "New dishes are ordered throughout the episode. Serve as many as you can before their time runs out."
+ACTIONS = """\
 Actions (one per step)
 - goto TOOL: walk to a tool; all other actions use the tool where you are.
 - get ITEM storage0: take a base ingredient; get TOOL: take the contents of a tool.
 - put TOOL: put the item that you hold into the tool. An item that the tool already holds is lost, and so is every item
   that is put into the storage.
 - activate TOOL: start the tool, with empty hands; it turns exactly the ingredients of one recipe into its product.
-- noop: do nothing.
+- noop: do nothing."""
+CHOICES = """\
+You walk to a tool before you use it; every action takes a step. The storage has all base ingredients. An item is lost
+if the tool that it is put into holds it already, and so is every item that is put into the storage. A tool is started
+with empty hands and turns exactly the ingredients of one recipe into its product."""
+HANDS = """\
 You can hold one item at a time. A tool at work cannot be used until it is done, and a full tool takes no more items.
 Put finished dishes on the serving table. An order is lost when its time runs out."""
 IN_STATE = """\
@@ -98,11 +102,11 @@ def surroundings(scene: Mapping[str, Any], seat: int) -> str:
     return "\n".join([*lines, "", f"Served: {served}."])
 
 
-def rules(level: Level) -> str:
-    """Return the rules for people: actions, and the recipes of the level's orders."""
+def rules(level: Level, actions: str = ACTIONS) -> str:
+    """Return the rules for people: a text on actions, and the recipes of the level's orders."""
     recipes = recipes_below(level, [name for order in level.orders for name in order.items]).values()
     lines = [f"- {recipe.product}: {' and '.join(recipe.ingredients)} in the {recipe.tool}" for recipe in recipes]
-    return "\n".join([RULES, "", "Recipes", *lines, "", work_text(level)])
+    return "\n".join([GOAL, "", actions, HANDS, "", "Recipes", *lines, "", work_text(level)])
 
 
 def work_text(level: Level) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError, rows
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import join_and, plural
@@ -174,15 +175,15 @@ def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
     return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
 
 
+UNTIL_DONE = "Actions run until they are done or have failed."
 HOUSE_SIGHT = "your room, some things only after you have searched it."
 PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
     "`pick up THING` walks there and takes it; `transport` brings everything that you hold to the goal place; `wait`. "
-    "Actions run until they are done or have failed.",
+    f"{UNTIL_DONE}",
     False: "Actions: `go to ROOM` walks until you are inside or see something new; `search` walks to the "
     "centre of your room and looks around; `pick up THING` walks there and takes it; `put in` puts a held thing into "
-    "the held container; `transport` brings everything that you hold to the bed; `wait`. Actions run until they are "
-    "done or have failed.",
+    f"the held container; `transport` brings everything that you hold to the bed; `wait`. {UNTIL_DONE}",
 }
 PRIMITIVE_WORDS = {
     True: "Actions are primitive: walk one cell towards something, take, open, close, put down, wait.",
@@ -207,6 +208,11 @@ class HouseView(SeatView):
         unit = "step" if params[Param.HOME] == Home.HOUSEWORK else "frame"
         price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
         return price if params[Param.PAID_TALK] else ""
+
+    @property
+    def picture_rules(self) -> str:
+        ends = self._say(f"{plain(self._game).rules_text(self._state, 0)}\n{UNTIL_DONE}")
+        return "\n".join(filter(None, (ends, self.talk_price)))
 
     def event_label(self, label: str) -> str:
         names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)
@@ -279,10 +285,15 @@ class HouseText(HouseScenes):
         return describe(self.seat_scene(self.scene(state, i), seat), running)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        home = self.compiled.tables.params[Param.HOME] == Home.HOUSEWORK
+        plans = self.compiled.tables.levels[seat] == Level.MEDIUM
+        return f"{self.rules_text(state, i)}\n{(PLAN_WORDS if plans else PRIMITIVE_WORDS)[home]}"
+
+    def rules_text(self, state: State | None, i: int) -> str:
+        """Return the rules without the actions."""
         params, cost = self.compiled.tables.params, self.compiled.tables.cost
         home = params[Param.HOME] == Home.HOUSEWORK
         mates = join_and(self.display_names)
-        plans = self.compiled.tables.levels[seat] == Level.MEDIUM
         unit = "steps" if home else "frames"
         lines = [
             f"{mates} share a home and work on one task: bring the things of the task to the goal place within "
@@ -308,5 +319,4 @@ class HouseText(HouseScenes):
         decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
         if decisions < params[Param.LIMIT]:
             lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
-        lines.append((PLAN_WORDS if plans else PRIMITIVE_WORDS)[home])
         return "\n".join(lines)

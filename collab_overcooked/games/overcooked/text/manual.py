@@ -14,11 +14,16 @@ from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, 
 from ..engine.solvability import FLOOR, flood
 from ..engine.spec import Layout
 from ..engine.state import State
-from .text import MOVES, NAMES, TITLES, OvercookedText, greeting, object_name, soup_text
+from .text import MOVES, NAMES, TITLES, TURNING, OvercookedText, greeting, object_name, soup_text
 
 Array = np.ndarray
 
 
+_INTERACT = (
+    "{} works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an empty "
+    "counter or into a pot, loads ready soup on the dish in your hand, and delivers soup."
+)
+_POTS = "The state says that a pot is on while it cooks and off otherwise; `off, done`: its soup is ready."
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
 
 
@@ -26,17 +31,6 @@ EFFICIENCY = (  # what LLM-Co's prompt asks for beyond the rules
     "Be efficient: while one soup cooks, get the next one ready.",
     "What lies on a counter may be nearer to you than the dispenser of the same thing.",
 )
-
-
-def _directives(strict: bool, asks_again: bool, shared: bool) -> list[str]:
-    where = "on shared counters and otherwise only" if shared else "only"
-    return [
-        "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
-        "Each time you see which directives are possible. "
-        f"You can put things down {where} on the nearest empty counter.",
-        *(["A directive that becomes impossible ends by itself."] if strict else EFFICIENCY),
-        *(["If you cannot go on with it, you are asked at once for another one."] if asks_again else []),
-    ]
 
 
 def orders_text(layout: Layout) -> str:
@@ -86,11 +80,12 @@ class OvercookedManual(OvercookedText):
 
     def _manual(self, k: int, steps: int, seat: int) -> str:
         layout = self.compiled.layouts[k]
-        objects = [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
+        first, *others = self._rules(layout, k)
         lines = [
-            greeting(seat, self.n_agents),
-            f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
-            *self._rules(layout, k),
+            *self._goal(layout, steps, seat),
+            first,
+            _POTS,
+            *others,
             "",
             f"The kitchen is {layout.name}, {shape_of(layout)}, {layout.width} by {layout.height} cells. "
             "Positions as (column, row):",
@@ -98,18 +93,42 @@ class OvercookedManual(OvercookedText):
         starts = [(int(x), int(y)) for x, y in self.compiled.tables.starts[k]]
         ever = {name for start in starts for name in self.within_reach(k, start, FLOOR)}
         for kind in Kind:
-            named = [thing for thing in objects if thing[Object.KIND] == kind]
+            named = [thing for thing in self._placed(k) if thing[Object.KIND] == kind]
             named = [thing for thing in named if kind != Kind.COUNTER or object_name(thing) in ever]
             if named:
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
         lines += self._reach(k, starts, seat)
+        actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else self._primitives(k)
+        return "\n".join([*lines, "", *actions])
+
+    def picture_rules(self, state: State, i: int, seat: int) -> str:
+        """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
+        k, steps = state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
+        layout = self.compiled.layouts[k]
+        actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else [TURNING, _INTERACT.format('"Use"')]
+        return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
+
+    def _goal(self, layout: Layout, steps: int, seat: int) -> list[str]:
+        goal = f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}"
+        return [greeting(seat, self.n_agents), goal]
+
+    def _directive_rules(self, k: int) -> list[str]:
         params = self.compiled.tables.params
         strict = params[Param.RULES] == Rules.STRICT
         asks_again = not strict and params[Param.STALEMATE] == Stalemate.PAPER
-        shared = any(thing[Object.KIND] == Kind.SHARED for thing in objects)
-        actions = _directives(strict, asks_again, shared) if self.levels[seat] == MEDIUM else self._primitives(k)
-        return "\n".join([*lines, "", *actions])
+        shared = any(thing[Object.KIND] == Kind.SHARED for thing in self._placed(k))
+        where = "on shared counters and otherwise only" if shared else "only"
+        return [
+            "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
+            "Each time you see which directives are possible. "
+            f"You can put things down {where} on the nearest empty counter.",
+            *(["A directive that becomes impossible ends by itself."] if strict else EFFICIENCY),
+            *(["If you cannot go on with it, you are asked at once for another one."] if asks_again else []),
+        ]
+
+    def _placed(self, k: int) -> list[Array]:
+        return [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
 
     def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
         near, beyond = [], []
@@ -135,8 +154,7 @@ class OvercookedManual(OvercookedText):
         legend += ["W walls"] if "W" in used else []
         return [
             MOVES,
-            "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on "
-            "an empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
+            _INTERACT.format("interact"),
             f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "
             "players in seat order, starting with 1.",
         ]
@@ -149,7 +167,6 @@ class OvercookedManual(OvercookedText):
         lines = [
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
-            "The state says that a pot is on while it cooks and off otherwise; `off, done`: its soup is ready.",
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
             "Players cannot walk through each other, counters or stations.",
         ]

@@ -76,9 +76,10 @@ TITLES = {
 }
 THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
 DISTANCE_ORDER = (Kind.ONIONS, Kind.TOMATOES, Kind.DISHES, Kind.POT, Kind.SERVING, Kind.SHARED, Kind.GATE)
+TURNING = "If the cell ahead is blocked, you turn to face it without moving."
 MOVES = (
     "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
-    "If the cell ahead is blocked, you turn to face it without moving. stay does nothing."
+    f"{TURNING} stay does nothing."
 )
 NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {example!r}."
 REASONS = {

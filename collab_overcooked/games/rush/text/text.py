@@ -56,9 +56,7 @@ REASONS = {
 
 GOAL = "The score is the number of finished orders; a ruined order can never be finished."
 
-MANUAL = """\
-Kitchen Rush: manual
-
+BOARD = """\
 Goal
 {agents} share a kitchen and finish as many orders as possible. An order names a recipe; a recipe says which ingredients
 and spices it needs and how often it must be cooked (its cook time).
@@ -72,7 +70,18 @@ action takes effect before the next agent acts. The episode ends early when ever
 Areas
 A pantry holds ingredients, a spicebag holds spices, and a stove is for cooking. The action spaces of an area are the
 number of actions that it allows per turn; all of them are free again in the next turn. Stock is never refilled.
+"""
+ENDS = """\
+Finishing and ruining
+An order is finished as soon as its ingredients and spices are collected and it has been cooked as often as its recipe
+says. Spices may be collected before or after cooking. Cooking an order before its ingredients are collected ruins it,
+and so does cooking it more often than its recipe says. The list of valid actions does not warn about either.
+"""
 
+MANUAL = f"""\
+Kitchen Rush: manual
+
+{BOARD}
 Actions
 TAKE_INGREDIENTS at a pantry collects all ingredients of an order at once, if the pantry has them all.
 TAKE_SPICES at a spicebag collects all spices of an order at once, if the spicebag has them all.
@@ -80,11 +89,7 @@ COOK_MEAL at a stove cooks an order once. Several workers may cook the same orde
 NO_ACTION does nothing.
 Each of the first three actions uses one action space of its area.
 
-Finishing and ruining
-An order is finished as soon as its ingredients and spices are collected and it has been cooked as often as its recipe
-says. Spices may be collected before or after cooking. Cooking an order before its ingredients are collected ruins it,
-and so does cooking it more often than its recipe says. The list of valid actions does not warn about either.
-
+{ENDS}
 Form of actions
 1. Each worker does exactly one action per turn.
 2. Only the actions in the list of valid actions are possible.
@@ -92,6 +97,14 @@ Form of actions
    episode to episode.
 "pasta 2" means two pieces of pasta. Turns are counted from 1, workers from 0.
 """
+
+PICTURE_RULES = f"""\
+{BOARD}
+Actions
+A pantry gives all ingredients of an order at once, if it has them all, and a spicebag all its spices. A stove cooks an
+order once; several workers may cook the same order in the same turn. Each of these uses one action space of its area.
+
+{ENDS}"""
 
 PAPER_MANUAL = """\
 Manual
@@ -396,20 +409,20 @@ class RushText(CompiledGame):
         return "\n".join(lines)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        return self.filled(MANUALS[self.kwargs["texts"]], state, i)
+
+    def filled(self, rules: str, state: State | None, i: int) -> str:
+        """Return a text of the rules, for example ``PICTURE_RULES``, with the facts of an episode."""
         slots = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
         workers = int(self.compiled.tables.params[Param.WORKERS])
-        return (
-            MANUALS[self.kwargs["texts"]]
-            .format(
-                goal=GOAL,
-                ingredients=", ".join(self.scenario.ingredients),
-                spices=", ".join(self.scenario.spices),
-                agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
-                turns=plural(-(-slots // workers), "turn"),
-                workers=plural(workers, "worker"),
-            )
-            .rstrip()
-        )
+        return rules.format(
+            goal=GOAL,
+            ingredients=", ".join(self.scenario.ingredients),
+            spices=", ".join(self.scenario.spices),
+            agents=join_and(f"agent_{seat}" for seat in range(self.n_agents)),
+            turns=plural(-(-slots // workers), "turn"),
+            workers=plural(workers, "worker"),
+        ).rstrip()
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last slot.

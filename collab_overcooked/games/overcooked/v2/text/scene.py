@@ -10,6 +10,7 @@ import numpy as np
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.config import MAX_OPTION
@@ -100,6 +101,10 @@ class KitchenView(SeatView):
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
         self.public_actions = self.public_history = game.kwargs["view_radius"] is None
+
+    @property
+    def picture_rules(self) -> str:
+        return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 
 
 def cells_in_view(tables: Tables, x: int, y: int) -> np.ndarray:

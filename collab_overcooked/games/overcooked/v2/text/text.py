@@ -9,7 +9,7 @@ import numpy as np
 
 from ...engine.constants import EventColumn, Reason
 from ...engine.state import Out
-from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, counted, greeting
+from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
 from ..engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
@@ -37,6 +37,10 @@ THINGS = (
     "counter",
     "pile",
     "ingredient",
+)
+_INTERACT = (
+    "{} works on the cell that you face: it takes from a pile or a counter, puts what you hold on an empty counter or "
+    "into a pot, loads ready soup on the plate in your hand, delivers soup, and presses buttons."
 )
 REASONS = {Reason.OK: "Accepted.", Reason.NO_EFFECT: "An interact with the cell ahead would change nothing right now."}
 LABELS = {
@@ -147,9 +151,26 @@ class OvercookedV2Text(OvercookedV2Scenes):
                 yield "Button ({}, {}): shows the recipe for {} more steps.".format(*button["position"], button["left"])
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        steps = self.max_cycles if state is None else state.clock[i, Clock.LIMIT]
-        layout, config = self.compiled.layout, self.compiled.config
+        steps = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
         lines = [
+            *self._what_to_know(steps, seat),
+            "",
+            f"The kitchen is {self.compiled.layout.name}. Positions as (column, row), and letters on the map:",
+            *self._stations(),
+            "",
+            MOVES,
+            _INTERACT.format("interact"),
+        ]
+        return "\n".join(lines)
+
+    def picture_rules(self, state: State, i: int, seat: int) -> str:
+        """Return the rules for a player who sees pictures: without positions and the spelling of actions."""
+        know = self._what_to_know(int(state.clock[i, Clock.LIMIT]), seat)
+        return "\n".join([*know, TURNING, _INTERACT.format('"Use"')])
+
+    def _what_to_know(self, steps: int, seat: int) -> list[str]:
+        layout, config = self.compiled.layout, self.compiled.config
+        return [
             greeting(seat, self.n_agents),
             f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} "
             "points.",
@@ -157,16 +178,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
             f"It is drawn at random{', and drawn again after each delivery of it' if config.redraw_recipe else ''}.",
             *self._knowledge(),
             *self._rules(),
-            "",
-            f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
-            *self._stations(),
-            "",
-            MOVES,
-            "interact works on the cell that you face: it takes from a pile or a counter, puts what you hold on an "
-            "empty counter or into a pot, loads ready soup on the plate in your hand, delivers soup, and presses "
-            "buttons.",
         ]
-        return "\n".join(lines)
 
     def _knowledge(self) -> Iterator[str]:
         radius, symbols = (

@@ -112,7 +112,8 @@ class CuisineWorld(CuisineText, CuisineScene):
         completed = np.arange(remaining.shape[1]) < numbers[:, None]
         least = STEP_COST + ((COMPLETION + remaining) * completed).sum(1, keepdims=True)
         shaped = FIRST_HELD * self.n_agents + FIRST_MADE * len(self.compiled.tables.places)
-        return tuple(np.repeat(paid, self.n_agents, 1) for paid in (least, least + ALL_ACCEPTED + shaped))
+        least = np.repeat(least, self.n_agents, 1)
+        return least, least + ALL_ACCEPTED + shaped
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused

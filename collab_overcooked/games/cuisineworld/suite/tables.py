@@ -238,8 +238,8 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
             means = (_only(paper, group).average() for group in groups.values())
             rows.append((f"  {PUBLISHED_MODEL}, published", *means, paper.average()))
     alone = result.tables.get(1)
-    for agents, table in result.tables.items() if alone else ():
-        if agents > 1:
+    for agents, table in result.tables.items():
+        if alone is not None and agents > 1:
             gains = _gains(table, alone, [*groups.values(), result.compared()])
             rows.append((f"  gain of {agents} agents over one", *gains))
     columns = (Column(first), *(Column(name, "number") for name in groups), Column(last, "number"))

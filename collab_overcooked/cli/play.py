@@ -162,8 +162,9 @@ def session_of(
     suite: str, play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
 ) -> Any:
     """Yield what makes the session; a folder is open as long."""
+    from collab_overcooked.play.matches import check_matches
     from collab_overcooked.play.recording import PlayFolder
-    from collab_overcooked.play.session import Session, check_matches
+    from collab_overcooked.play.session import Session
     from collab_overcooked.play.settings import PlaySettings
     from collab_overcooked.policies.specs import PolicySpec
 

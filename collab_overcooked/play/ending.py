@@ -7,7 +7,7 @@ import contextlib
 import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,11 @@ def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str
         "best": renaming(game)(suite.outcome(best)) if same else "",
         "did": [_did(game, record, seat) for seat in range(game.n_agents)],
     }
+
+
+def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Return the metrics that are numbers, rounded for pages."""
+    return {name: round(value, 3) for name, value in metrics.items() if isinstance(value, (int, float))}
 
 
 def _score(record: Record, metric: str, lower_is_better: bool) -> float:

@@ -16,6 +16,10 @@ from collab_overcooked.runner.records import Key
 MAX_STEPS = 100  # after which a goal counts as reached
 
 
+class PractiseFirst(Exception):
+    """Raised before the first episode if a person chooses to practise first."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """Goal that every person has to reach."""

@@ -15,10 +15,11 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import Name, Positive
 from collab_overcooked.play.keys import key_actions
+from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.rematch import Rematch
-from collab_overcooked.play.session import Session, check_matches
+from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.match import Match

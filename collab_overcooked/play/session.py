@@ -21,10 +21,11 @@ from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
-from collab_overcooked.play.ending import PAR, par_of, summary_of
+from collab_overcooked.play.ending import PAR, numbers_of, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
+from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
-from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Goal, Round, goals_for
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
@@ -44,23 +45,6 @@ ADJUSTING = ("text", "skip", "pause", "window")
 LOADING = 0.5  # seconds between messages about getting a game ready
 ABANDONED = "abandoned"  # end of an episode in which a person decided nothing
 UNDECIDED = "This episode does not count, as a person took no decision in it."
-
-
-class PractiseFirst(Exception):
-    """Raised before the first episode if a person chooses to practise first."""
-
-
-def check_matches(matches: Sequence[Match], voice: bool = False) -> None:
-    """Refuse matches that people cannot play."""
-    if not matches:
-        raise ValueError("there is no episode to play")
-    if len({match.team for match in matches}) > 1:
-        raise ValueError("the episodes of a session must have the same team")
-    if PERSON not in matches[0].team and not voice:
-        raise ValueError("no person plays: write person for a seat of the team, for example agent_0=person")
-    for match in matches:
-        if not match.playable:
-            raise ValueError(f"people cannot play a {type(match).__name__}, only episodes from start to end")
 
 
 class Session:
@@ -153,7 +137,7 @@ class Session:
         """Number of episodes in all."""
         return len(self._rounds())
 
-    def _goals(self) -> list[Goal]:
+    def _goals(self) -> list[Any]:
         return list(goals_for(registry.game_class(self.matches[0].env_id), self.talks))
 
     def _rounds(self) -> list[Round]:
@@ -345,7 +329,7 @@ class Session:
         outcome = self._stopped if left else comment if practised else UNDECIDED if ended == ABANDONED else None
         suite = registry.suite_of(record)
         outcome = outcome or (suite.outcome(record) if counts else "")
-        metrics = _numbers(record.metrics) if self.settings.metrics and counts else {}
+        metrics = numbers_of(record.metrics) if self.settings.metrics and counts else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and counts else ""
         names = renaming(self._game)
         lost = counts and suite.has_success and not record.success
@@ -512,7 +496,3 @@ class Session:
     def _send_all(self, message: dict[str, Any]) -> None:
         for person in (*self.people, *self.watchers):
             person.send(message)
-
-
-def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
-    return {name: round(value, 3) for name, value in metrics.items() if isinstance(value, (int, float))}

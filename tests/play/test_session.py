@@ -17,11 +17,12 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play import warming
+from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
-from collab_overcooked.play.session import Session, check_matches
+from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy, make_policy
 from collab_overcooked.runner.records import read_records

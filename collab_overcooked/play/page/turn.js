@@ -51,7 +51,8 @@ export function showQuestion() {
             : "voice_turn"
     ];
   $("status").textContent = $("turn-title").textContent;
-  const why = error && (now.me.menu === "none" ? error[1] : phrase(error[1])); // who writes actions needs their spelling
+  // who writes actions needs their spelling
+  const why = error && (now.me.menu === "none" ? error[1] : phrase(error[1]));
   $("attempt").textContent = error ? say("refused_by_game", { action: phrase(attempt), why }) : "";
   show("attempt", Boolean(error));
   const told = [

@@ -1,1 +1,1 @@
-"""Checks of the sources beside ruff and mypy: who may import whom, sizes, and rules."""
+"""Checks of the sources beside ruff and mypy: who may import whom, and rules."""

@@ -1,4 +1,4 @@
-"""Fences around the architecture: imports, sizes, and rules that are documented, called and tested."""
+"""Fences around the architecture: imports, and rules that are documented, called and tested."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from itertools import product
 
 from lint.source import PACKAGE, Finding, Project, within
 
-MAX_LINES, MAX_PARAMETERS = 500, 12
 RULE_FILES = ("rules.py", "directives.py", "macro_actions.py")
 RULES_MAY_IMPORT = ("__future__", "numpy", f"{PACKAGE}.kernels", f"{PACKAGE}.io.checks")
 """A rules module is plain arithmetic: with anything else in it, it could not be compiled and tested alone."""
@@ -84,21 +83,6 @@ def circles(project: Project) -> Iterator[Finding]:
                 yield Finding(source.path, 1, f"{source.module} and {other} import each other")
 
 
-def sizes(project: Project) -> Iterator[Finding]:
-    """Modules and lists of parameters are small."""
-    for source in project.sources:
-        if source.parts[0] in ("tests", "parity") or not source.path.endswith(".py"):
-            continue
-        lines = source.text.count("\n")
-        if lines > MAX_LINES:
-            yield Finding(source.path, 1, f"{lines} lines, allowed are {MAX_LINES}")
-        for node in source.functions:
-            if (count := _parameters_of(node)) > MAX_PARAMETERS:
-                yield Finding(
-                    source.path, node.lineno, f"{node.name}: {count} parameters, allowed are {MAX_PARAMETERS}"
-                )
-
-
 def imports_in_games(project: Project) -> Iterator[Finding]:
     """Modules of a game import each other relatively, so that a folder can be moved and copied."""
     for source in project.modules:
@@ -106,13 +90,6 @@ def imports_in_games(project: Project) -> Iterator[Finding]:
         for node in source.nodes if source.in_game else ():
             if isinstance(node, ast.ImportFrom) and node.module and not node.level and within(node.module, [game]):
                 yield Finding(source.path, node.lineno, f"{node.module}: import it relatively, it is of this game")
-
-
-def _parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    declared = function.args
-    variadic = filter(None, (declared.vararg, declared.kwarg))
-    arguments = [*declared.posonlyargs, *declared.args, *declared.kwonlyargs, *variadic]
-    return len([entry for entry in arguments if entry.arg not in ("self", "cls")])
 
 
 def classes(project: Project) -> Iterator[Finding]:
@@ -219,4 +196,4 @@ def probes(project: Project) -> Iterator[Finding]:
                     yield Finding(source.path, node.lineno, message)
 
 
-CHECKS = (rules, homes, circles, sizes, classes, baselines, imports_in_games, evaluated_text, files, probes)
+CHECKS = (rules, homes, circles, classes, baselines, imports_in_games, evaluated_text, files, probes)

@@ -26,10 +26,10 @@ from collab_overcooked.questions.items import (
     Scene,
     read_questions,
 )
+from collab_overcooked.questions.source import games_with_questions, source_of
 
 ENDING = ".csv"
 KINDS = {"EC": FACT, "TOM": PARTNER, "JP": OWN}
-GAMES = {"thief": "CollabCapture-v0", "killer": "CollabEscape-v0", "onion": "Overcooked-v0"}  # by a word of the text
 OPTION = re.compile(r"^[ \t]*([A-Z])\.[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 OPTIONS_FOLLOW = "Available"  # begins the line above the options
 
@@ -58,14 +58,14 @@ def read_table(path: Path) -> QuestionSet:
         except ValueError as error:
             raise QuestionError(f"{path}, row {number}: {error}") from None
     if not items:
-        raise QuestionError(f"{path}: has no question of {', '.join(GAMES.values())}")
+        raise QuestionError(f"{path}: has no question of {', '.join(games_with_questions())}")
     return QuestionSet(0, tuple(items), "authors")
 
 
 def _items(name: str, row: Mapping[str, str]) -> Iterator[Item]:
     for column, kind in KINDS.items():
         text, key = row[f"{column} Question"], row[f"{column} Answer Ordinal"]
-        games = [game for word, game in GAMES.items() if word in text.lower()]
+        games = [env_id for env_id in games_with_questions() if source_of(env_id).word in text.lower()]
         if not games or not key.strip():
             continue
         options = list(OPTION.finditer(text, max(0, text.rfind(OPTIONS_FOLLOW))))

@@ -21,6 +21,7 @@ OTHER = -1  # the action matches none of the choices
 class QuestionSource(Protocol):
     """Questions of a game."""
 
+    word: str  # By which the texts of the public table of scenarios are known to be about the game, in lower case
     patience: int  # Maximum number of steps until a policy must have played one of the choices
 
     def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:

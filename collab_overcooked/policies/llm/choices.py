@@ -164,9 +164,7 @@ def _stands_alone(text: str, key: str, value: object) -> bool:
 class _Options:
     """Options by labels and texts, and what of a text names one of them."""
 
-    def __init__(
-        self, texts: Sequence[str], labels: Sequence[str], parse: Callable[[str], int | None] | None
-    ) -> None:
+    def __init__(self, texts: Sequence[str], labels: Sequence[str], parse: Callable[[str], int | None] | None) -> None:
         self._parse = parse or (lambda text: None)
         self._texts, self._labels = [plain_text(text) for text in texts], list(labels)
         longest = sorted(map(re.escape, labels or texts), key=len, reverse=True)

@@ -285,7 +285,7 @@ SITUATIONS: Mapping[str, Situation] = {
 class OvercookedQuestions:
     """Source of the questions, see ``questions.source.QuestionSource``."""
 
-    patience = 30
+    word, patience = "onion", 30
 
     def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:
         """Yield the items of the paper's situations."""

@@ -236,6 +236,7 @@ class RoomQuestions:
 
     def __init__(self, env_id: str, variants: Sequence[Options]) -> None:
         self.env_id, self.variants = env_id, variants
+        self.word = "thief" if env_id == CAPTURE else "killer"
 
     def paper(self, seed: int) -> Iterator[tuple[Item, ...]]:
         """Yield the items of the paper's situations."""

@@ -12,7 +12,9 @@ from typing import Any
 
 TRIAL = 5  # steps of each way that are timed before one of them is chosen
 WORTH = 2e-4  # seconds of a step below which threads cost more than they can save
-PERIOD = 2048  # steps after which the choice is made anew, as other work on the machine comes and goes
+# Steps after which the choice is made anew, as the first steps of threads are slow and other work on the machine comes
+# and goes: few after the first choice, twice as many after each later one
+FIRST_PERIOD, PERIOD = 32, 2048
 
 Step = Callable[[], Any]
 Done = SimpleQueue[BaseException | None]
@@ -33,7 +35,7 @@ class Threads:
         self._slices: Sequence[Step] = ()
         self._todo: SimpleQueue[tuple[Step, Done] | None] = SimpleQueue()
         self._owner = 0  # process of the threads, which do not survive a fork
-        self._left = 0  # steps until the next choice
+        self._left, self._period = 0, FIRST_PERIOD  # steps until the next choice, and after it
         self._is_sliced = False  # what was chosen
         self._seconds: tuple[list[float], list[float]] = ([], [])  # as a whole, in slices
 
@@ -50,7 +52,8 @@ class Threads:
         timed.append(perf_counter() - start)
         if len(together) == TRIAL or (len(alone) == TRIAL and median(alone) < WORTH):
             self._is_sliced = len(together) == TRIAL and median(together) < median(alone)
-            self._left, self._seconds = PERIOD, ([], [])
+            self._left, self._seconds = self._period, ([], [])
+            self._period = min(2 * self._period, PERIOD)
 
     def _together(self) -> None:
         first, *others = self._slices = self._slices or self._make()

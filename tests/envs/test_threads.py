@@ -56,13 +56,35 @@ def test_the_faster_way_is_taken(monkeypatch: pytest.MonkeyPatch, whole: float, 
 
 
 def test_the_choice_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "PERIOD", 3)
+    monkeypatch.setattr(threads, "FIRST_PERIOD", 3)
+    monkeypatch.setattr(threads, "PERIOD", 5)
     clock = Clock(monkeypatch)
     taken: list[str] = []
     pool = Threads(clock.way("whole", 1.0, taken), lambda: [clock.way("slice", 2.0, taken), lambda: None])
-    for _ in range(2 * (2 * threads.TRIAL + 3)):
+    trials = threads.TRIAL * ["whole"] + threads.TRIAL * ["slice"]
+    expected = trials + 3 * ["whole"] + trials + 5 * ["whole"] + trials + 5 * ["whole"]
+    for _ in expected:
         pool.step()
-    assert taken == 2 * (threads.TRIAL * ["whole"] + threads.TRIAL * ["slice"] + 3 * ["whole"])
+    assert taken == expected
+
+
+def test_threads_that_begin_slowly_are_chosen_within_64_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    taken: list[str] = []
+    costs = iter([2.0] * threads.TRIAL)
+
+    def part() -> None:
+        clock.now += next(costs, 0.6)
+        taken.append("slice")
+
+    pool = Threads(clock.way("whole", 1.0, taken), lambda: [part, lambda: None])
+    for _ in range(64):
+        pool.step()
+    taken.clear()
+    for _ in range(50):
+        pool.step()
+    assert set(taken) == {"slice"}
+    pool.close()
 
 
 def test_errors_of_a_thread_are_raised_and_the_next_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_the_faster_way_is_taken(monkeypatch: pytest.MonkeyPatch, whole: float, 
     for _ in range(2 * threads.TRIAL):
         pool.step()
     taken.clear()
-    for _ in range(100):
+    for _ in range(threads.FIRST_PERIOD):
         pool.step()
     assert set(taken) == {chosen}
     if chosen == "slice":

@@ -391,7 +391,7 @@ def test_resolve_standoff_forgets_a_move_away_at_an_interaction() -> None:
     assert film.state.macro_state[0, 1, Past.AWAY] == 0, "it has taken an onion"
 
 
-def test_a_stalemate_of_the_paper_gives_both_a_choice_and_player_2_gives_way() -> None:
+def test_ask_again_gives_both_a_choice_and_player_2_gives_way() -> None:
     film = run(directed(MEETING, text_rules="original", stalemate="paper"), "put in c0", "put in c0")
     assert moves(film) == [2, 3], "both want the cell between them"
     film.step([0, 0])

@@ -24,8 +24,6 @@ FAULTS = {
     "a rule that reads a file": (RULES, "from pathlib import Path\n" + RULE, "imports? arithmetic only"),
     "a game outside its home": ("collab_overcooked/runner/match.py", "x = 'CraftKitchen'", "names a game"),
     "a circle": ("collab_overcooked/games/craft/engine/step.py", "from . import rules", "import each other"),
-    "a long module": ("collab_overcooked/io/checks.py", "x = 1\n" * 501, "501 lines"),
-    "many parameters": ("collab_overcooked/io/checks.py", "def f(a,b,c,d,e,g,h,i,j,k,l,m,n): pass", "13 parameters"),
     "an absolute import": (CALLER.path, "from collab_overcooked.games.craft.engine import x", "import it relatively"),
     "an import of baselines": (
         "collab_overcooked/runner/match.py",

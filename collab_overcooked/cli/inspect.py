@@ -153,11 +153,12 @@ def describe(
         OUT.print(f"{name}: {registry.suites()[name].summary}")
         OUT.print(f"\n{describe_env(suite.env_id, options)}" if suite.env_id else "A suite of several games.")
         return
-    kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listed)
+    described = [pair for suite in suites for pair in suite.listed.items() if pair[1].describe is not None]
+    kinds = dict.fromkeys(plural.removesuffix("s") for plural, _ in described)
     known = [
         *registry.registered(),
         *registry.suites(),
-        *(one for suite in suites for listing in suite.listed.values() for one in listing.names(options)),
+        *(one for _, listing in described for one in listing.names(options)),
     ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)

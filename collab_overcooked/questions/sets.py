@@ -26,7 +26,6 @@ from collab_overcooked.questions.items import (
     Scene,
     read_questions,
 )
-from collab_overcooked.questions.source import games_with_questions, source_of
 
 ENDING = ".csv"
 KINDS = {"EC": FACT, "TOM": PARTNER, "JP": OWN}
@@ -49,6 +48,8 @@ def read_table(path: Path) -> QuestionSet:
     Raises:
         QuestionError: If a column is missing, a key names no option of its question, or no question is left.
     """
+    from collab_overcooked.questions.source import games_with_questions  # compiles
+
     items: list[Item] = []
     for number, row in enumerate(csv.DictReader(io.StringIO(read_text(path, error=QuestionError), newline=""))):
         try:
@@ -63,6 +64,8 @@ def read_table(path: Path) -> QuestionSet:
 
 
 def _items(name: str, row: Mapping[str, str]) -> Iterator[Item]:
+    from collab_overcooked.questions.source import games_with_questions, source_of
+
     for column, kind in KINDS.items():
         text, key = row[f"{column} Question"], row[f"{column} Answer Ordinal"]
         games = [env_id for env_id in games_with_questions() if source_of(env_id).word in text.lower()]

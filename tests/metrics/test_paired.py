@@ -90,7 +90,8 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     done = run(app, ["summarize", *folders, "--format", "json"])
     assert done.exit_code == 0, done.output
     (card,) = json.loads(done.stdout)
-    means, pairs, kinds, differences = card["tables"]
+    means, conditions, pairs, kinds, differences = card["tables"]
+    assert [row["Team and condition"] for row in conditions["rows"]] == ["all=greedy", "all=random"]
     assert [row["agent_0 \\ agent_1"] for row in pairs["rows"]] == ["greedy", "random"]
     assert pairs["rows"][0]["greedy"]["value"] == 5.0 and pairs["rows"][0]["random"]["value"] is None, "not played"
     names = [f"all={policy}: agent_{seat}" for policy in ("greedy", "random") for seat in range(2)]
@@ -104,7 +105,7 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     assert run(app, ["summarize", *folders, "--page", str(tmp_path / "sheet.html")]).exit_code == 0
     page = (tmp_path / "sheet.html").read_text()
     assert (
-        "Content-Security-Policy" in page and page.partition("<script")[0].count("<svg") == 1 and "CR of pairs" in page
+        "Content-Security-Policy" in page and page.partition("<script")[0].count("<svg") == 2 and "CR of pairs" in page
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,11 @@ def test_every_suite_has_old_records() -> None:
     assert {registry.suite_of(record).name for record in read} == {*registry.first_suites(), *registry.COMMON_SUITES}
 
 
+RECOUNTED = ("housework", "transport")
+# Version 1.0.0 did not count a second thing that an agent delivered in one step, though it was paid
+MORE_DELIVERED = r"events\[\d\]: recorded \{'event': 'delivered', .*'delivered': 1, .* replayed .*'delivered': 2, "
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_old_records_have_the_same_scores_and_replay(name: str) -> None:
     records = read_records(FOLDER / f"{name}.jsonl")
@@ -28,7 +34,8 @@ def test_old_records_have_the_same_scores_and_replay(name: str) -> None:
     assert json.loads(json.dumps(cards)) == json.loads((FOLDER / f"{name}.json").read_text())
     for record in records:
         assert parse_record(dump_line(record).decode(), name) == record
-        assert record.suite or first_difference(record) is None
+        difference = first_difference(record) or ""
+        assert record.suite or not difference or (name in RECOUNTED and re.search(MORE_DELIVERED, difference))
 
 
 def test_a_rewritten_record_loses_nothing() -> None:

@@ -15,13 +15,15 @@ from covers import first
 from collab_overcooked import registry
 from collab_overcooked.core.record import PACKED, Record, compress, pack, unpack
 from collab_overcooked.evaluation.run import Episodes, evaluate
+from collab_overcooked.export.formats import write_npz
+from collab_overcooked.export.trajectories import read_trajectories
 from collab_overcooked.reporting.frame import frame
 from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.runner.records import RECORDS, RecordError, dump_line, parse_record, read_packed, read_records
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.run import Run
 
-FEW, MANY = 20, 120
+FEW = 20
 
 
 def packed_of(record: Any) -> Any:
@@ -172,14 +174,16 @@ WORK: dict[str, Callable[[Path], Any]] = {
     "resume": resume,
     "score": lambda path: score_paths([path]),
     "frame": frame,
+    "export": lambda path: write_npz(path, read_trajectories(read_packed(path), {}), None),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("traced")
+@pytest.mark.parametrize("more", first([100, 2000]))
 @pytest.mark.parametrize("work", WORK.values(), ids=WORK)
-def test_a_hundred_episodes_more_take_little_memory_more(work, sample, tmp_path):
+def test_more_episodes_take_little_memory_more(work, more, sample, tmp_path):
     work(write_run(tmp_path / "before", sample, FEW))  # imports, and caches of a game
-    few, many = (write_run(tmp_path, sample, count) for count in (FEW, MANY))
-    growth = (peak(lambda: work(many)) - peak(lambda: work(few))) / (MANY - FEW)
+    few, many = (write_run(tmp_path, sample, count) for count in (FEW, FEW + more))
+    growth = (peak(lambda: work(many)) - peak(lambda: work(few))) / more
     assert growth < BUDGET < whole_size(sample), f"{growth / 1000:.0f} kB per episode"

@@ -240,8 +240,8 @@ def test_intervals_show_where_runs_differ(kiosk, tmp_path):
 
 def test_the_individual_table_has_a_row_for_each_agent(played):
     rows = rows_of(rush_tables.individual_table(result_of(played[1])))
-    assert rows["kiosk, kitchen, 2 agents, no teacher: agent_0"] == ("3.00", "0.00", "0.00", "3.00", "88")
-    assert rows["kiosk, kitchen, 2 agents, no teacher: agent_1"] == ("0.50", "0.00", "2.50", "3.00", "12")
+    assert rows["kiosk, kitchen, 2 agents, no teacher: agent_0"] == ("3.00", "0.00", "0.00", "3.00", "86")
+    assert rows["kiosk, kitchen, 2 agents, no teacher: agent_1"] == ("0.50", "0.00", "2.50", "3.00", "14")
 
 
 def test_episodes_have_rows_of_their_own(played):

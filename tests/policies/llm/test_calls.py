@@ -15,7 +15,7 @@ from collab_overcooked.policies.api import Decision, Seen
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 
 MAX_CALLS = 250
-WARM_UP = 2  # decisions that fill caches
+WARM_UP = 3  # decisions that fill caches
 PACKAGE = str(Path(collab_overcooked.__file__).parent)
 COOKS = json.dumps({"analysis": "", "plan": "wait(1)", "say": "[NOTHING]"})
 

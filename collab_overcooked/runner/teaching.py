@@ -28,7 +28,7 @@ WAYS = {
 }
 """Modes of teaching, with their descriptions."""
 PLACEBO, REAL = "placebo_", "teacher_"
-STRANGER = "noisy:0.2"
+STRANGER = "random"
 """Policy in all seats of the team whose feedback a placebo is."""
 LANGUAGE_TEACHER = TeacherRecord(
     "collab_overcooked.policies.llm.teacher:from_text",

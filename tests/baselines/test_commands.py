@@ -190,7 +190,9 @@ def test_the_table_says_where_published_numbers_are_reached_and_where_not():
         "pbt_locked": {"0": a_run(170.0)},
     }
     lines = table(results).splitlines()
-    assert lines[2].startswith("| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
+    assert lines[2].startswith(
+        "| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |"
+    )
     assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
     assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
     assert lines[4].startswith("| pbt_locked |") and lines[4].endswith("| PBT 175.8 | PBT: no |")
@@ -216,7 +218,9 @@ def test_builtin_policies_were_trained_with_the_options_of_their_configurations(
 def test_published_numbers_are_those_of_the_papers():
     numbers = published()
     assert [numbers[name]["PPO_SP"] for name in list(numbers)[:5]] == [198.8, 167.2, 190.8, 151.9, 122.3]
-    populations = {name: numbers[name]["PBT"] for name in shipped_configs() if name.startswith("pbt_") and name in numbers}
+    populations = {
+        name: numbers[name]["PBT"] for name in shipped_configs() if name.startswith("pbt_") and name in numbers
+    }
     assert populations == {f"pbt_{layout}": numbers[layout]["PBT"] for layout in list(numbers)[:7]}, "one for each"
     assert [numbers[f"cuisineworld_level_{k}"]["masked PPO"] for k in (1, 4)] == [0.451, 0.598]
 

@@ -394,7 +394,9 @@ def test_losses_add_up_to_what_the_best_play_has_more(kiosk, tmp_path, team, los
     records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
     found = [lost_orders(record) for record in records]
     assert lost is None or found == lost
-    assert [sum(of) for of in found] == [best - record.metrics["completed"] for best, record in zip((2, 1), records)]
+    assert [sum(of) for of in found] == [
+        best - record.metrics["completed"] for best, record in zip((2, 1), records, strict=True)
+    ]
     (card,) = rush.RushSuite().score(records, RushScoring(losses=True))
     table = next(table for table in card.tables if "Individual" in table.title)
     column = [head.name for head in table.columns].index("lost orders")

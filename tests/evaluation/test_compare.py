@@ -185,9 +185,8 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
     heads = [column.name for column in collab.process().columns]
     required = {"IC per required action %", "RC per required action, executed %"}
     assert set(heads) >= {"SR %", "PC %", "TES 0 %", "IC %", "RC %", *required}
-    assert "divided by the collaborative actions" in " ".join(
-        registry.load_suite("collab-overcooked").leaderboard_notes
-    )
+    notes = " ".join(registry.load_suite("collab-overcooked").leaderboard_notes)
+    assert "divided by the collaborative actions" in notes
     assert process["noisy:0.1"][heads.index("RC %")].value > 0
     assert {"CR", "RR", "balance"} <= {column.name for column in rush.process().columns}
     assert comparison.missing == 0 and not comparison.costs

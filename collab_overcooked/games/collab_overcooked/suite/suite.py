@@ -94,7 +94,7 @@ class CollabOvercookedSuite(Suite):
     leaderboard_notes = (
         "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
         "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
-        "IC and RC count conversations, as the public code does. Per required action, as in the paper's equations 5 and 6, "
+        "IC and RC count conversations, as the public code does. Per required action (equations 5 and 6 of the paper) "
         "they are divided by the collaborative actions of the references, and responses count when executed.",
         "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
     )

@@ -16,6 +16,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import presets_of
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.registry import load_suite
+from collab_overcooked.reporting.plan_trees import COSTS
 from collab_overcooked.reporting.results import score_records
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
@@ -44,16 +45,36 @@ PRINTED: dict[str, tuple[str, ...]] = {  # columns of the tables that a suite's 
     "collab-capture": ("turns ± SE", "caught %"),
     "collab-escape": ("turns ± SE", "escaped %"),
     "rush": ("CR", "RR", "turns", "balance", "A+", "A-", "A=", "ended early %"),
-    "housework": ("ticks", "calls per plan update", "characters per plan update", "seconds per plan update"),
-    "transport": ("rate", "calls per plan update", "characters per plan update", "seconds per plan update"),
+    "housework": ("ticks", "talk_ticks", *(f"{cost} per plan update" for cost in COSTS)),
+    "transport": ("rate", "talk_ticks", *(f"{cost} per plan update" for cost in COSTS)),
 }
-SUMMARIES = {  # titles in the summaries that show figures, by the first run
-    "runs/collab": (
-        *("Success rate by level", "Initiating capability by level"),
-        *("Right initiations by due action", "Right responses by due action"),
-    ),
-    "runs/cuisineworld": ("CoS by number of agents", "Dishes by level"),
-    "runs/rush": ("A+", "A-"),
+CLAIMED: dict[str, tuple[str, ...]] = {  # what a row names beyond its suite's columns, by the end of its command
+    "runs/dfs": ("calls per episode", "characters per episode"),
+    "runs/cots-charged": ("calls per episode", "characters per episode"),
+    "runs/questions": ("ToM", "Situated reasoning"),
+    "runs/helper": ("frozen",),
+    "score runs/collab --by-task": ("Task", "SR %", "PC %", "IC %", "RC %"),
+    "score runs/collab --more --denominator required": ("Redundancy 0 %", "Efficiency 1 %", "required"),
+    "score runs/gamma --gamma 1,1.2,1.5,2": ("1.2", "1.5", "Level"),
+    "score runs/experiment-a": ("premature", "repetitive", "irrelevant", "silent"),
+    "score runs/rush --losses": ("lost orders",),
+    "list tasks": ("reference time", "in all"),
+    "list dishes": ("tools", "ingredients", "steps", "mixture"),
+    "describe level_9": ("level_9",),
+    **{
+        f"summarize {command}": titles
+        for command, titles in {
+            "runs/collab runs/gamma runs/experiment-a runs/experiment-b runs/experiment-c": (
+                *("Success rate by level", "Initiating capability by level"),
+                *("Right initiations by due action", "Right responses by due action", "Success rate by time limit"),
+            ),
+            "runs/cuisineworld --page runs/cuisineworld.html": ("CoS by number of agents", "Dishes by level"),
+            "runs/rush runs/observation runs/taught --page runs/rush.html": ("CR by condition",),
+            "runs/rush runs/observation runs/taught runs/placebo runs/mixed-group --page runs/by-player.html": (
+                *("A+ %", "A- %", "by player", "shared seeds", "against placebo_group"),
+            ),
+        }.items()
+    },
 }
 LONG = ("craft", "overcooked", "questions", "initiations")  # whose episodes are not cut by an option of every game
 
@@ -94,6 +115,21 @@ def cover() -> list[str]:
     read = {word for command in chosen if not command.startswith("evaluate") for word in shlex.split(command)}
     runs = {command: shlex.split(command)[-1] for command in COMMANDS if command.startswith("evaluate")}
     return [command for command in COMMANDS if command in chosen or runs.get(command) in read]
+
+
+def claimant(command: str) -> str:
+    """Return the key of a command in the tables of claims: its folder if it plays, else the whole command."""
+    arguments = shlex.split(command)
+    return option_of(arguments, "--out") if arguments[0] == "evaluate" else command
+
+
+def test_every_row_says_what_it_prints() -> None:
+    """Rows that play have at least the columns of their suite, and all others what they are there for."""
+    readers = {command for command in COMMANDS if command.split()[0] not in ("evaluate", "study")}
+    folders = {claimant(command) for command in COMMANDS if command.startswith("evaluate")}
+    assert {command for command in readers if not CLAIMED.get(command)} == set()
+    assert set(CLAIMED) <= readers | folders and set(PUBLISHED) <= folders
+    assert all(PRINTED[command.split()[1]] for command in COMMANDS if command.startswith("evaluate"))
 
 
 def test_every_paper_has_its_tables() -> None:
@@ -212,12 +248,14 @@ def test_the_commands_of_the_page_run(commands: list[str], tmp_path: Path, monke
             codes = (0, 3) if more else (0,)  # 3: no answer of the scripted model was of use in this game
             assert done.exit_code in codes, f"{command}\n{done.output[-3000:]}"
             arguments = shlex.split(command)
+            claimed = set(CLAIMED.get(claimant(command), ()))
             if arguments[0] == "evaluate":
-                cards = json.loads(Path(arguments[arguments.index("--out") + 1], "table.json").read_text("utf-8"))
+                cards = json.loads(Path(option_of(arguments, "--out"), "table.json").read_text("utf-8"))
                 columns = {name for card in cards for table in card["tables"] for row in table["rows"] for name in row}
-                missing = set(PRINTED[arguments[1]]) - columns
+                missing = claimed | set(PRINTED[arguments[1]]) - columns
                 missing -= set() if "agent=cots" in command else {name for name in missing if "plan update" in name}
-                assert not missing, f"{command} prints no {missing}, but {sorted(columns)}"
-            if arguments[0] == "summarize":
-                assert all(title in done.stdout for title in SUMMARIES[arguments[1]]), done.stdout
+                assert not missing - columns, f"{command} prints no {missing}, but {sorted(columns)}"
+            else:
+                missing = {name for name in claimed if name not in " ".join(done.stdout.split())}
+                assert not missing, f"{command} prints no {missing}, but {done.stdout}"
         assert server.asked

@@ -72,7 +72,7 @@ CLAIMED: dict[str, tuple[str, ...]] = {  # what a row names beyond its suite's c
             "runs/cuisineworld --page runs/cuisineworld.html": ("CoS by number of agents", "Dishes by level"),
             "runs/rush runs/observation runs/taught --page runs/rush.html": ("CR by condition",),
             "runs/rush runs/observation runs/taught runs/placebo runs/mixed-group --page runs/by-player.html": (
-                *("A+ %", "A- %", "by player", "shared seeds", "against placebo_group"),
+                *("A+", "A-", "by player", "shared seeds", "against placebo_group"),
             ),
         }.items()
     },
@@ -281,6 +281,7 @@ def test_the_commands_of_the_page_run(commands: list[str], tmp_path: Path, monke
                 continue
             more = ["--base-url", server.url, "--max-unusable", "0"] if "llm:" in command else []
             brief = ["--no-report"] if command.startswith("evaluate") and len(commands) < len(COMMANDS) else []
+            brief += ["--format", "json"] if command.startswith("score") else []  # headings in one line
             done = CliRunner().invoke(app, [*tiny(command), *more, *brief])
             codes = (0, 3) if more else (0,)  # 3: no answer of the scripted model was of use in this game
             assert done.exit_code in codes, f"{command}\n{done.output[-3000:]}"

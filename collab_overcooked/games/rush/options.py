@@ -35,7 +35,7 @@ class RushScoring:
     """Options of how actions are counted."""
 
     attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=get_args(Attribution))
-    losses: bool = option(False, "Search for the orders that each agent's actions cost; takes seconds an episode.")
+    losses: bool = option(False, "Search for the orders that each agent's actions cost.")
 
 
 OPTIONS = SuiteOptions(play=RunOptions, scoring=RushScoring)

@@ -274,7 +274,8 @@ def test_the_commands_of_the_page_run(commands: list[str], tmp_path: Path, monke
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    answer = '{"action": 1, "answer": "A", "plan": "wait(1)", "say": "[NOTHING]", "analysis": ""}'
+    plan = "request('cut(chopping_board0)'); wait(1)"  # so that there are responses
+    answer = json.dumps({"action": 1, "answer": "A", "plan": plan, "say": "Please cut it. [END]", "analysis": ""})
     with serving(lambda asked: Says(answer)) as server:
         for command in commands:
             if command.startswith("study"):  # tests/study lets bots answer them

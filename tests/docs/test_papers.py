@@ -52,7 +52,7 @@ PRINTED: dict[str, tuple[str, ...]] = {  # columns of the tables that a suite's 
 CLAIMED: dict[str, tuple[str, ...]] = {  # what a row names beyond its suite's columns, by the end of its command
     "runs/dfs": ("calls per episode", "characters per episode"),
     "runs/cots-charged": ("calls per episode", "characters per episode"),
-    "runs/questions": ("ToM", "Situated reasoning"),
+    "runs/questions": ("Theory of mind", "Situated reasoning"),
     "runs/helper": ("frozen",),
     "score runs/collab --by-task": ("Task", "SR %", "PC %", "IC %", "RC %"),
     "score runs/collab --more --denominator required": ("Redundancy 0 %", "Efficiency 1 %", "required"),
@@ -291,9 +291,9 @@ def test_the_commands_of_the_page_run(commands: list[str], tmp_path: Path, monke
             if arguments[0] == "evaluate":
                 cards = json.loads(Path(option_of(arguments, "--out"), "table.json").read_text("utf-8"))
                 columns = {name for card in cards for table in card["tables"] for row in table["rows"] for name in row}
-                missing = claimed | set(PRINTED[arguments[1]]) - columns
+                missing = (claimed | set(PRINTED[arguments[1]])) - columns
                 missing -= set() if "agent=cots" in command else {name for name in missing if "plan update" in name}
-                assert not missing - columns, f"{command} prints no {missing}, but {sorted(columns)}"
+                assert not missing, f"{command} prints no {missing}, but {sorted(columns)}"
             else:
                 missing = {name for name in claimed if name not in " ".join(done.stdout.split())}
                 assert not missing, f"{command} prints no {missing}, but {done.stdout}"

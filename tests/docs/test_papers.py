@@ -141,8 +141,8 @@ def test_every_paper_has_its_tables() -> None:
 
 
 def test_models_have_the_temperatures_of_the_papers() -> None:
-    words = [word for command in COMMANDS for word in command.split() if "teacher" not in word]
-    models = [model for word in words for model in re.findall(r"llm:[^ ,]+\S*", word)]
+    asked = [word for command in COMMANDS for word in command.split() if "teacher" not in word]
+    models = [model for word in asked for model in re.findall(r"llm:[^ ,]+\S*", word)]
     assert [model for model in models if not re.search("preset=|temperature=", model)] == []
     assert all("temperature=0.5" in model for model in models if "helper=on" in model)
 
@@ -154,7 +154,7 @@ def test_rush_is_asked_as_in_its_paper_and_its_taught_students_have_no_manual() 
     taught = [arguments for arguments in rush if "--teacher" in arguments]
     assert taught and all("manual=off" in arguments[arguments.index("--team") + 1] for arguments in taught)
     summaries = [shlex.split(command) for command in COMMANDS if "summarize runs/rush" in command]
-    assert {arguments[arguments.index("--out") + 1] for arguments in rush} <= set(max(summaries, key=len))
+    assert {arguments[arguments.index("--out") + 1] for arguments in rush} <= set(max((len(words), words) for words in summaries)[1])
 
 
 def test_studies_of_the_page_can_be_started() -> None:

@@ -5,7 +5,7 @@
 # tries a target.
 SEEDS ?= 0 1 2
 PPO := cramped_room asymmetric_advantages coordination_ring forced_coordination counter_circuit locked cuisineworld_level_1 cuisineworld_level_4 collab_overcooked_level_1 kitchen_rush_easy kitchen_rush_hard collab_capture collab_escape housework_set_table transport_small
-PBT := $(addprefix pbt_,cramped_room asymmetric_advantages_llmco coordination_ring forced_coordination counter_circuit)
+PBT := $(addprefix pbt_,cramped_room asymmetric_advantages asymmetric_advantages_llmco coordination_ring forced_coordination counter_circuit locked gated_delivery)
 GATED := gated_delivery_open gated_delivery_200 gated_delivery_40 gated_delivery_20 gated_delivery
 TRAIN := OMP_NUM_THREADS=1 $(BIN)/collab-overcooked train
 SEEDED := $(addprefix train-,$(PPO) $(PBT))
@@ -17,6 +17,8 @@ $(SEEDED): train-%: $(STAMP)
 # Each part of gated_delivery starts from the policy of the one before, which its configuration names with seed 0.
 train-gated_delivery: $(STAMP)
 	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 $(BRIEFLY) || exit 1; done
+# The population of gated_delivery starts from the fourth of these parts.
+train-pbt_gated_delivery: train-gated_delivery
 # Random play delivers nothing on Collab-Overcooked, so its policy starts from a clone of greedy play.
 CLONE := runs/clones/collab_overcooked_level_1
 train-collab_overcooked_level_1: $(CLONE)/policy.npz

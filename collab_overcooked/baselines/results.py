@@ -81,17 +81,17 @@ def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
 def table(results: Mapping[str, Any]) -> str:
     """Return results as a Markdown table.
 
-    Every option that differs from its default is named. Policies trained with other options than their configuration's
-    have rows of their own, without published numbers.
+    Seeds and every option that differs from its default are named. Policies trained with other options than their
+    configuration's have rows of their own, without published numbers.
     """
     numbers = published()
     head = "| configuration | game | measure | seeds | steps | sampled | greedy | published | reached |"
     lines = [head, "|---|---|---|---:|---:|---:|---:|---|---|"]
     order = [*(name for name in numbers if name in results), *(name for name in results if name not in numbers)]
     for name in order:
-        variants: dict[str, list[Mapping[str, Any]]] = {}
-        for run in results[name].values():
-            variants.setdefault(_variant(name, run), []).append(run)
+        variants: dict[str, dict[str, Mapping[str, Any]]] = {}
+        for seed, run in results[name].items():
+            variants.setdefault(_variant(name, run), {})[seed] = run
         for variant, runs in variants.items():
             known = numbers.get(name, {"measure": "return"})
             if variant != _variant(name, {}):
@@ -108,8 +108,8 @@ def _variant(name: str, run: Mapping[str, Any]) -> str:
     return Variant(env_id, changed_options(env_id, run.get("env_kwargs", config["options"]))).title
 
 
-def _row(name: str, variant: str, runs: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> list[str]:
-    measure = known["measure"]
+def _row(name: str, variant: str, by_seed: Mapping[str, Mapping[str, Any]], known: Mapping[str, Any]) -> list[str]:
+    runs, measure = list(by_seed.values()), known["measure"]
     values = {mode: [run[mode][measure] for run in runs] for mode in MODES}
     others = {who: value for who, value in known.items() if who != "measure"}
     mean = float(np.mean(values["sample"]))  # as those who published played
@@ -117,7 +117,7 @@ def _row(name: str, variant: str, runs: Sequence[Mapping[str, Any]], known: Mapp
         name,
         variant,
         measure,
-        str(len(runs)),
+        ", ".join(sorted(by_seed, key=int)),
         f"{max(run['steps'] for run in runs):,}",
         *(_spread(values[mode], measure) for mode in MODES),
         ", ".join(f"{who} {value}" for who, value in others.items()) or "none",

@@ -12,6 +12,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.templates import render
 
 COSTS = ("calls", "characters", "seconds")  # of a plan update
+EPISODE_COSTS = ("calls", "characters")  # of all looks at the plan in an episode
 
 
 def all_updates(record: Record) -> list[PlanUpdate]:
@@ -69,19 +70,29 @@ def mean_cost(updates: Sequence[PlanUpdate], name: str) -> Estimate | None:
     return mean_ci(values) if values else None
 
 
+def mean_episode_cost(records: Sequence[Record], name: str) -> Estimate | None:
+    """Return the mean over episodes of what all looks at the plan cost, ratings included; None without any look."""
+    looked = [updates for updates in map(all_updates, records) if updates]
+    values = [float(sum(getattr(update, name) for update in updates)) for updates in looked]
+    return mean_ci(values) if values else None
+
+
 def costs_of(records: Sequence[Record]) -> ResultTable | None:
     """Return the cost of plan search by team, or None if no plan was updated."""
-    teams: dict[str, list[PlanUpdate]] = {}
+    teams: dict[str, list[Record]] = {}
     for record in records:
-        teams.setdefault(" + ".join(record.team.values()), []).extend(all_updates(record))
+        teams.setdefault(" + ".join(record.team.values()), []).append(record)
     rows = []
-    for team, updates in teams.items():
-        if updates:
+    for team, played in teams.items():
+        if updates := [update for record in played for update in all_updates(record)]:
             searched = [update for update in updates if update.searched]
             plans = mean_ci([float(len(update.nodes)) for update in searched])
-            rows.append((team, len(updates), len(searched), plans, *(mean_cost(searched, name) for name in COSTS)))
+            costs = (mean_cost(searched, name) for name in COSTS)
+            in_all = (mean_episode_cost(played, name) for name in EPISODE_COSTS)
+            rows.append((team, len(updates), len(searched), plans, *costs, *in_all))
     heads = [Column("Team"), Column("looks at the plan", "number"), Column("searches", "number")]
-    heads += [Column(name, "estimate", 1) for name in ("plans each", "calls each", "characters each", "seconds each")]
+    heads += [Column(name, "estimate", 1) for name in ("plans each", *(f"{cost} each" for cost in COSTS))]
+    heads += [Column(f"{cost} per episode", "estimate", 1) for cost in EPISODE_COSTS]
     return ResultTable(tuple(heads), tuple(rows), "Plan search") if rows else None
 
 

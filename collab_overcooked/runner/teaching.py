@@ -16,15 +16,20 @@ from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_known_policy
-from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.teams import Team
+from collab_overcooked.runner.episode import play_episode, watching
+from collab_overcooked.runner.teams import Team, make_team
 
 WAYS = {
     NO_TEACHER: "No feedback between the episodes.",
     "teacher_group": "The teacher writes a strategy for the whole group.",
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
+    "placebo_group": "The team gets the strategy that the teacher wrote for another team of the same episodes.",
+    "placebo_individual": "Each agent gets the feedback that the teacher wrote for its seat of that other team.",
 }
 """Modes of teaching, with their descriptions."""
+PLACEBO, REAL = "placebo_", "teacher_"
+STRANGER = "random"
+"""Policy in all seats of the team whose feedback a placebo is."""
 LANGUAGE_TEACHER = TeacherRecord(
     "collab_overcooked.policies.llm.teacher:from_text",
     LANGUAGE,
@@ -47,26 +52,45 @@ class Teaching:
     teacher: Teacher | None  # The teacher; None without one
     # Earlier episodes of the run, each with the feedback by seat
     past: list[tuple[Record, tuple[str, ...]]] = field(default_factory=list, compare=False)
+    # Those that the teacher has read, if they are another team's
+    strange: list[tuple[Record, tuple[str, ...]]] = field(default_factory=list, compare=False)
 
-    def look_back(self, game: FullGame, record: Record, policies: Sequence[Policy]) -> tuple[str, ...]:
+    @property
+    def is_placebo(self) -> bool:
+        """Whether the teacher reads the episodes of another team."""
+        return self.mode.startswith(PLACEBO)
+
+    def look_back(
+        self, game: FullGame, record: Record, policies: Sequence[Policy], strange: Record | None = None
+    ) -> tuple[str, ...]:
         """Request feedback from the teacher and pass it to the policies.
+
+        Args:
+            game: The compiled game.
+            record: Episode of the team.
+            policies: Policies of all seats.
+            strange: The same episode as another team played it; only for a placebo, whose teacher reads this one.
 
         Returns:
             Feedback by seat; empty without a teacher.
         """
-        lesson = Lesson(game, record, game.manual(), earlier=tuple(self.past))
-        feedback = self._feedback(lesson, len(policies))
+        manual, past = game.manual(), self.past if strange is None else self.strange
+        read = record if strange is None else strange
+        feedback = self._feedback(Lesson(game, read, manual, earlier=tuple(past)), len(policies))
+        earlier = tuple(self.past)
         self.past.append((record, feedback))
+        if strange is not None:
+            self.strange.append((strange, feedback))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):
                 to_seat = feedback[seat] if feedback else ""
-                policy.between_episodes(Lesson(game, record, lesson.manual, to_seat, lesson.earlier))
+                policy.between_episodes(Lesson(game, record, manual, to_seat, earlier))
         return feedback
 
     def _feedback(self, lesson: Lesson, n_agents: int) -> tuple[str, ...]:
         if self.teacher is None:
             return ()
-        if self.mode == "teacher_group":
+        if self.mode.endswith("group"):
             return (self.teacher.teach_group(lesson),) * n_agents
         feedback = tuple(self.teacher.teach_individual(lesson))
         if len(feedback) != n_agents:
@@ -92,7 +116,9 @@ def join_specs(parts: Sequence[str]) -> list[str]:
 def make_teaching(spec: str, make: Callable[[str], Policy] = make_known_policy) -> Teaching:
     """Create the teaching of a spec such as ``"none"``, ``"teacher_group"`` or ``"teacher_group:scripted"``.
 
-    Parameters of the teacher follow its name after a colon, as in ``"teacher_group:llm:gpt-4o"``.
+    Parameters of the teacher follow its name after a colon, as in ``"teacher_group:llm:gpt-4o"``. A placebo,
+    ``"placebo_group:llm:gpt-4o"``, has the form and length of that teacher's feedback, but is about a team of
+    ``STRANGER`` in the same episodes, and says nothing about this team.
 
     Args:
         spec: Mode, teacher and its parameters.
@@ -102,6 +128,11 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_known_policy) 
     if mode == NO_TEACHER:
         return Teaching(NO_TEACHER, NO_TEACHER, None)
     return Teaching(spec, mode, registry.load_entry(teachers()[name].entry)(text, make))
+
+
+def placebo_of(spec: str) -> str:
+    """Return the placebo of a teaching, ``"placebo_group"`` of ``"teacher_group"``; other specs stay as they are."""
+    return PLACEBO + spec.removeprefix(REAL) if spec.startswith(REAL) else spec
 
 
 def kind_of_teacher(spec: str) -> str | None:
@@ -152,9 +183,11 @@ def play_series(
     """
     teaching, records = teaching or make_teaching(NO_TEACHER), list[Record]()
     feedback: Sequence[str] = ()
+    strangers = _Strangers(env, seed) if teaching.is_placebo else None
     for task, number in keys:
         if records:
-            feedback = teaching.look_back(env.game, records[-1], team.policies)
+            strange = strangers.play(records[-1], score=score, **options) if strangers else None
+            feedback = teaching.look_back(env.game, records[-1], team.policies, strange)
             teacher: object = teaching.teacher
             if isinstance(teacher, ReportsUsage):
                 records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Account)}
@@ -162,3 +195,21 @@ def play_series(
         record = play_episode(env, team, seed, **played, **options)
         records.append(record.replace(metrics=score(record)))
     return records
+
+
+class _Strangers:
+    """Another team, which plays the episodes of a series one after the other."""
+
+    def __init__(self, env: ParallelEnv, seed: int) -> None:
+        self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False
+        self.team = make_team((STRANGER,) * env.game.n_agents, make_known_policy)
+
+    def play(self, like: Record, *, score: Callable[[Any], dict[str, Any]], **options: Any) -> Record:
+        """Return the record of the next episode, which has the task and number of the team's."""
+        played: dict[str, Any] = {"task": like.task, "episode": like.episode, "fresh": not self.begun}
+        self.begun, watch = True, watching.set(None)  # whoever watches the team's episodes sees no others
+        try:
+            record = play_episode(self.env, self.team, self.seed, **played, **options)
+        finally:
+            watching.reset(watch)
+        return record.replace(metrics=score(record))

@@ -58,7 +58,8 @@ def v2_training_results() -> str:
 
 
 def trained_policies() -> str:
-    """List the policies that come with the package."""
+    """List the policies that come with the package, and whether the results table has the training that each is of."""
+    results = json.loads((RESULTS / "baselines.json").read_text("utf-8"))
     rows: list[tuple[str, ...]] = []
     proxies: dict[tuple[str, str], list[tuple[str, ...]]] = defaultdict(list)
     for name in builtin_policies():
@@ -78,12 +79,13 @@ def trained_policies() -> str:
             template = f"{kind}bc_LAYOUT", command.replace(layout, "LAYOUT")
             proxies[template].append((layout, f"{meta['steps']:,}", reached, kilobytes))
         else:
-            rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
+            measured = "yes" if str(meta["seed"]) in results.get(name, {}) else "no"
+            rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, measured, kilobytes))
     for (name, command), members in proxies.items():
         columns = zip(*members, strict=True)
         names, steps, scores, sizes = (", ".join(c if len({*c}) > 1 else c[:1]) for c in columns)
-        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), steps, scores, sizes))
-    return table(("policy", "training", "steps", "mean of 100 games", "size"), rows)
+        rows.append((f"{code(f'ppo:{name}')}: {names}", code(command), steps, scores, "no", sizes))
+    return table(("policy", "training", "steps", "mean of 100 games", "in the results below", "size"), rows)
 
 
 FACTS = (training_settings, training_configs, training_results, network_results, v2_training_results, trained_policies)

@@ -142,7 +142,7 @@ def test_results_are_gathered_beside_published_numbers(trained, tmp_path):
     assert done.exit_code == 0, done.output
     (entry,) = json.loads((tmp_path / "baselines.json").read_text())["cuisine"].values()
     assert entry["steps"] == 320 and entry["sample"]["games"] == 4 and 0 <= entry["greedy"]["success"] <= 1
-    row = "| cuisine | CuisineWorld-v0, level level_1, agents 2 | return | 1 | 320 |"
+    row = "| cuisine | CuisineWorld-v0, level level_1, agents 2 | return | 0 | 320 |"
     assert row in " ".join(done.stdout.split())
 
 
@@ -187,12 +187,16 @@ def test_the_table_says_where_published_numbers_are_reached_and_where_not():
         "counter_circuit": {"0": a_run(130.0)},
         "cramped_room": {"0": a_run(200.0), "1": a_run(210.0)},
         "mine": {"0": a_run(1.0)},
+        "pbt_locked": {"0": a_run(170.0)},
     }
     lines = table(results).splitlines()
-    assert lines[2].startswith("| cramped_room | Overcooked-v0 | return | 2 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
+    assert lines[2].startswith(
+        "| cramped_room | Overcooked-v0 | return | 0, 1 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |"
+    )
     assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
     assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
-    assert lines[4].endswith("| none |  |")
+    assert lines[4].startswith("| pbt_locked |") and lines[4].endswith("| PBT 175.8 | PBT: no |")
+    assert lines[5].endswith("| none |  |")
 
 
 def test_every_option_that_differs_is_named_and_has_a_row_without_published_numbers():
@@ -201,7 +205,7 @@ def test_every_option_that_differs_is_named_and_has_a_row_without_published_numb
     results = {"cramped_room": {"0": a_run(200.0), "1": a_run(210.0) | plain, "2": a_run(900.0) | other}}
     rows = [row.split(" | ") for row in table(results).splitlines()[2:]]
     assert [row[1] for row in rows] == ["Overcooked-v0", "Overcooked-v0, lexicon alien"]
-    assert [row[3] for row in rows] == ["2", "1"] and rows[0][5].startswith("205.0")
+    assert [row[3] for row in rows] == ["0, 1", "2"] and rows[0][5].startswith("205.0")
     assert "PPO_SP" in rows[0][7] and rows[1][7] == "none"
 
 
@@ -214,6 +218,10 @@ def test_builtin_policies_were_trained_with_the_options_of_their_configurations(
 def test_published_numbers_are_those_of_the_papers():
     numbers = published()
     assert [numbers[name]["PPO_SP"] for name in list(numbers)[:5]] == [198.8, 167.2, 190.8, 151.9, 122.3]
+    populations = {
+        name: numbers[name]["PBT"] for name in shipped_configs() if name.startswith("pbt_") and name in numbers
+    }
+    assert populations == {f"pbt_{layout}": numbers[layout]["PBT"] for layout in list(numbers)[:7]}, "one for each"
     assert [numbers[f"cuisineworld_level_{k}"]["masked PPO"] for k in (1, 4)] == [0.451, 0.598]
 
 

@@ -183,7 +183,10 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
     assert collab.ranking().rows[-1][0] == "random"
     process = {row[0]: row for row in collab.process().rows}
     heads = [column.name for column in collab.process().columns]
-    assert set(heads) >= {"SR %", "PC %", "TES 0 %", "IC %", "RC %"}
+    required = {"IC per required action %", "RC per required action, executed %"}
+    assert set(heads) >= {"SR %", "PC %", "TES 0 %", "IC %", "RC %", *required}
+    notes = " ".join(registry.load_suite("collab-overcooked").leaderboard_notes)
+    assert "divided by the collaborative actions" in notes
     assert process["noisy:0.1"][heads.index("RC %")].value > 0
     assert {"CR", "RR", "balance"} <= {column.name for column in rush.process().columns}
     assert comparison.missing == 0 and not comparison.costs

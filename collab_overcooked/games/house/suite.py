@@ -28,7 +28,7 @@ from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.structs import Count, Name, Positive, Text
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
-from collab_overcooked.reporting.plan_trees import COSTS, all_updates, mean_cost
+from collab_overcooked.reporting.plan_trees import COSTS, EPISODE_COSTS, all_updates, mean_cost, mean_episode_cost
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, step_limit, variant_of
@@ -171,8 +171,16 @@ def improvement(row: SettingRow, metric: str) -> Estimate | None:
 
 def plan_cost(cost: str, rows: SettingRow | Sequence[SettingRow]) -> Estimate | None:
     """Return the mean cost of the plan updates of one or several rows, None without any."""
-    records = [record for row in ([rows] if isinstance(rows, SettingRow) else rows) for record in row.records]
-    return mean_cost([update for record in records for update in all_updates(record)], cost)
+    return mean_cost([update for record in _records_of(rows) for update in all_updates(record)], cost)
+
+
+def episode_cost(cost: str, rows: SettingRow | Sequence[SettingRow]) -> Estimate | None:
+    """Return the mean cost of all looks at the plan in an episode of one or several rows, None without any."""
+    return mean_episode_cost(_records_of(rows), cost)
+
+
+def _records_of(rows: SettingRow | Sequence[SettingRow]) -> list[Any]:
+    return [record for row in ([rows] if isinstance(rows, SettingRow) else rows) for record in row.records]
 
 
 class GoalLogger(EpisodeLogger):
@@ -219,14 +227,15 @@ class HouseSuite(Suite):
         ]
         lower = cls.scales[score] == 1.0
         heads = [Column(name, "estimate", 1, scale=scale) for name, scale in cls.scales.items()]
-        costs = {f"{cost} per plan update": cost for cost in COSTS}
+        costs = [
+            *((Column(f"{cost} per episode", "estimate", 1), partial(episode_cost, cost)) for cost in EPISODE_COSTS),
+            *((Column(f"{cost} per plan update", "estimate", 1), partial(plan_cost, cost)) for cost in COSTS),
+        ]
         cls.columns = tuple(replace(head, value=mean_of(head.name)) for head in heads)
-        cls.columns += tuple(
-            Column(name, "estimate", 1, value=partial(plan_cost, cost)) for name, cost in costs.items()
-        )
+        cls.columns += tuple(replace(column, value=of) for column, of in costs)
         gain = Column("improvement over one agent %", "estimate", 1, scale=100.0)
         cls.process = {head: by_setting(head.name) for head in heads}
-        cls.process |= {Column(name, "estimate", 1): partial(plan_cost, cost) for name, cost in costs.items()}
+        cls.process |= dict(costs)
         cls.process |= {gain: lambda rows: improvement(rows[0], score)}
         cls.budgets = {
             budget: ComparisonBudget(settings, {"episodes": count}) for budget, count in cls.episodes.items()
@@ -319,7 +328,7 @@ class HouseworkSuite(HouseSuite):
     varied: ClassVar = {"task": "tasks"}
     families = TASKS
     score_metric, measure = "ticks", "average steps"
-    scales: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0}
+    scales: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "talk_ticks": 1.0}
     columns_of_papers: ClassVar = {"all tasks": {}}
     episodes: ClassVar = {"small": 2, "full": 10}
     trained = ("housework_set_table",)
@@ -335,7 +344,7 @@ class TransportSuite(HouseSuite):
     score_metric, measure = "rate", "transport rate, per cent"
     scales: ClassVar = {
         **dict.fromkeys(("rate", "rate_500", "rate_1000", "rate_2000"), 100.0),
-        **dict.fromkeys(("ticks", "words"), 1.0),
+        **dict.fromkeys(("ticks", "words", "talk_ticks"), 1.0),
     }
     columns_of_papers: ClassVar = {task: {"tasks": (task,)} for task in reversed(LOADS)}
     episodes: ClassVar = {"small": 1, "full": 6}

@@ -499,7 +499,9 @@ class OvercookedSuite(SoupSuite):
         for reference in self.references(self.benchmark("full")):
             for layout, figure in reference.scores.items():
                 if reference.kind == "RL" and figure is not None:
-                    numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
+                    named = (layout, f"pbt_{layout}") if reference.name == "PBT" else (layout,)
+                    for configuration in named:
+                        numbers.setdefault(configuration, {"measure": "return"})[reference.name] = figure.value
         return numbers
 
 

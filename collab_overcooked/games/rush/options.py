@@ -22,7 +22,8 @@ class RunOptions:
     scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: built-in names or YAML files.")
     teacher: tuple[str, ...] = option(
         (NO_TEACHER,),
-        "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",
+        "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], their placebos "
+        "placebo_group[...] and placebo_individual[...], whose feedback is another team's, or several with commas.",
     )
     agents: tuple[int, ...] | None = option(None, "Numbers of agents. Default: that of each scenario.")
     runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
@@ -34,6 +35,7 @@ class RushScoring:
     """Options of how actions are counted."""
 
     attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=get_args(Attribution))
+    losses: bool = option(False, "Search for the orders that each agent's actions cost.")
 
 
 OPTIONS = SuiteOptions(play=RunOptions, scoring=RushScoring)

@@ -6,7 +6,7 @@ from records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.games.house.suite import published
-from collab_overcooked.reporting.plan_trees import COSTS
+from collab_overcooked.reporting.plan_trees import COSTS, EPISODE_COSTS
 
 AVERAGES = {  # table 1 of CoTS, with oracle perception
     "RHP alone": 50,
@@ -70,7 +70,8 @@ def test_numbers_of_people_and_costs_of_plans_are_there():
 
 def test_costs_of_plan_updates_and_ablations_stand_in_tables() -> None:
     suite = registry.load_suite("housework")
-    assert [f"{cost} per plan update" for cost in COSTS] == [column.name for column in suite.columns][-3:]
+    costs = [f"{cost} per episode" for cost in EPISODE_COSTS] + [f"{cost} per plan update" for cost in COSTS]
+    assert costs == [column.name for column in suite.columns][-5:]
     assert "characters" not in [column.name for column in suite.columns]  # of talk, which a search does not send
     cost = suite._published()[1]
     assert dict((row[0], row[1:]) for row in cost.rows)["CoTS"] == (7923, 26.8)

@@ -13,12 +13,14 @@ import collab_overcooked
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rush.options import RunOptions
+from collab_overcooked.games.rush.options import RunOptions, RushScoring
 from collab_overcooked.games.rush.suite import scoring
 from collab_overcooked.games.rush.suite import suite as rush
 from collab_overcooked.games.rush.suite import tables as rush_tables
+from collab_overcooked.games.rush.suite.losses import lost_orders
 from collab_overcooked.games.rush.text.episode_record import RushEvent
 from collab_overcooked.io.structs import convert
+from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.report import choose_episodes
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.results import score_paths
@@ -58,7 +60,10 @@ def kiosk(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Player:
-    """Finishes or ruins what it can: ``cook`` does the first thing that ruins nothing, ``bad`` cooks at once."""
+    """Finishes or ruins what it can: ``cook`` does the first thing that ruins nothing, ``bad`` cooks at once.
+
+    ``pupil`` is bad until it is told anything.
+    """
 
     def __init__(self, spec: str) -> None:
         self.name = spec
@@ -71,7 +76,7 @@ class Player:
             return 0
         cooks = [action for text, action in seen.legal_actions.items() if "COOK" in text or "JANTROX" in text]
         takes = [action for action in seen.legal_actions.values() if action and action not in cooks]
-        if self.name == "bad":
+        if self.name == "bad" or (self.name == "pupil" and not seen.feedback):
             return (cooks or takes or [0])[0]
         ready = [order for order in seen.scene["orders"] if order["ingredients"] and not order["finished"]]
         return takes[-self.seat] if takes else cooks[0] if ready and self.seat == 0 else 0
@@ -352,6 +357,44 @@ def test_the_summary_joins_conditions_scenarios_and_domains(kiosk, tmp_path):
     }
     assert table.rows[0][2] == scores["all=cook", "none", "kiosk, alien"]
     assert table.rows[2][1] == scores["all=bad", "teacher_group", "kiosk, kitchen"]
+
+
+def test_teachings_are_compared_seed_by_seed_in_episodes_after_feedback(kiosk, tmp_path):
+    """In the second episode, the soup is finished by whoever was told anything, and ruined by all others."""
+    teachings = ["none", "teacher_group", "placebo_group"]
+    records = play(tmp_path, kiosk, "all=pupil", domain=["kitchen"], runs=3, teacher=teachings)
+    (card,) = rush.RushSuite().score(records, RushScoring())
+    scored = next(table for table in card.tables if "shared seeds" in table.title)
+    rows = {row[0].partition(": ")[2]: row[1:] for row in scored.rows}
+    nothing, all_of_it = Estimate(0.0, 0.0, 0.0), Estimate(1.0, 1.0, 1.0)
+    assert rows == {
+        "teacher_group against no teacher": (3, all_of_it, Estimate(-1.0, -1.0, -1.0)),
+        "teacher_group against placebo_group": (3, nothing, nothing),
+        "placebo_group against no teacher": (3, all_of_it, Estimate(-1.0, -1.0, -1.0)),
+    }
+    parts = {teacher: [record for record in records if record.teacher == teacher] for teacher in teachings}
+    joined = rush.RushSuite().sheet(parts)[0][1]  # whichever folders they are in
+    assert [row[1:] for row in joined.rows] == [row[1:] for row in scored.rows]
+    assert joined.rows[0][0] == "all=pupil, kiosk, kitchen, 2 agents: teacher_group against no teacher"
+    (card,) = rush.RushSuite().score(parts["teacher_group"], RushScoring())
+    assert not any("shared seeds" in table.title for table in card.tables)
+
+
+@pytest.mark.parametrize("team", ["all=cook", "all=bad", "agent_0=cook agent_1=bad", "all=idle"])
+def test_losses_add_up_to_what_the_best_play_has_more(kiosk, tmp_path, team):
+    plan = plan_evaluation("rush", team.split(), scenario=[kiosk], domain=["kitchen"])
+    records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
+    found = [lost_orders(record) for record in records]
+    if "idle" not in team:  # nobody wastes time here, so that orders are lost by ruining them alone
+        assert found == [tuple(record.metrics["negative"]) for record in records]
+    assert [sum(of) for of in found] == [
+        best - record.metrics["completed"] for best, record in zip((2, 1), records, strict=True)
+    ]
+    (card,) = rush.RushSuite().score(records, RushScoring(losses=True))
+    table = next(table for table in card.tables if "Individual" in table.title)
+    column = [head.name for head in table.columns].index("lost orders")
+    assert [row[column].value for row in table.rows] == [sum(of[seat] for of in found) / 2 for seat in (0, 1)]
+    assert "best known play" in " ".join(card.notes)
 
 
 def test_attribution_changes_what_is_positive(kiosk, tmp_path):

@@ -80,7 +80,12 @@ def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -
         texts = [json.dumps(answer(text, scores)) for text in asked.last[: calls - 1]]
         assert (first.characters, first.seconds) == (len("".join(texts)), 0.5 * len(texts))
         costs = costs_of([record])
-        assert costs is not None and costs.columns[-1].name == "seconds each" and costs.rows[0][-1].value > 3
+        assert costs is not None
+        row = {column.name: cell for column, cell in zip(costs.columns, costs.rows[0], strict=True)}
+        assert row["seconds each"].value > 3
+        looks = record.plan_updates["agent_0"]
+        assert row["calls per episode"].value == sum(look.calls for look in looks) > row["calls each"].value
+        assert row["characters per episode"].value == sum(look.characters for look in looks)
         kinds = [kind_of(text) for text in asked.last[: calls - 1]]
         assert kinds[:2] == ["propose", "criticise"] and kinds[-1] == "write"
         assert kinds.count("criticise") == plans

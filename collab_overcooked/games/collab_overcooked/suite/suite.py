@@ -94,6 +94,8 @@ class CollabOvercookedSuite(Suite):
     leaderboard_notes = (
         "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
         "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
+        "IC and RC count conversations, as the public code does. Per required action (equations 5 and 6 of the paper) "
+        "they are divided by the collaborative actions of the references, and responses count when executed.",
         "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
     )
     forwarded = ("kitchen", "gamma")
@@ -150,6 +152,8 @@ class CollabOvercookedSuite(Suite):
         process = {"SR %": row.success_rate, "PC %": row.pc}
         process |= {f"TES {seat} %": estimate for seat, estimate in enumerate(row.tes or ())}
         process |= {"IC %": row.ic, "RC %": row.rc}
+        required = {"IC per required action %": row.required_ic, "RC per required action, executed %": row.required_rc}
+        process |= {name: estimate for name, estimate in required.items() if estimate is not None}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 

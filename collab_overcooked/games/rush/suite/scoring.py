@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from collab_overcooked.game_record import NO_TEACHER
 from collab_overcooked.io.files import read_shipped_yaml
-from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
+from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of as language_settings
 from collab_overcooked.policies.specs import PolicySpec
@@ -33,6 +33,7 @@ from collab_overcooked.runner.teams import team_text
 from ..engine.spec import scenarios
 from ..options import Attribution
 from ..text.episode_record import RushEvent, RushRecord
+from .losses import lost_orders
 
 AXES = ("scenario", "agents")
 
@@ -63,6 +64,7 @@ class RoundScore:
     turns: int  # Turns begun
     early: bool  # Whether it ended, with every order finished or ruined, before its last turn
     actions: tuple[ActionCounts, ...]  # Counts by agent
+    lost: tuple[int, ...] = ()  # Orders that each agent's actions cost, see ``losses.lost_orders``; empty if not asked
 
     @property
     def balance(self) -> float | None:
@@ -80,8 +82,8 @@ def balance(contributions: Sequence[float]) -> float | None:
     return sum(pairs) / len(pairs) if pairs else None
 
 
-def score_round(record: RushRecord, attribution: Attribution = "final") -> RoundScore:
-    """Score one episode from its ``max_turns`` and its events."""
+def score_round(record: RushRecord, attribution: Attribution = "final", losses: bool = False) -> RoundScore:
+    """Score one episode from its ``max_turns`` and its events, and by search with ``losses``."""
     if attribution not in get_args(Attribution):
         raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
     seats = [[step.events[seat] for step in record.steps] for seat in range(len(record.team))]
@@ -94,6 +96,7 @@ def score_round(record: RushRecord, attribution: Attribution = "final") -> Round
         turns=turns,
         early=turns < record.max_turns,
         actions=tuple(_count(events, finished, attribution) for events in seats),
+        lost=lost_orders(record) if losses else (),
     )
 
 
@@ -122,6 +125,7 @@ class ScenarioScore:
     negative: tuple[Estimate, ...]  # A- of each agent
     neutral: tuple[Estimate, ...]  # A= of each agent
     shares: tuple[Estimate | None, ...]  # Each agent's A+ over all A+ of all runs; None if there are none
+    lost: tuple[Estimate, ...]  # Orders that each agent's actions cost; empty if not asked
     balance: Estimate | None  # Participation balance; None for a single agent
     early: Estimate  # Share of episodes that ended before their last turn
 
@@ -152,6 +156,7 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
         negative=tuple(means(lambda score: [counts.negative for counts in score.actions])),
         neutral=tuple(means(lambda score: [counts.neutral for counts in score.actions])),
         shares=tuple(mean_of_ratios([numbers], [of_all]) for numbers in by_agent),
+        lost=tuple(means(lambda score: score.lost)),
         balance=means(lambda score: [score.balance or 0.0])[0] if len(runs[0][0].actions) > 1 else None,
         early=early,
     )
@@ -190,6 +195,7 @@ class RushResult:
     team: str  # Policies, in a notation that does not depend on the size of the team
     attribution: Attribution  # Condition for an action to be positive
     runs: Mapping[RushSetting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
+    seeds: Mapping[RushSetting, tuple[int, ...]]  # Setting -> seeds of these runs
     orders: Mapping[RushSetting, int]  # Setting -> maximum number of orders in an episode
     is_default: bool = False  # Whether it was played as for the paper's table 3: its options, one model with the manual
 
@@ -228,9 +234,45 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Iterable[RushRecord], attribution: Attribution = "final") -> list[RushResult]:
+def score_records(
+    records: Iterable[RushRecord], attribution: Attribution = "final", losses: bool = False
+) -> list[RushResult]:
     """Score records of this game, one result for every team and variant; those of one setting and seed form a run."""
-    return [_result(group, attribution) for group in by_variant(records, variant=rush_variant)]
+    return [_result(group, attribution, losses) for group in by_variant(records, variant=rush_variant)]
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """What a teaching adds for a team: means of differences, in episodes after feedback, over shared seeds."""
+
+    pairs: int  # Number of shared seeds
+    completed: Estimate | None  # CR with it minus CR without
+    ruined: Estimate | None  # The same of RR
+
+
+RunsBySeed = Mapping[int, Sequence[Sequence[RoundScore]]]  # seed -> runs with it -> episodes in turn
+
+
+def lift(taught: RunsBySeed, other: RunsBySeed) -> Lift | None:
+    """Compare two teachings of one team, seed by seed; the first episode of a run, before any feedback, is left out.
+
+    Returns:
+        None if no seed has two episodes with both.
+    """
+    sides: list[dict[int, list[RoundScore]]] = []
+    for runs in (taught, other):
+        later = {seed: [score for run in group for score in run[1:]] for seed, group in runs.items()}
+        sides.append({seed: scores for seed, scores in later.items() if scores})
+    seeds = [seed for seed in sides[0] if seed in sides[1]]
+
+    def difference(name: str) -> Estimate | None:
+        of_sides = [[mean_of(side[seed], name) for seed in seeds] for side in sides]
+        return mean_ci([one - two for one, two in zip(*of_sides, strict=True)])
+
+    def mean_of(scores: Sequence[RoundScore], name: str) -> float:
+        return float(sum(getattr(score, name) for score in scores)) / len(scores)
+
+    return Lift(len(seeds), difference("completed"), difference("ruined")) if seeds else None
 
 
 def rush_variant(record: RushRecord) -> Variant:
@@ -273,12 +315,12 @@ def settings_of(records: Sequence[RushRecord]) -> list[RushSetting]:
     ]
 
 
-def _result(records: Sequence[RushRecord], attribution: Attribution) -> RushResult:
+def _result(records: Sequence[RushRecord], attribution: Attribution, losses: bool) -> RushResult:
     runs: dict[RushSetting, dict[int, list[RoundScore]]] = {}
     orders: dict[RushSetting, int] = {}
     settings = settings_of(records)
     for setting, record in sorted(zip(settings, records, strict=True), key=lambda pair: pair[1].episode):
-        runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution))
+        runs.setdefault(setting, {}).setdefault(record.seed, []).append(score_round(record, attribution, losses))
         orders[setting] = max(orders.get(setting, 0), len(record.orders))
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
     team = list(records[0].team.values())
@@ -287,6 +329,7 @@ def _result(records: Sequence[RushRecord], attribution: Attribution) -> RushResu
         team_text(team),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
+        {setting: tuple(runs[setting]) for setting in order},
         {setting: orders[setting] for setting in order},
         not deviations(records[0], variant) and _is_homogeneous(team),
     )

@@ -246,7 +246,8 @@ class RushSuite(Suite):
                     )
 
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
-        return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
+        results = score_records(records, scoring.attribution, scoring.losses)
+        return [tables.scorecard(NAME, result) for result in results]
 
     sheet = staticmethod(tables.sheet)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 from functools import cache
 from operator import itemgetter
 
@@ -12,14 +12,17 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.teaching import placebo_of
 from collab_overcooked.runner.teams import team_text
 
 from ..text.episode_record import RushRecord
 from .scoring import (
     RoundScore,
+    RunsBySeed,
     RushResult,
     RushSetting,
     ScenarioScore,
+    lift,
     published,
     rush_variant,
     score_round,
@@ -31,7 +34,9 @@ from .scoring import (
 
 def scorecard(game: str, result: RushResult) -> Scorecard:
     """Return all tables and notes of a result."""
-    tables = (group_table(result), individual_table(result), episode_table(result), termination_table(result))
+    by_seed = {setting: _by_seed(runs, result.seeds[setting]) for setting, runs in result.runs.items()}
+    taught = teaching_table({("", setting): runs for setting, runs in by_seed.items()})
+    tables = (group_table(result), *taught, individual_table(result), episode_table(result), termination_table(result))
     data = table_of_mappings(_lines(result))
     return Scorecard(game, title(result), tables, result.team, tuple(notes(result)), data=data)
 
@@ -62,6 +67,7 @@ def _scored(runs: tuple[tuple[RoundScore, ...], ...]) -> ScenarioScore:
 
 
 KINDS = ("A+", "A-", "A=")
+LOST = "lost orders"
 
 
 def _mean(name: str, field: str) -> Column:
@@ -92,7 +98,9 @@ def individual_table(result: RushResult) -> ResultTable:
     """Return the three kinds of actions of every agent, means over runs with intervals."""
     means = (Column(kind, "estimate", 2) for kind in KINDS)
     share = Column("share of A+ %", "estimate", 0, scale=100.0)
-    columns = (Column("Setting and agent"), *means, Column("all", "number", 2), share)
+    searched = any(score.lost for runs in result.runs.values() for run in runs for score in run)
+    lost = [Column(LOST, "estimate", 2)] if searched else []
+    columns = (Column("Setting and agent"), *means, Column("all", "number", 2), share, *lost)
     rows: list[tuple[Cell, ...]] = []
     marks: dict[int, str] = {}
     for setting, runs in result.runs.items():
@@ -101,8 +109,38 @@ def individual_table(result: RushResult) -> ResultTable:
         for seat in range(setting.agents):
             kinds = (score.positive[seat], score.negative[seat], score.neutral[seat])
             name = f"{names(result)[setting]}: agent_{seat}"
-            rows.append((name, *kinds, sum(kind.value for kind in kinds), score.shares[seat]))
+            numbers = (sum(kind.value for kind in kinds), score.shares[seat], *score.lost[seat : seat + 1])
+            rows.append((name, *kinds, *numbers))
     return ResultTable(columns, tuple(rows), "Individual: actions of an episode", marks)
+
+
+def _by_seed(runs: Sequence[Sequence[RoundScore]], seeds: Sequence[int]) -> RunsBySeed:
+    return {seed: [run] for seed, run in zip(seeds, runs, strict=True)}
+
+
+def teaching_table(groups: Mapping[tuple[str, RushSetting], RunsBySeed]) -> list[ResultTable]:
+    """Return what each teaching adds to none and to its placebo, seed by seed; nothing without such a pair.
+
+    Args:
+        groups: (Team, setting) -> its runs by seed; the name of the team is left out of the rows if it is empty.
+    """
+    columns = (
+        Column("Setting and teachings", value=itemgetter(0)),
+        Column("shared seeds", "number", value=lambda row: row[1].pairs),
+        Column("difference of CR", "estimate", 2, value=lambda row: row[1].completed),
+        Column("difference of RR", "estimate", 2, value=lambda row: row[1].ruined),
+    )
+    rows = []
+    for (team, setting), runs in groups.items():
+        for other in (NO_TEACHER, placebo_of(setting.teacher)):
+            against = groups.get((team, replace(setting, teacher=other)))
+            if setting.teacher in (NO_TEACHER, other) or against is None or (gained := lift(runs, against)) is None:
+                continue
+            place = ", ".join(filter(None, (team, setting.scenario, setting.domain)))
+            what = "no teacher" if other == NO_TEACHER else other
+            rows.append((f"{place}, {plural(setting.agents, 'agent')}: {setting.teacher} against {what}", gained))
+    title = "Teachings: differences over shared seeds, in episodes after feedback"
+    return [table_of(columns, rows, title)] if rows else []
 
 
 def episode_table(result: RushResult) -> ResultTable:
@@ -171,6 +209,11 @@ def notes(result: RushResult) -> list[str]:
         else "A+: actions that advanced an order, finished later or not; A-: actions that ruined one; A=: all others."
     )
     lines.append("Balance: 1 - |a - b| / (a + b) over the A+ of two agents, 0 without any; over all pairs of agents.")
+    if any(score.lost for runs in result.runs.values() for run in runs for score in run):
+        lines.append(
+            "Lost orders: by how much an agent's actions lowered what the team could at best finish; those of all "
+            "agents add up to what the best known play has more."
+        )
     if result.is_default and any(list(_published_rows(setting, 0)) for setting in result.runs):
         lines.append(f"Published: {published()['source']}; with other recipes, not measured here.")
     if any(len(runs) > 1 for runs in result.runs.values()):
@@ -187,7 +230,8 @@ def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
                 line |= {name: getattr(score, name) for name in ("completed", "ruined", "turns")}
                 line |= {"ended_early": int(score.early), "balance": score.balance}
                 for seat, counts in enumerate(score.actions):
-                    yield {**line, "agent": seat, **asdict(counts)}
+                    lost = {"lost": score.lost[seat]} if score.lost else {}
+                    yield {**line, "agent": seat, **asdict(counts), **lost}
 
 
 Pair = tuple[str, str]
@@ -206,7 +250,7 @@ def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable]
             runs = by_team.setdefault(record.specs, {})
             runs.setdefault((run, record.seed), []).append(score_round(record))
     table, chart = _conditions(scores)
-    tables, charts = [table], [chart]
+    tables, charts = [table, *teaching_table(_groups(scores))], [chart]
     for (variant, setting), by_team in scores.items():
         name = ", ".join(filter(None, (setting.scenario, setting.domain, setting.teacher, variant)))
         pairs: dict[Pair, Estimate | None] = {
@@ -224,6 +268,17 @@ def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable]
         tables.append(_kinds_table(kinds, name))
         charts.append(_kinds_chart(kinds, name))
     return tables, charts
+
+
+def _groups(scores: ScoresByTeam) -> dict[tuple[str, RushSetting], RunsBySeed]:
+    groups: dict[tuple[str, RushSetting], RunsBySeed] = {}
+    for (variant, setting), by_team in scores.items():
+        for team, runs in by_team.items():
+            by_seed: dict[int, list[Sequence[RoundScore]]] = {}
+            for (_, seed), run in runs.items():
+                by_seed.setdefault(seed, []).append(run)
+            groups[", ".join(filter(None, (team_text(team), variant))), setting] = by_seed
+    return groups
 
 
 def _mean_completed(run: Sequence[RoundScore]) -> float:

@@ -199,6 +199,18 @@ def wrapping(policy: Any) -> PerGamePolicy:
     return wrapped
 
 
+@pytest.mark.parametrize("way", ["group", "individual"])
+def test_a_placebo_is_the_feedback_of_another_team(way):
+    """It depends on the team in nothing, has the lines of the teacher's feedback, and learners keep their own past."""
+    busy, idle = scripts(), (Pupil(), Pupil())
+    (_, one), (first, other) = play(f"placebo_{way}", *busy), play(f"placebo_{way}", *idle)
+    assert one.feedback == other.feedback != play(f"teacher_{way}", *scripts())[1].feedback
+    assert all("of 3 orders were finished" in text for text in one.feedback)
+    lesson = idle[0].lessons[0]
+    assert lesson.record == first and lesson.feedback == other.feedback[0]
+    assert [step.actions for step in play("none", Pupil(), Pupil())[0].steps] == [step.actions for step in first.steps]
+
+
 def test_teachers_must_speak_to_everybody():
     class Shy(ScriptedTeacher):
         name = "shy"

@@ -64,11 +64,12 @@ class Solver:
         self._known, self._slots = np.zeros((ROWS, width), np.int32), np.zeros(ROWS, np.int32)
         self._room, self._spent = np.zeros(1, np.int32), np.zeros(1, np.int64)
 
-    def solve(self, start: State) -> Solution:
+    def solve(self, start: State, hurry: bool = True) -> Solution:
         """Find a plan that finishes as many orders as possible and, if all of them, in as few turns as possible.
 
         Args:
             start: State of one environment in the episode, without the axis B; it is not changed.
+            hurry: Whether turns matter; if False, the first plan for all orders is the result.
         """
         self._slots[:], self._room[0], self._spent[0] = 0, ROWS * 3 // 4, 0  # a plan depends on its start alone
         self._begin(start)
@@ -78,7 +79,7 @@ class Solver:
         finished = int(np.sum(exists & done))
         verdict, plan = self._search(aims, int(start.clock[Clock.LIMIT]), self.budget // 2)
         if verdict == FOUND:
-            at_least, plan = self._hasten(aims, plan)
+            at_least, plan = self._hasten(aims, plan) if hurry else (0, plan)
             return self._solution(finished + len(aims), finished + len(aims), at_least, plan)
         at_most = finished + len(aims) if verdict == GAVE_UP else 0
         for count in range(len(aims) - 1, 0, -1):
@@ -213,9 +214,16 @@ def _fair(decisions: Sequence[tuple[int, int]], count: int, done: Array) -> list
     return sorted(chosen)
 
 
-def start_of(tables: Any, episode: int) -> State:
-    """Return the state of one environment at the start of an episode, without the axis B."""
+def start_of(tables: Any, episode: int, limit: int | None = None) -> State:
+    """Return the state of one environment at the start of an episode, without the axis B.
+
+    Args:
+        tables: Compiled tables of the scenario.
+        episode: Number of the episode.
+        limit: Slots of the episode; those of all its turns if None.
+    """
     env: State = allocate(State, sizes_of(tables))
     env.clock[Clock.EPISODE] = episode
-    open_kitchen(tables, env, tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS])
+    slots = tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS]
+    open_kitchen(tables, env, slots if limit is None else min(slots, limit))
     return env

@@ -78,6 +78,21 @@ class SeatView:
         return str(self._game.manual(self._state, 0, self._seat))
 
     @property
+    def picture_manual(self) -> str:
+        """The manual for language agents that see pictures instead of text: without what the text alone has."""
+        return self.manual
+
+    @property
+    def lone_manual(self) -> str | None:
+        """The manual without a word of partners, None in games whose rules are about several agents."""
+        return None
+
+    @property
+    def lone_text(self) -> str:
+        """The state as text without a word of partners, in games with a ``lone_manual``."""
+        raise NotImplementedError
+
+    @property
     def talk_price(self) -> str:
         """Sentence on the price of messages, for seats that pay it; empty in games where messages are free."""
         return ""

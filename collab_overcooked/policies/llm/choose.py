@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -114,12 +113,10 @@ class ChooseAgent(Silent):
 
 
 class LoneView:
-    """View of a seat without sentences that mention its partners."""
+    """View of a seat whose texts do not mention its partners."""
 
-    def __init__(self, view: SeatView, seat: int) -> None:
+    def __init__(self, view: SeatView) -> None:
         self._view = view
-        names = [name for other, name in enumerate(view.names) if other != seat]
-        self._named = re.compile("|".join([*(rf"\b{re.escape(name)}\b" for name in names), r"\b(?:partner|teammate)"]))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
@@ -127,21 +124,20 @@ class LoneView:
     @property
     def text(self) -> str:
         """The state as text."""
-        return self._cut(self._view.text)
+        return self._view.lone_text
 
     @property
     def manual(self) -> str:
         """The rules as text."""
-        return self._cut(self._view.manual)
-
-    def _cut(self, text: str) -> str:
-        lines = [
-            " ".join(sentence for sentence in re.split(r"(?<=\.) ", line) if not self._named.search(sentence))
-            for line in text.splitlines()
-        ]
-        return "\n".join(line for line in lines if line)
+        return self._view.lone_manual or ""
 
 
 def without_partners(seen: Seen) -> Seen:
-    """Return a seat's knowledge without texts about and messages of its partners; maps and team size stay."""
-    return replace(seen, view=cast(SeatView, LoneView(seen.view, seen.seat)), announced=(), inbox=(), earlier=())
+    """Return a seat's knowledge without texts about and messages of its partners; the size of the team stays.
+
+    Raises:
+        ValueError: The rules of the game are about several agents.
+    """
+    if seen.view.lone_manual is None:
+        raise ValueError("policy 'llm': alone=on is not possible: the rules of this game are about several agents")
+    return replace(seen, view=cast(SeatView, LoneView(seen.view)), announced=(), inbox=(), earlier=())

@@ -77,6 +77,19 @@ TASK_WORDS = {
 }
 
 
+PLURALS = {"loaf": "loaves", "mouse": "mice", "bread": "bread"}
+
+
+def several(count: int, name: str) -> str:
+    """Return a count with the name of a class of things: ``"1 loaf"``, ``"2 loaves"``."""
+    return f"{count} {name if count == 1 else PLURALS.get(name, f'{name}s')}"
+
+
+def inside(room: str) -> str:
+    """Return a room with its article, which numbered rooms do not have: ``"the hall"``, ``"living room 3"``."""
+    return room if room[-1].isdecimal() else f"the {room}"
+
+
 def thing_labels(state: State | None, i: int, seat: int, count: int) -> list[str]:
     """Return a seat's names of things: class and number, or only a number for unseen things."""
     if state is None:
@@ -111,12 +124,12 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
 def describe(scene: Scene, running: str) -> str:
     """Return what a seat knows, its ``known_scene``, as text, with its action in progress, if there is one."""
     me, rooms = scene["me"], scene["rooms"]
-    goal = [f"{min(g['seen'], g['need'])} of {g['need']} {g['name']}" for g in scene["goals"]]
+    goal = [f"{min(g['seen'], g['need'])} of {several(g['need'], g['name'])}" for g in scene["goals"]]
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")
     lines = [
         f"You are {NAMES[scene['seat']]}. Time {scene['tick']} of {scene['limit']}.",
         f"Task: {TASK_WORDS[scene['task']]}. Goal place: {place}. Seen there: {join_and(goal)}.",
-        f"You are in the {rooms[me['room']]['name']} and hold {_held(scene)}."
+        f"You are in {inside(rooms[me['room']]['name'])} and hold {_held(scene)}."
         + (f" You are busy: {running}." if running else ""),
     ]
     for r, room in enumerate(rooms):
@@ -172,7 +185,7 @@ def _inside(scene: Scene, r: int) -> str:
 def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
     held = join_and([name for name in mate["hands"] if name]) or "nothing"
     where = scene["rooms"][mate["room"]]["name"]
-    return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
+    return f"{NAMES[j]} was seen at time {mate['tick']} in {inside(where)} and held {held}."
 
 
 UNTIL_DONE = "Actions run until they are done or have failed."
@@ -311,9 +324,9 @@ class HouseText(HouseScenes):
             )
         else:
             lines.append(
-                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into "
-                f"a container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around "
-                f"{cost[Verb.LOOK]}. A container that you carry holds three things, fills one hand, and is delivered "
+                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking a thing {cost[Verb.GRAB]} frames, putting "
+                f"a thing into a container {cost[Verb.PUT_IN]} frames, putting down {cost[Verb.PUT]} frames per hand, "
+                f"and looking around {cost[Verb.LOOK]} frames. A container that you carry holds three things, fills one hand, and is delivered "
                 "with its contents."
             )
         decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])

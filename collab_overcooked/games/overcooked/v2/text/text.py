@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.io.text import plural
+
 from ...engine.constants import EventColumn, Reason
 from ...engine.state import Out
 from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
@@ -88,7 +90,7 @@ def thing_text(thing: Mapping[str, Any] | None) -> str:
 
 def pot_text(pot: Mapping[str, Any]) -> str:
     """Return the text of a pot with ingredients."""
-    state = "ready" if pot["ready"] else f"cooking, {pot['left']} steps left" if pot["left"] else "not cooking"
+    state = "ready" if pot["ready"] else f"cooking, {plural(pot['left'], 'step')} left" if pot["left"] else "not cooking"
     count = len(pot["ingredients"])
     return f"{count} of {MAX_INGREDIENTS} ingredients ({recipe_text(pot['ingredients'])}), {state}"
 
@@ -139,7 +141,11 @@ class OvercookedV2Text(OvercookedV2Scenes):
     def _in_view(self, scene: Scene, seat: int) -> Iterator[str]:
         radius, (x, y) = self.compiled.config.view_radius, scene["players"][seat]["position"]
         if radius is not None:
-            yield f"You see columns {x - radius} to {x + radius} and rows {y - radius} to {y + radius}."
+            height, width = self.compiled.tables.terrain.shape
+            (left, right), (top, bottom) = (
+                (max(at - radius, 0), min(at + radius, size - 1)) for at, size in ((x, width), (y, height))
+            )
+            yield f"You see columns {left} to {right} and rows {top} to {bottom}."
         for thing in scene["objects"]:
             at = "({}, {})".format(*thing["position"])
             is_pot = thing["item"] == "soup"
@@ -148,7 +154,8 @@ class OvercookedV2Text(OvercookedV2Scenes):
             yield "Nothing lies on the counters and in the pots that you see."
         for button in scene["buttons"]:
             if button["left"]:
-                yield "Button ({}, {}): shows the recipe for {} more steps.".format(*button["position"], button["left"])
+                place, left = "({}, {})".format(*button["position"]), plural(button["left"], "more step")
+                yield f"Button {place}: shows the recipe for {left}."
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         steps = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])

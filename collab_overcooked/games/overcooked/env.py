@@ -54,12 +54,9 @@ class LayoutView(SeatView):
         return self._manual_for(Reader(pictures=True))
 
     @property
-    def lone_manual(self) -> str:
-        return self._manual_for(Reader(alone=True))
-
-    @property
-    def lone_text(self) -> str:
-        return self._say(plain(self._game).description(self._state, 0, self._seat, (self._seat,)))
+    def lone_texts(self) -> tuple[str, str]:
+        state = plain(self._game).description(self._state, 0, self._seat, (self._seat,))
+        return self._manual_for(Reader(alone=True)), self._say(state)
 
     def _manual_for(self, reader: Reader) -> str:
         return self._say(plain(self._game).manual_for(reader, self._state, 0, self._seat))

@@ -266,7 +266,8 @@ def test_a_message_is_cut_only_where_its_whole_plan_stands_below(play_team):
     cut = [line for prompt in client.last for line in re.findall(r"^.*the joint plan below.*$", prompt, re.MULTILINE)]
     assert cut and all(line.endswith("(the joint plan below)") for line in cut)
     busy = [prompt for prompt in client.last if "You are busy" in prompt]
-    assert busy and all("The only action now: wait." in prompt and "begin now" not in prompt for prompt in busy)
+    assert busy and not any("only action now" in prompt or "begin now" in prompt for prompt in busy)
+    assert all("first; your part of a joint plan begins after that." in prompt for prompt in busy)
 
 
 @pytest.mark.parametrize("env_id", HOMES)

@@ -107,7 +107,8 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
     if not row[EventColumn.CODE] and not row[EventColumn.REASON]:
         return None
     action = row[EventColumn.ACTION]
-    label = texts[action] if 0 <= action < len(texts) else "wait"
+    spoke = row[EventColumn.CODE] == Event.SPOKE
+    label = "said" if spoke else texts[action] if 0 <= action < len(texts) else "wait"
     ended = Outcome(row[EventColumn.ENDED]).name.lower()
     return {
         "event": Event(row[EventColumn.CODE]).name.lower(),
@@ -117,7 +118,7 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
         "ticks": row[EventColumn.TICKS],
         "saw": row[EventColumn.SAW],
         "delivered": row[EventColumn.DELIVERED],
-        "said": int(row[EventColumn.CODE] == Event.SPOKE),
+        "said": int(spoke),
     }
 
 

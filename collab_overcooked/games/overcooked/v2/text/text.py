@@ -11,7 +11,7 @@ from collab_overcooked.io.text import plural
 
 from ...engine.constants import EventColumn, Reason
 from ...engine.state import Out
-from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
+from ...text.text import MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
 from ..engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
@@ -163,9 +163,23 @@ class OvercookedV2Text(OvercookedV2Scenes):
             *self._what_to_know(steps, seat),
             "",
             f"The kitchen is {self.compiled.layout.name}. Positions as (column, row), and letters on the map:",
-            *self._stations(),
+            *(f"- {symbol} {title}: {cells}" for symbol, title, cells in self._stations()),
+            "- W counters; blank cells are floor; small letters are players",
             "",
             MOVES,
+            _INTERACT.format("interact"),
+        ]
+        return "\n".join(lines)
+
+    def picture_manual(self, state: State, i: int, seat: int) -> str:
+        """Return the manual for language agents that see pictures: without the letters of the map."""
+        lines = [
+            *self._what_to_know(int(state.clock[i, Clock.LIMIT]), seat),
+            "",
+            f"The kitchen is {self.compiled.layout.name}. Positions as (column, row) from (0, 0) at the top left:",
+            *(f"- {title}: {cells}" for _, title, cells in self._stations()),
+            "",
+            MOVES_SEEN,
             _INTERACT.format("interact"),
         ]
         return "\n".join(lines)
@@ -224,13 +238,12 @@ class OvercookedV2Text(OvercookedV2Scenes):
         if self.compiled.config.delivery_light:
             yield "Serving cells light up for one step after a delivery of the recipe."
 
-    def _stations(self) -> Iterator[str]:
+    def _stations(self) -> Iterator[tuple[str, str, str]]:
         layout, titles = self.compiled.layout, dict(STATIONS)
         titles |= {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
         for symbol, title in titles.items():
             if cells := layout.cells(symbol):
-                yield f"- {symbol} {title}: {', '.join(map(str, cells))}"
-        yield "- W counters; blank cells are floor; small letters are players"
+                yield symbol, title, ", ".join(map(str, cells))
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         return [event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]

@@ -276,8 +276,8 @@ def _check_carried(spec: str, carries: Collection[Extra]) -> None:
         value = switches.get(name, plain)
         if value != plain and extra not in carries:
             raise ValueError(
-                f"team: {spec!r}: {name}={value} needs {extra} in requests, which this harness does not pass on; allowed "
-                f"is {name}={plain}"
+                f"team: {spec!r}: {name}={value} needs {extra} in requests, which this harness does not pass on; "
+                f"allowed is {name}={plain}"
             )
 
 

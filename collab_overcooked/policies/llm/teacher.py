@@ -88,7 +88,9 @@ def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
     for record, feedback in past:
         by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
         history = _history(lesson.game, record)[-MAX_HISTORY:]
-        episodes.append({"history": history, "results": _results(lesson.game, record, lesson.meanings), "told": by_name})
+        episodes.append(
+            {"history": history, "results": _results(lesson.game, record, lesson.meanings), "told": by_name}
+        )
     return episodes
 
 

@@ -325,10 +325,10 @@ class HouseText(HouseScenes):
             )
         else:
             lines.append(
-                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking a thing {cost[Verb.GRAB]} frames, putting "
-                f"a thing into a container {cost[Verb.PUT_IN]} frames, putting down {cost[Verb.PUT]} frames per hand, "
-                f"and looking around {cost[Verb.LOOK]} frames. A container that you carry holds three things, fills one hand, and is delivered "
-                "with its contents."
+                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking a thing {cost[Verb.GRAB]} frames, "
+                f"putting a thing into a container {cost[Verb.PUT_IN]} frames, putting down {cost[Verb.PUT]} frames "
+                f"per hand, and looking around {cost[Verb.LOOK]} frames. A container that you carry holds three "
+                "things, fills one hand, and is delivered with its contents."
             )
         decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
         if decisions < params[Param.LIMIT]:

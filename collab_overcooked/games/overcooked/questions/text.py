@@ -16,7 +16,16 @@ from .search import Goal
 State = Mapping[str, Any]
 GOALS = {Goal.DELIVER: "the next soup to be delivered", Goal.START: "the next pot to begin to cook"}
 PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
-LEGEND = {"X": "counter", "O": "onions", "D": "dishes", "P": "pot", "S": "serving", "W": "wall", "G": "gate", ".": "floor"}
+LEGEND = {
+    "X": "counter",
+    "O": "onions",
+    "D": "dishes",
+    "P": "pot",
+    "S": "serving",
+    "W": "wall",
+    "G": "gate",
+    ".": "floor",
+}
 TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
 
 
@@ -108,7 +117,9 @@ def gate_text(gate: Mapping[str, Any]) -> str:
     """Return the text of a gate's state."""
     if not gate["open"]:
         return "closed"
-    return f"open; it closes after {plural(gate['limit'] - gate['counter'] + 1, 'more step')} in which nobody stands in it"
+    return (
+        f"open; it closes after {plural(gate['limit'] - gate['counter'] + 1, 'more step')} in which nobody stands in it"
+    )
 
 
 def title(name: str) -> str:

@@ -316,7 +316,7 @@ def test_without_the_manual_the_goal_is_that_of_the_game(play_team, env_id):
     assert all(goal in rules and "Serve what is ordered" not in rules for rules in rules_of(client))
 
 
-PARTNERS = r"(?i)\b(players?|partners?|teammates?|team|each other|others?|somebody|bob)\b"
+PARTNERS = r"(?i)\b(players?|partners?|teammates?|team|each other|(?:the )others|somebody|bob)\b"
 
 
 @pytest.mark.parametrize("level", ["primitive", "medium"])

@@ -190,6 +190,7 @@ def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
 
 
 UNTIL_DONE = "Actions run until they are done or have failed."
+DISTANCES = "The distance of a room is that of its centre."  # in texts; pictures have none
 HOUSE_SIGHT = "your room, some things only after you have searched it."
 PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
@@ -222,6 +223,10 @@ class HouseView(SeatView):
         unit = "step" if params[Param.HOME] == Home.HOUSEWORK else "frame"
         price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
         return price if params[Param.PAID_TALK] else ""
+
+    @property
+    def picture_manual(self) -> str:
+        return self.manual.replace(f"{self._say(DISTANCES)}\n", "")
 
     @property
     def picture_rules(self) -> str:
@@ -315,7 +320,7 @@ class HouseText(HouseScenes):
             "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in "
             + ("your room, but not inside closed containers." if home else HOUSE_SIGHT),
             "You see teammates and what they hold only while they are in your room.",
-            "The distance of a room is that of its centre.",
+            DISTANCES,
         ]
         if home:
             exempt = ", except at the goal place" if params[Param.AUTO_OPEN] else ""

@@ -251,7 +251,7 @@ def _counter_lines(
         if moves[name] == NOTHING or moves[name] >= BLOCKED:
             if name in ever:
                 is_blocked = moves[name] != NOTHING or name in kept
-                far.append(f"{name} {distance_text(NOTHING, is_blocked, blocked)}")
+                far.append(f"{name} ({distance_text(NOTHING, is_blocked, blocked)})")
         elif objects[name][Thing.ITEM] != Item.NONE:
             near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
     shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in kinds[Kind.SHARED]]

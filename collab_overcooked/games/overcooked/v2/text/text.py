@@ -211,7 +211,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
         if radius is not None:
             yield (
                 f"You see {radius} cells in each direction. Other players, things and the recipe outside of that are "
-                "not shown to you; the others see as far."
+                f"not shown to you{'; the others see as far' * (self.n_agents > 1)}."
             )
         if len(self.compiled.layout.recipes) == 1:
             return

@@ -335,7 +335,7 @@ def test_choices_that_are_not_yet_carried_out_are_told_as_such(play_team):
 def test_games_that_are_not_played_in_turns_say_nothing_of_choices(play_team):
     _, client = play_team(SPEC, lambda request: {"action": 1}, max_cycles=1)
     assert len(client.last) == 2 and not any("Already chosen" in text for text in client.last)
-    assert "All of you act at the same time" in client.asked[0].turns[0].content
+    assert "Both of you act at the same time" in client.asked[0].turns[0].content
 
 
 def test_what_the_seat_before_has_made_impossible_is_refused_at_once(play_team):

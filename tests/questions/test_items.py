@@ -156,7 +156,7 @@ def test_questions_speak_of_what_their_scene_has(shipped):
         asked = source.asked(item)
         if item.scene.env_id == "Overcooked-v0":
             assert "gates" not in asked or state["gates"]
-            assert "hands hold what the use needs" in asked or "use it" not in asked
+            assert "hands hold what the use needs" in asked or "and use it" not in asked
         elif not all(player["active"] for player in state["players"]):
             out += 1
             assert not any(words in asked for words in ("both", "counts on the same"))

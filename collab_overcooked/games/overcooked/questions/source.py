@@ -321,7 +321,7 @@ class OvercookedQuestions:
     def asked(self, item: Item) -> str:
         """Return the question, without gates where there are none, and with hands as a use needs them."""
         gates = "that gates stay as they are now, " if item.scene.state["gates"] else ""
-        hands = ", and that hands hold what the use needs" if "use it" in item.question else ""
+        hands = ", and that hands hold what the use needs" if "and use it" in item.question else ""
         joint = "" if gates and hands else "and " * bool(gates)
         way = f"Suppose {gates}{joint}that the cooks never stand in each other's way{hands}."
         return item.question.replace(ALONE, way)

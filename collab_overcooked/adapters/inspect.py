@@ -124,7 +124,7 @@ def messages_of(request: Request) -> list[ChatMessage]:
     pictures = [ContentImage(image=picture.url) for picture in request.pictures]
     messages: list[ChatMessage] = []
     for role, text in request.turns:
-        content = text
+        content: str | list[Any] = text
         if role == "user" and pictures:
             content, pictures = [ContentText(text=text), *pictures], []
         messages.append(ROLES[role](content=content))

@@ -97,7 +97,7 @@ def test_inspect(tmp_path, greedy_records):
     extras = played["extras"]
     assert all(extra["value"]["unusable"] == 0 for extra in extras.values())
     assert all(extra["value"]["requests"] == extra["requests"] for extra in extras.values())
-    assert extras["pictures"]["first"][:3] == [1, [], None] and extras["tools"]["first"][:3] == [0, ["act"], "any"]
+    assert extras["pictures"]["first"][:3] == [1, [], "none"] and extras["tools"]["first"][:3] == [0, ["act"], "any"]
     sampling = extras["sampling"]["first"][3]
     assert (sampling["temperature"], sampling["max_tokens"], sampling["top_p"]) == (0.5, 77, 0.9)
     assert sampling["response_schema"]["json_schema"]["required"] == ["action"] and sampling["seed"] > 0

@@ -383,7 +383,7 @@ def test_who_sees_pictures_reads_of_no_text(play_team, env_id):
 def test_refusals_name_the_agent_that_was_refused(play_team, correct):
     commands = "goto(bot1, 'chest')\nkillMob(bot2, 'mars')"
     options = {"level": "house", "agents": 2, "max_cycles": 2}
-    spec = f"llm:m?agent=dispatch,correct={correct}"
+    spec = f"llm:m?agent=dispatch,demo=off,correct={correct}"
     _, client = play_team(spec, lambda _: commands, "CraftKitchen-v0", **options)
     told = client.asked[1].turns[-1].content.split("Step")[0]
     assert "bot2: unknown mob 'mars'" in told and "bot1" not in told

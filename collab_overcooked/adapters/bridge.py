@@ -25,7 +25,7 @@ class Waiting:
     request: Request
     seat: int
     seen: Seen | None
-    reply: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
+    reply: SimpleQueue[Reply | None] = field(default_factory=SimpleQueue)
 
 
 class Bridge:
@@ -34,15 +34,23 @@ class Bridge:
     def __init__(self) -> None:
         self.waiting: SimpleQueue[Waiting | None] = SimpleQueue()
         self.seat, self.seen = 0, None  # type: int, Seen | None
+        self._asked: Waiting | None = None
+        self._closed = False
 
     def complete(self, request: Request) -> Reply:
         """Return what the caller answers."""
-        question = Waiting(request, self.seat, self.seen)
+        self._asked = question = Waiting(request, self.seat, self.seen)
         self.waiting.put(question)
-        text = question.reply.get()
-        if text is None:
+        reply = None if self._closed else question.reply.get()
+        if reply is None:
             raise Closed("the caller has left")
-        return Reply(text)
+        return reply
+
+    def close(self) -> None:
+        """Leave the question that waits, and all later ones, without an answer."""
+        self._closed = True
+        if self._asked is not None:
+            self._asked.reply.put(None)
 
 
 class OpenSeat(LanguagePolicy):
@@ -60,7 +68,7 @@ class OpenSeat(LanguagePolicy):
         return super().reply(seen)
 
     def answer(self, question: Question) -> Choice:
-        self.bridge.seen = None
+        self.bridge.seat, self.bridge.seen = self._seat, None
         return super().answer(question)
 
 
@@ -78,9 +86,13 @@ class Worker:
         self._calls.put((function, future))
         return future
 
+    def end(self) -> None:
+        """Let the thread end after the functions that were submitted."""
+        self._calls.put(None)
+
     def close(self) -> None:
         """End the thread after the functions that were submitted."""
-        self._calls.put(None)
+        self.end()
         self._thread.join()
 
     def _work(self) -> None:

@@ -10,7 +10,8 @@ given (``--model-role NAME=provider/model``), else by the evaluated model. Teste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
 from functools import cache
 from math import nan
 from typing import Any
@@ -24,27 +25,38 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
     Model,
     ModelOutput,
+    ResponseSchema,
     get_model,
 )
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import span
+from inspect_ai.tool import ToolInfo, ToolParams
+from inspect_ai.util import JSONSchema, span
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.adapters.results import SharedFolder, mean_metrics, parse_suite_options, shared_folder
+from collab_overcooked.adapters.results import (
+    SharedFolder,
+    mean_metrics,
+    parse_suite_options,
+    request_counts,
+    shared_folder,
+)
 from collab_overcooked.adapters.sitting import LLM, Sitting
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.images import Picture
+from collab_overcooked.policies.llm.tools import calls_text
 from collab_overcooked.runner.match import Match, MatchPlan
 from collab_overcooked.runner.records import key_of
 
-ROLES: Mapping[str, Callable[[str], ChatMessage]] = {
-    "system": lambda text: ChatMessageSystem(content=text),
-    "user": lambda text: ChatMessageUser(content=text),
-    "assistant": lambda text: ChatMessageAssistant(content=text),
-}
+ROLES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+SAMPLING = ("top_p", "reasoning_effort")  # fields of a request's body that inspect has, too
+FINISH: Mapping[str, Any] = {"max_tokens": "length", "model_length": "length", "content_filter": "refused"}
 RECORDS = "records"  # where a sample's records are in the store
 
 
@@ -82,17 +94,22 @@ def play_match(plan: MatchPlan, folder: SharedFolder | None, pictures: bool = Fa
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         match = plan.matches[state.metadata["match"]]
         models = {seat: _model_of(spec) for seat, spec in enumerate(match.team) if spec.startswith(LLM)}
-        with Sitting(match, folder=folder) as sitting:
+        with Sitting(match, folder=folder, carries=("pictures", "tools")) as sitting:
             turn = await anyio.to_thread.run_sync(sitting.start)
             while not turn.done:
                 async with span(f"agent_{turn.seat}", type="agent"):
                     if pictures and sitting.seen is not None:
                         image = Picture(sitting.seen.view.picture).url
                         transcript().info(f"![agent_{turn.seat}]({image})", source="collab_overcooked")
-                    state.messages = [ROLES[message["role"]](message["content"]) for message in turn.messages]
-                    output: ModelOutput = await models[turn.seat].generate(state.messages)
+                    request = sitting.request
+                    assert request is not None
+                    state.messages = messages_of(request)
+                    tools = [_tool(tool) for tool in request.tools]
+                    output: ModelOutput = await models[turn.seat].generate(
+                        state.messages, tools, "any" if tools else None, config_of(request)
+                    )
                     state.messages.append(output.message)
-                turn = await anyio.to_thread.run_sync(sitting.step, output.completion)
+                turn = await anyio.to_thread.run_sync(sitting.step, reply_of(output))
             state.output = output
             state.store.set(RECORDS, sitting.records)
             transcript().info({"metrics": dict(sitting.metrics), "reward": turn.reward}, source="collab_overcooked")
@@ -102,6 +119,55 @@ def play_match(plan: MatchPlan, folder: SharedFolder | None, pictures: bool = Fa
     return solve
 
 
+def messages_of(request: Request) -> list[ChatMessage]:
+    """Return the chat of a request; its pictures are in the first message of the user."""
+    pictures = [ContentImage(image=picture.url) for picture in request.pictures]
+    messages: list[ChatMessage] = []
+    for role, text in request.turns:
+        content: str | list[Any] = text
+        if role == "user" and pictures:
+            content, pictures = [ContentText(text=text), *pictures], []
+        messages.append(ROLES[role](content=content))
+    return messages
+
+
+def config_of(request: Request) -> GenerateConfig:
+    """Return the sampling and the form of the answer that the agent of the seat asks for."""
+    body = dict(request.body)
+    schema = None
+    if request.schema is not None:
+        form = JSONSchema.model_validate(request.schema)
+        schema = ResponseSchema(name="answer", json_schema=form, strict=True)
+    return GenerateConfig(
+        temperature=request.temperature,
+        max_tokens=request.max_tokens or None,
+        seed=request.seed if request.sample else None,
+        response_schema=schema,
+        **{name: body.pop(name) for name in SAMPLING if name in body},
+        extra_body=body or None,
+    )
+
+
+def _tool(tool: Mapping[str, Any]) -> ToolInfo:
+    return ToolInfo(
+        name=tool["name"], description=tool["description"], parameters=ToolParams.model_validate(tool["parameters"])
+    )
+
+
+def reply_of(output: ModelOutput) -> Reply:
+    """Return what a model answered, with calls of tools as text, and its cost."""
+    calls = output.message.tool_calls or ()
+    named = [(call.function, json.dumps(call.arguments)) for call in calls]
+    usage = output.usage
+    return Reply(
+        calls_text(named) if named else output.completion,
+        finish=FINISH.get(str(output.stop_reason), "stop"),
+        prompt_tokens=usage.input_tokens if usage else 0,
+        completion_tokens=usage.output_tokens if usage else 0,
+        seconds=output.time or 0.0,
+    )
+
+
 def _model_of(spec: str) -> Model:
     name = spec.removeprefix(LLM).partition("?")[0]
     return get_model(role=name)
@@ -109,7 +175,7 @@ def _model_of(spec: str) -> Model:
 
 @scorer(metrics={"*": [mean(), stderr()]})
 def record_metrics() -> Scorer:
-    """Score a sample by the metrics of its records: the outcome from 0 to 1, then all numbers of the game."""
+    """Score a sample by its records: the outcome from 0 to 1, all numbers of the game, requests, unusable answers."""
 
     async def score(state: TaskState, target: Target) -> Score:
         records = state.store.get(RECORDS)
@@ -117,15 +183,16 @@ def record_metrics() -> Scorer:
             return Score.unscored(reason="the sample ended before its episode")
         missing = {name: nan for record in records for name, value in record.metrics.items() if value is None}
         keys = [key_of(record) for record in records]
-        return Score(value=missing | mean_metrics(records), metadata={"records": keys})  # every sample has every key
+        value = missing | mean_metrics(records) | request_counts(records)  # every sample has every key
+        return Score(value=value, metadata={"records": keys})
 
     return score
 
 
 @cache
 def suite_tasks() -> dict[str, Any]:
-    """Return the tasks of all suites by name."""
-    return {suite.replace("-", "_"): suite_task(suite) for suite in registry.suites() if suite != "questions"}
+    """Return the tasks of all suites by name, that of questions included."""
+    return {suite.replace("-", "_"): suite_task(suite) for suite in registry.suites()}
 
 
 globals().update(suite_tasks())

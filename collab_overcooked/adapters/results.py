@@ -30,6 +30,8 @@ def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) ->
         record: Record with its metrics.
         rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
     """
+    if record.suite:  # an answer to a question, for which nothing was played
+        return float(record.success)
     rate = rate or game_metrics(record.env_id).outcome
     return float(record.success) if rate is None else min(1.0, max(0.0, rate(record)))
 
@@ -46,6 +48,13 @@ def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
     """
     rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
     return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)}
+
+
+def request_counts(records: Sequence[Record]) -> dict[str, float]:
+    """Return the numbers of ``requests`` to the models of a match, and of ``unusable`` answers, which had no effect."""
+    accounts = [account for record in records for account in record.accounts.values()]
+    calls = sum(account.calls for account in accounts)
+    return {"requests": float(calls), "unusable": float(sum(sum(account.trouble.values()) for account in accounts))}
 
 
 def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:

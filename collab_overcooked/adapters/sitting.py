@@ -14,7 +14,8 @@ those of ``evaluate``, because it is the same match that runs: in a thread of it
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -28,13 +29,19 @@ from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.api import Policy, Seen
 from collab_overcooked.policies.llm.client import Client
+from collab_overcooked.policies.llm.exchange import Reply, Request
+from collab_overcooked.policies.llm.images import TEXT as AS_TEXT
 from collab_overcooked.policies.llm.settings import parse_settings
+from collab_overcooked.policies.llm.tools import TEXT as IN_WORDS
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import Event, Started, Stepped, watching
 from collab_overcooked.runner.match import Match, MatchPlan
 
 RewardKind = Literal["outcome", "progress", "return"]
+Extra = Literal["pictures", "tools"]
 LLM = "llm:"
+EXTRAS: Mapping[Extra, tuple[str, str]] = {"pictures": ("see", AS_TEXT), "tools": ("channel", IN_WORDS)}
+"""What requests have beside text: the switch that asks for it, and the value that does not."""
 
 
 class Turn(NamedTuple):
@@ -67,6 +74,7 @@ class Sitting:
             paid as it rises or falls; the outcome in games without it. ``"return"``: the environment's rewards of the
             seat.
         folder: Where the records go that ``evaluate`` would write; episodes with a seed of the caller are not written.
+        carries: What the caller passes on beside text, from ``request``: ``"pictures"`` and ``"tools"``.
 
     Attributes:
         seats: Indices of the open seats.
@@ -74,16 +82,26 @@ class Sitting:
             the folder keeps them, see ``SharedFolder``.
     """
 
-    def __init__(self, match: Match, *, reward: RewardKind = "outcome", folder: SharedFolder | None = None) -> None:
+    def __init__(
+        self,
+        match: Match,
+        *,
+        reward: RewardKind = "outcome",
+        folder: SharedFolder | None = None,
+        carries: Collection[Extra] = (),
+    ) -> None:
         self.seats = tuple(seat for seat, spec in enumerate(match.team) if spec.startswith(LLM))
         if not self.seats:
             raise ValueError(f"team {', '.join(match.team)}: no seat is open; give at least one the policy 'llm:NAME'")
         if reward not in get_args(RewardKind):
             raise ValueError(near_matches("reward", reward, get_args(RewardKind)))
+        for seat in self.seats:
+            _check_carried(match.team[seat], carries)
         self.match, self.reward, self._folder = match, reward, folder
         self.records: list[Record] = []
-        self._worker = Worker()
-        self._bridge = Bridge()
+        self._bridge = bridge = Bridge()
+        self._worker = worker = Worker()
+        self._release = weakref.finalize(self, _release, worker, bridge)  # if nobody closes it
         self._question: Waiting | None = None
         self._running: Future[list[Record]] | None = None
         self._clear()
@@ -128,6 +146,11 @@ class Sitting:
         """Observation of the seat that is asked now; None if nothing is asked, or no action."""
         return self._question.seen if self._question is not None else None
 
+    @property
+    def request(self) -> Request | None:
+        """The whole request that waits for an answer, with sampling, schema, tools and pictures; None if none does."""
+        return self._question.request if self._question is not None else None
+
     def start(self, seed: int | None = None) -> Turn:
         """Begin the match, from its first step; a match that is still running is abandoned.
 
@@ -141,29 +164,30 @@ class Sitting:
         match = self.match if seed is None else replace(self.match, seed=seed)
         self._clear()
         self._written = self._folder if seed is None else None
-        self._bridge = bridge = Bridge()
+        bridge = self._bridge
         context = contextvars.copy_context()
-        context.run(watching.set, self._watch)
-        self._running = self._worker.submit(partial(context.run, match.run, self._maker(bridge)))
+        context.run(watching.set, _watcher(self))
+        self._running = self._worker.submit(partial(context.run, match.run, _maker(bridge)))
         self._running.add_done_callback(lambda _: bridge.waiting.put(None))
         return self._next()
 
-    def step(self, text: str) -> Turn:
+    def step(self, answer: str | Reply) -> Turn:
         """Answer the question of the last turn.
 
         Args:
-            text: What the model answered; anything is allowed. An answer that cannot be read is asked for again, with
-                what was wrong about it, as often as the agent's switch ``repairs`` allows.
+            answer: What the model answered; anything is allowed. An answer that cannot be read is asked for again, with
+                what was wrong about it, as often as the agent's switch ``repairs`` allows. As a ``Reply`` it has its
+                cost, and calls of tools in its text as ``tools.calls_text`` writes them.
 
         Returns:
             The next question, or a turn that is ``done``.
         """
         if self._question is None:
             raise ValueError("nothing is asked: the match is over or was not started; call start()")
-        if not isinstance(text, str):
-            raise TypeError(f"an answer must be a string, not {type(text).__name__}")
+        if not isinstance(answer, str | Reply):
+            raise TypeError(f"an answer must be a string or a Reply, not {type(answer).__name__}")
         question, self._question = self._question, None
-        question.reply.put(text)
+        question.reply.put(answer if isinstance(answer, Reply) else Reply(answer))
         return self._next()
 
     def abandon(self) -> None:
@@ -181,6 +205,7 @@ class Sitting:
     def close(self) -> None:
         """Abandon a running match and end the thread."""
         self.abandon()
+        self._release.detach()
         self._worker.close()
 
     def __enter__(self) -> Self:
@@ -188,18 +213,6 @@ class Sitting:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _maker(self, bridge: Bridge) -> Any:
-        client = Client(bridge.complete)
-
-        def make(spec: str) -> Policy:
-            if not spec.startswith(LLM):
-                return make_known_policy(spec)
-            policy = OpenSeat(parse_settings(spec.removeprefix(LLM)), client)
-            policy.bridge, policy.name = bridge, spec
-            return policy
-
-        return make
 
     def _clear(self) -> None:
         self.records = []
@@ -255,3 +268,43 @@ class Sitting:
 
     def _rate(self, record: Record) -> Callable[[Record], float] | None:
         return game_metrics(record.env_id).progress if self.reward == "progress" else None
+
+
+def _check_carried(spec: str, carries: Collection[Extra]) -> None:
+    switches = parse_settings(spec.removeprefix(LLM)).switches
+    for extra, (name, plain) in EXTRAS.items():
+        value = switches.get(name, plain)
+        if value != plain and extra not in carries:
+            raise ValueError(
+                f"team: {spec!r}: {name}={value} needs {extra} in requests, which this harness does not pass on; "
+                f"allowed is {name}={plain}"
+            )
+
+
+def _maker(bridge: Bridge) -> Callable[[str], Policy]:
+    client = Client(bridge.complete)
+
+    def make(spec: str) -> Policy:
+        if not spec.startswith(LLM):
+            return make_known_policy(spec)
+        policy = OpenSeat(parse_settings(spec.removeprefix(LLM)), client)
+        policy.bridge, policy.name = bridge, spec
+        return policy
+
+    return make
+
+
+def _watcher(sitting: Sitting) -> Callable[[Event], None]:
+    """Return a function that tells a sitting of events as long as somebody holds it."""
+    held = weakref.ref(sitting)
+
+    def watch(event: Event) -> None:
+        if (alive := held()) is not None:
+            alive._watch(event)
+
+    return watch
+
+
+def _release(worker: Worker, bridge: Bridge) -> None:
+    bridge.close()
+    worker.end()

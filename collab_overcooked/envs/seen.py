@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import Out, State
 from collab_overcooked.envs.lexicon import translator_of
+from collab_overcooked.kernels.macro_actions import IDLE, Macro
 
 MIN_SIDE = 384  # pixels of a picture's shorter side
 
@@ -76,6 +77,27 @@ class SeatView:
     def manual(self) -> str:
         """The game's manual, empty if it has none."""
         return str(self._game.manual(self._state, 0, self._seat))
+
+    @property
+    def picture_manual(self) -> str:
+        """The manual for language agents that see pictures instead of text: without what the text alone has."""
+        return self.manual
+
+    @property
+    def lone_texts(self) -> tuple[str, str] | None:
+        """The manual and the state without a word of partners; None in games whose rules are about several agents."""
+        return None
+
+    @property
+    def has_partners(self) -> bool:
+        """Whether another agent still takes part in the game, as far as the seat knows."""
+        return len(self.names) > 1
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the seat goes on with an action that it has begun, and can begin no other one."""
+        running = getattr(self._state, "macro_state", None)
+        return running is not None and bool(running[0, self._seat, Macro.ACTION] != IDLE[Macro.ACTION])
 
     @property
     def talk_price(self) -> str:

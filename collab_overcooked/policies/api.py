@@ -358,6 +358,7 @@ class Lesson:
         manual: The game's manual; empty if it has none.
         feedback: A teacher's feedback for this seat; empty without one, and for the teacher itself.
         earlier: Earlier episodes of the run, each with the feedback by seat.
+        meanings: What metrics of records mean, by name, each in one line.
     """
 
     game: FullGame
@@ -365,6 +366,7 @@ class Lesson:
     manual: str = ""
     feedback: str = ""
     earlier: tuple[tuple[Record, tuple[str, ...]], ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def results(self) -> Mapping[str, Any]:

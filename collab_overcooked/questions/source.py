@@ -39,6 +39,9 @@ class QuestionSource(Protocol):
     def describe(self, item: Item) -> str:
         """Return the complete state as text, from the view of the item's seat."""
 
+    def asked(self, item: Item) -> str:
+        """Return the item's question in words that fit its scene."""
+
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Return the environment options with which a policy plays on from a scene.
 

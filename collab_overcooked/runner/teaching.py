@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collab_overcooked import registry
@@ -13,6 +13,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.game_record import NO_TEACHER, TeacherRecord
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import convert
+from collab_overcooked.metrics.registry import metrics_of
 from collab_overcooked.policies.api import Learner, Lesson, Policy, ReportsUsage, Teacher
 from collab_overcooked.policies.registry import LANGUAGE
 from collab_overcooked.policies.specs import make_known_policy
@@ -74,17 +75,18 @@ class Teaching:
         Returns:
             Feedback by seat; empty without a teacher.
         """
-        manual, past = game.manual(), self.past if strange is None else self.strange
-        read = record if strange is None else strange
-        feedback = self._feedback(Lesson(game, read, manual, earlier=tuple(past)), len(policies))
-        earlier = tuple(self.past)
+        past, read = (self.past, record) if strange is None else (self.strange, strange)
+        meanings = {name: metric.meaning for name, metric in metrics_of(record.env_id).items()}
+        lesson = Lesson(game, read, game.manual(), earlier=tuple(past), meanings=meanings)
+        feedback = self._feedback(lesson, len(policies))
+        own = replace(lesson, record=record, earlier=tuple(self.past))
         self.past.append((record, feedback))
         if strange is not None:
             self.strange.append((strange, feedback))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):
                 to_seat = feedback[seat] if feedback else ""
-                policy.between_episodes(Lesson(game, record, manual, to_seat, earlier))
+                policy.between_episodes(replace(own, feedback=to_seat))
         return feedback
 
     def _feedback(self, lesson: Lesson, n_agents: int) -> tuple[str, ...]:

@@ -94,6 +94,14 @@ def test_inspect(tmp_path, greedy_records):
     assert {"mean", "stderr"} == set(played["scores"]["turns"])
     assert all(played["asked"].values()), "each role is asked"
     assert played["pictures"] > 0, "the log has pictures of states"
+    extras = played["extras"]
+    assert all(extra["value"]["unusable"] == 0 for extra in extras.values())
+    assert all(extra["value"]["requests"] == extra["requests"] for extra in extras.values())
+    assert extras["pictures"]["first"][:3] == [1, [], "none"] and extras["tools"]["first"][:3] == [0, ["act"], "any"]
+    sampling = extras["sampling"]["first"][3]
+    assert (sampling["temperature"], sampling["max_tokens"], sampling["top_p"]) == (0.5, 77, 0.9)
+    assert sampling["response_schema"]["json_schema"]["required"] == ["action"] and sampling["seed"] > 0
+    assert extras["questions"]["requests"] == 1 and extras["questions"]["value"]["outcome"] in (0, 1)
 
 
 @pytest.mark.adapters

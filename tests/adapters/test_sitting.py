@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 from records import as_json
 
 from collab_overcooked import registry
-from collab_overcooked.adapters.results import outcome_of
+from collab_overcooked.adapters.results import outcome_of, request_counts
 from collab_overcooked.adapters.sitting import Sitting, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import Decision, Seen, Silent
@@ -182,8 +183,49 @@ def test_bad_arguments_are_named():
         Sitting(match_of("collab-capture"), reward="sparse")
     with Sitting(match_of("collab-capture")) as sitting:
         sitting.start()
-        with pytest.raises(TypeError, match="must be a string, not int"):
+        with pytest.raises(TypeError, match="must be a string or a Reply, not int"):
             sitting.step(1)
+
+
+@pytest.mark.parametrize(
+    ("switch", "team", "plain"),
+    [
+        ("see=picture", "all=llm:x?agent=choose,see=picture", "see=text"),
+        ("see=both", "agent_0=llm:x?agent=choose,see=both agent_1=greedy", "see=text"),
+        ("channel=tools", "agent_1=llm:x?channel=tools agent_0=greedy", "channel=text"),
+    ],
+)
+def test_what_a_harness_does_not_pass_on_is_refused(switch, team, plain):
+    match = match_of("collab-overcooked", team, levels="1")
+    with pytest.raises(ValueError, match=f"{switch} needs .*, which this harness does not pass on; allowed is {plain}"):
+        Sitting(match)
+    with Sitting(match, carries=("pictures", "tools")) as sitting:
+        sitting.start()
+        assert bool(sitting.request.pictures) == ("see" in switch) and bool(sitting.request.tools) == (
+            "see" not in switch
+        )
+
+
+def test_a_sitting_that_nobody_holds_ends_its_thread():
+    sitting = Sitting(match_of("collab-capture"))
+    sitting.start()
+    thread = sitting._worker._thread
+    del sitting
+    gc.collect()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_questions_are_answered_and_counted():
+    (match, *_) = plan_evaluation("questions", ["all=llm:x"], items="overcooked-p001-own").matches
+    letter = "ABCDEFGH"[match.item.correct[0]]
+    for answers, outcome, unusable in (([letter], 1.0, 0), (["hm", "hm"], 0.0, 2)):
+        with Sitting(match) as sitting:
+            turn = sitting.start()
+            for answer in answers:
+                turn = sitting.step(json.dumps({"answer": answer}))
+            assert turn.done and turn.reward == outcome
+            assert request_counts(sitting.records) == {"requests": len(answers), "unusable": unusable}
 
 
 def test_the_class_for_trl_on_the_page_takes_whole_rows_of_a_dataset():

@@ -148,6 +148,23 @@ def test_scenarios_of_the_paper_ask_one_seat_for_its_partners_action_and_its_own
             assert set(item.choices) <= set(possible)
 
 
+def test_questions_speak_of_what_their_scene_has(shipped):
+    """Nothing is said of gates where there are none, of a partner who is out, or of a limit that rules do not have."""
+    out = 0
+    for item in shipped.items:
+        source, state = source_of(item.scene.env_id), item.scene.state
+        asked = source.asked(item)
+        if item.scene.env_id == "Overcooked-v0":
+            assert "gates" not in asked or state["gates"]
+            assert "hands hold what the use needs" in asked or "and use it" not in asked
+        elif not all(player["active"] for player in state["players"]):
+            out += 1
+            assert not any(words in asked for words in ("both", "counts on the same"))
+        if state["limit"] > 1000:
+            assert "1000000" not in source.describe(item)
+    assert out
+
+
 def test_both_seats_are_asked_and_choices_are_shuffled(shipped):
     for kind in KINDS:
         seats = Counter(item.seat for item in shipped.items if item.kind == kind)

@@ -31,7 +31,7 @@ from .engine.spec import Layout, load_kitchen
 from .engine.state import Out, State
 from .engine.step import COURSE, DIRECTIVES
 from .text import text
-from .text.manual import OvercookedManual, orders_text
+from .text.manual import OvercookedManual, Reader, orders_text
 
 PROCEDURAL = "procedural"
 
@@ -48,6 +48,18 @@ class LayoutView(SeatView):
     @property
     def picture_rules(self) -> str:
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
+
+    @property
+    def picture_manual(self) -> str:
+        return self._manual_for(Reader(pictures=True))
+
+    @property
+    def lone_texts(self) -> tuple[str, str]:
+        state = plain(self._game).description(self._state, 0, self._seat, (self._seat,))
+        return self._manual_for(Reader(alone=True)), self._say(state)
+
+    def _manual_for(self, reader: Reader) -> str:
+        return self._say(plain(self._game).manual_for(reader, self._state, 0, self._seat))
 
     @cached_property
     def surroundings(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,8 +23,6 @@ class ChooseAgent(Silent):
     """Agent with a prompt of rules, state as text, and numbered actions; the answer is a number."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
-        if values["alone"]:  # no partner to predict or to help
-            values = {**values, "predict": False, "intention": False, "helper": False}
         self.session, self.on = session, values
         self.modules = make_modules(session, self.question, values)
         self.listed = ActionList(session.info.game, session.seed, str(values["order"]), int(values["patience"]))
@@ -59,7 +56,7 @@ class ChooseAgent(Silent):
         values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "first": first, "refused": refused}
         for part in self.modules.values():
             values |= part.values(seen)
-        schema, tools = self._schema(len(texts)), self._tools(texts)
+        schema, tools = self._schema(seen, len(texts)), self._tools(texts)
         parse = None if self.session.settings.json else partial(self._parse, seen, texts)
         read = (
             partial(read_act, tools=tools, texts=texts)
@@ -84,11 +81,15 @@ class ChooseAgent(Silent):
         text = seen.view.action_texts[action]
         return texts.index(text) if text in texts else None
 
-    def _schema(self, count: int) -> dict[str, Any] | None:
+    def _predicts(self, seen: Seen) -> bool:
+        return bool(self.on["predict"]) and seen.view.has_partners
+
+    def _schema(self, seen: Seen, count: int) -> dict[str, Any] | None:
         if not self.session.settings.json or self.on["channel"] == TOOLS:
             return None
         schema = choice_schema(count, int(self.on["first"]))
-        fields = [name for name, switch in (("partner", "predict"), ("analysis", "analysis")) if self.on[switch]]
+        asks = {"partner": self._predicts(seen), "analysis": self.on["analysis"]}
+        fields = [name for name, is_asked in asks.items() if is_asked]
         schema["properties"] = {**{name: {"type": "string"} for name in fields}, **schema["properties"]}
         schema["required"] = list(schema["properties"])
         return schema
@@ -105,43 +106,34 @@ class ChooseAgent(Silent):
             "manual": rules_of(seen) if self.on["manual"] else "",
             "sees": WAYS[str(self.on["see"])],
             "feedback": seen.feedback,
-            "helper": self.on["helper"],
+            "helper": self.on["helper"] and seen.view.has_partners,
             "analysis": self.on["analysis"],
-            "predict": self.on["predict"],
+            "predict": self._predicts(seen),
             "json": self.session.settings.json,
             "tools": self.on["channel"] == TOOLS,
         }
 
 
 class LoneView:
-    """View of a seat without sentences that mention its partners."""
+    """View of a seat whose texts do not mention its partners."""
 
-    def __init__(self, view: SeatView, seat: int) -> None:
-        self._view = view
-        names = [name for other, name in enumerate(view.names) if other != seat]
-        self._named = re.compile("|".join([*(rf"\b{re.escape(name)}\b" for name in names), r"\b(?:partner|teammate)"]))
+    has_partners = False
+
+    def __init__(self, view: SeatView, manual: str, text: str) -> None:
+        self._view, self.manual, self.text = view, manual, text
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
 
-    @property
-    def text(self) -> str:
-        """The state as text."""
-        return self._cut(self._view.text)
-
-    @property
-    def manual(self) -> str:
-        """The rules as text."""
-        return self._cut(self._view.manual)
-
-    def _cut(self, text: str) -> str:
-        lines = [
-            " ".join(sentence for sentence in re.split(r"(?<=\.) ", line) if not self._named.search(sentence))
-            for line in text.splitlines()
-        ]
-        return "\n".join(line for line in lines if line)
-
 
 def without_partners(seen: Seen) -> Seen:
-    """Return a seat's knowledge without texts about and messages of its partners; maps and team size stay."""
-    return replace(seen, view=cast(SeatView, LoneView(seen.view, seen.seat)), announced=(), inbox=(), earlier=())
+    """Return a seat's knowledge without texts about and messages of its partners; the size of the team stays.
+
+    Raises:
+        ValueError: The rules of the game are about several agents.
+    """
+    texts = seen.view.lone_texts
+    if texts is None:
+        raise ValueError("policy 'llm': alone=on is not possible: the rules of this game are about several agents")
+    view = cast(SeatView, LoneView(seen.view, *texts))
+    return replace(seen, view=view, announced=(), inbox=(), earlier=())

@@ -98,7 +98,7 @@ class DiscussionAgent(TeamAgent):
         last, is_opener = seen.inbox[-1].agent == seen.seat, self._opened == seen.timestep
         say, closes = "", True
         if len(plans) < int(self.on["rounds"]) and not last:
-            if self.has_designer and not is_opener:
+            if not is_opener and (self.has_designer or seen.view.is_busy):
                 say = self._object(seen)
                 closes = not say
             elif not self.has_designer or not read_joint_plan(seen.inbox[-1].say, seen.names):

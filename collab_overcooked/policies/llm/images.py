@@ -61,6 +61,11 @@ class PictureView:
         return "\n".join(filter(None, (INSTEAD, self._view.recipe)))
 
     @property
+    def manual(self) -> str:
+        """The rules, without what the text alone has."""
+        return self._view.picture_manual
+
+    @property
     def surroundings(self) -> str:
         """The same, for agents that list the actions themselves."""
         return self.text

@@ -144,6 +144,8 @@ class Intention(Module):
     """Prediction of the partner's next action in a separate call; source: LLM-Co's auxiliary module."""
 
     def values(self, seen: Seen) -> dict[str, Any]:
+        if not seen.view.has_partners:
+            return {"intention": ""}
         try:
             return {"intention": self.session.ask(self.question("intention", seen=seen), _sentence)}
         except UnusableReply:
@@ -160,7 +162,11 @@ class SelfCheck(Module):
             okay, reason = self.session.ask(turns, read_verdict, schema)
         except UnusableReply:
             return ""
-        return "" if okay else reason or "It is not okay."
+        return "" if okay else _ended(reason or "It is not okay")
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _sentence(text: str) -> Answer:

@@ -119,9 +119,9 @@ class PartnerAgent:
         return plan, say, last
 
     def _tools(self, seen: Seen) -> list[dict[str, Any]]:
-        later = bool(self.instructions.running(seen))
         act = "Take an action; call it several times for a plan, which is carried out in this order."
-        texts = seen.view.vocabulary if later else list(seen.legal_actions)
+        waits = (seen.view.action_texts[action] for action in seen.view.waits)
+        texts = [*seen.view.vocabulary, *waits]  # a later part of a plan may be impossible now
         actions, requests = (
             in_order(listed, str(self.on["order"]), self.session.seed, seen)
             for listed in (texts, self.instructions.requests())

@@ -121,7 +121,8 @@ SWITCHES: Mapping[str, Switch] = {
     ),
     "earlier": Switch({CHOOSE: True}, "switch", "Show what teammates have already chosen in the same step, in games "
                       "where this is known."),
-    "alone": Switch({CHOOSE: False}, "switch", "Hide all information about partners (LLM-Co's single-agent ablation)."),
+    "alone": Switch({CHOOSE: False}, "switch", "Hide all information about partners, in Overcooked (LLM-Co's "
+                    "single-agent ablation)."),
     "check": Switch(
         {CHOOSE: 0, PARTNER: 0}, "count", "Judge decisions in a separate call; maximum number of objections."
     ),

@@ -5,7 +5,8 @@ Its two modes are the conditions ``teacher_group`` and ``teacher_individual`` of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -87,7 +88,9 @@ def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
     for record, feedback in past:
         by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
         history = _history(lesson.game, record)[-MAX_HISTORY:]
-        episodes.append({"history": history, "results": _results(lesson.game, record), "told": by_name})
+        episodes.append(
+            {"history": history, "results": _results(lesson.game, record, lesson.meanings), "told": by_name}
+        )
     return episodes
 
 
@@ -104,13 +107,22 @@ def _history(game: Any, record: Record) -> list[str]:
     return lines
 
 
-def _results(game: Any, record: Record) -> list[str]:
+def _results(game: Any, record: Record, meanings: Mapping[str, str]) -> list[str]:
     say = translator_of(game)
     plain = {name: value for name, value in record.metrics.items() if isinstance(value, (int, float, list, str))}
-    return [say(f"{name.replace('_', ' ')}: {_rounded(value)}") for name, value in plain.items()]
+    told = {name: f" ({_of_one(meanings[name])})" if name in meanings else "" for name in plain}
+    return [say(f"{name.replace('_', ' ')}: {_rounded(value)}{told[name]}") for name, value in plain.items()]
+
+
+def _of_one(meaning: str) -> str:
+    """Return a metric's meaning for one episode, without its symbol in the paper."""
+    text = re.sub(r"^[A-Z][A-Z+=-]: |^Share of episodes ", "", meaning).rstrip(".")
+    return text[:1].lower() + text[1:]
 
 
 def _rounded(value: object) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(str(_rounded(item)) for item in value)
     return round(value, DIGITS) if isinstance(value, float) else value

@@ -48,7 +48,7 @@ class TeamAgent:
             "manual": rules_of(seen, pays=True) if self.on["manual"] else "",
             "sees": WAYS[str(self.on["see"])],
             "feedback": seen.feedback,
-            "helper": self.on["helper"],
+            "helper": self.on["helper"] and seen.view.has_partners,
             "json": self.json,
         }
         fill, values = self.session.prompts.fill, {**facts, **values}

@@ -56,19 +56,6 @@ def test_the_named_action_is_carried_out(play_team):
     assert record.steps[0].tokens == [None, 110]
 
 
-@pytest.mark.parametrize("env_id", ["CollabCapture-v0", "CollabEscape-v0", "Overcooked-v0"])
-@pytest.mark.parametrize("more", ["", ",predict=on,intention=on,helper=on"])
-def test_alone_says_nothing_of_partners(play_team, env_id, more):
-    _, client = play_team(f"{SPEC},alone=on{more}", lambda request: {"action": 1}, env_id, max_cycles=4)
-    assert not any("partner" in str(request.schema) for request in client.asked)
-    for request in client.asked:
-        text = " ".join(turn.content for turn in request.turns)
-        entry = re.search(r"You are (\w+)", text)[1]
-        names = set(co.make(env_id).game.display_names)
-        assert entry in names and not any(name in text for name in names - {entry}), text
-        assert "You are in room" in text or env_id == "Overcooked-v0"
-
-
 @pytest.mark.parametrize("reply", MALICIOUS, ids=range(len(MALICIOUS)))
 def test_no_answer_breaks_the_game(play_team, reply):
     record, _ = play_team(SPEC, lambda request: reply, max_cycles=4)
@@ -348,7 +335,7 @@ def test_choices_that_are_not_yet_carried_out_are_told_as_such(play_team):
 def test_games_that_are_not_played_in_turns_say_nothing_of_choices(play_team):
     _, client = play_team(SPEC, lambda request: {"action": 1}, max_cycles=1)
     assert len(client.last) == 2 and not any("Already chosen" in text for text in client.last)
-    assert "All of you act at the same time" in client.asked[0].turns[0].content
+    assert "Both of you act at the same time" in client.asked[0].turns[0].content
 
 
 def test_what_the_seat_before_has_made_impossible_is_refused_at_once(play_team):

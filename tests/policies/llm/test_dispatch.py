@@ -67,7 +67,7 @@ def test_both_prompts_explain_tools_at_work(play_team, spec):
     _, client = play_team(spec, idle, **OPTIONS)
     rules = client.asked[0].turns[0].content
     assert "occupy(TOOL) says that a tool is at work" in rules and "already holds is lost" in rules
-    assert "pot 3, chopboard 1 (and so is the agent), mixer 0." in rules
+    assert "pot 3; chopboard 1, in which its agent is busy too. Other tools are done at once." in rules
 
 
 def test_orders_without_time_left_are_not_listed(play_team):
@@ -85,8 +85,8 @@ def test_orders_without_time_left_are_not_listed(play_team):
 @pytest.mark.parametrize(
     ("game", "praise", "options"),
     [
-        (Commands, "-well done, served since the last commands:", {**OPTIONS, "level": "level_0", "max_cycles": 40}),
-        (CraftCommands, "served since then, well done:", {"env_id": "CraftKitchen-v0", "level": "field", "agents": 2}),
+        (Commands, "-served since the last commands:", {**OPTIONS, "level": "level_0", "max_cycles": 40}),
+        (CraftCommands, "served since then:", {"env_id": "CraftKitchen-v0", "level": "field", "agents": 2}),
     ],
 )
 def test_what_was_served_is_reported_once_in_the_next_step(play_team, game, praise, options):

@@ -338,6 +338,9 @@ def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, t
 
 
 def test_prompts_say_whether_teammates_see_plans(play_team):
-    for spec, message in (("llm:m", "only if you say something with it"), ("llm:m?talk=off", "do not see your plans")):
+    for spec, message in (
+        ("llm:m", "only if you say something with it"),
+        ("llm:m?talk=off", "does not see your plans"),
+    ):
         _, client = play_team(spec, lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, max_cycles=1)
         assert all(message in request.turns[0].content for request in client.asked)

@@ -108,8 +108,8 @@ def test_rules_say_who_sees_plans(play_team, talk: str) -> None:
     for plans, public in (("announced", False), ("public", True)):
         _, client = play_team(f"llm:m?plans={plans},talk={talk}", lambda r: {"plan": "wait(1)"}, max_cycles=2)
         rules = client.asked[0].turns[0].content
-        assert ("see the actions that you have planned" in rules) == public
-        assert ("always see the actions" in rules) == (public and talk == "on")
+        assert ("sees the actions that you have planned" in rules) == public
+        assert ("always sees the actions" in rules) == (public and talk == "on")
 
 
 def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:

@@ -39,6 +39,8 @@ def test_what_the_teacher_writes_to_the_group_is_read_by_all(client, env_id):
     say = co.make(env_id).game.translate if env_id == "AlienRush-v0" else str
     assert re.search(r"- turn 1 of \d+, worker 0: agent_0 NO_ACTION; agent_1 NO_ACTION", lesson.turns[0].content)
     assert say("worker 0") in lesson.turns[0].content
+    assert say("completed: 0 (orders finished)") in lesson.turns[0].content
+    assert say("positive: 0, 0 (actions of each agent that advanced a finished order)") in lesson.turns[0].content
     assert "completed: 0" in lesson.turns[0].content and '"shown"' not in lesson.turns[0].content
     rules = co.make(env_id).game.manual().splitlines()[0]
     assert rules in lesson.turns[0].content

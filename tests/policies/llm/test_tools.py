@@ -138,7 +138,7 @@ def test_partners_plan_ask_and_talk_by_calls(play_team):
     chef, helper = client.asked[0], client.asked[1]
     assert "pickup(egg,ingredient_dispenser)" in enum_of(chef, "request"), "the chef knows the helper's actions"
     assert enum_of(helper, "request") is None, "the helper does not know the chef's"
-    assert set(enum_of(chef, "act")) == {f"wait({n})" for n in range(1, 6)}, "nothing else is possible yet"
+    assert {f"wait({n})" for n in range(1, 6)} < set(enum_of(chef, "act")), "a plan is made of all of its actions"
 
 
 def test_agents_without_the_switch_refuse_it():

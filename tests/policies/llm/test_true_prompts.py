@@ -8,6 +8,9 @@ import pytest
 from hidden import reach
 
 import collab_overcooked as co
+from collab_overcooked.games.house.text.text import several
+from collab_overcooked.games.overcooked.engine.constants import MEMORY, Past
+from collab_overcooked.games.rooms.engine.constants import Player
 from collab_overcooked.runner.conversation import Plans
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -39,6 +42,7 @@ def test_memory_has_the_clock_of_the_game(play_team, env_id):
     _, client = play_team("llm:m?agent=choose,memory=3", last, env_id, **options)
     noun, count = CLOCKS[env_id], 0
     for prompt in client.last:
+        assert not re.search(r"\b1 (?:more )?(?:step|turn|frame|move|fixe|fix|time)s\b", prompt)
         now = int(re.search(rf"(?i)\b{noun}:? (\d+)", prompt)[1])
         for line in re.findall(r"^What you did last: (.+)\.$", prompt, re.MULTILINE):
             times = re.findall(r"\((\w+) (\d+)(?: to (\d+))?\)(?:;|$)", line)
@@ -266,7 +270,8 @@ def test_a_message_is_cut_only_where_its_whole_plan_stands_below(play_team):
     cut = [line for prompt in client.last for line in re.findall(r"^.*the joint plan below.*$", prompt, re.MULTILINE)]
     assert cut and all(line.endswith("(the joint plan below)") for line in cut)
     busy = [prompt for prompt in client.last if "You are busy" in prompt]
-    assert busy and all("The only action now: wait." in prompt and "begin now" not in prompt for prompt in busy)
+    assert busy and not any("only action now" in prompt or "begin now" in prompt for prompt in busy)
+    assert all("first; your part of a joint plan begins after that." in prompt for prompt in busy)
 
 
 @pytest.mark.parametrize("env_id", HOMES)
@@ -309,3 +314,134 @@ def test_without_the_manual_the_goal_is_that_of_the_game(play_team, env_id):
     _, client = play_team("llm:m?agent=choose,manual=off", last, env_id, max_cycles=1)
     goal = "Bring to the " if env_id in HOMES else "Every order that is served "
     assert all(goal in rules and "Serve what is ordered" not in rules for rules in rules_of(client))
+
+
+PARTNERS = r"(?i)\b(players?|partners?|teammates?|team|each other|(?:the )others|somebody|bob)\b"
+
+
+@pytest.mark.parametrize("level", ["primitive", "medium"])
+@pytest.mark.parametrize("layout", ["cramped_room", "gated_delivery"])
+def test_who_plays_alone_reads_of_nobody_else(play_team, layout, level):
+    spec = "llm:m?agent=choose,alone=on,predict=on,intention=on,helper=on,check=1"
+    _, client = play_team([spec, "greedy"], last, "Overcooked-v0", layout=layout, action_level=level, max_cycles=12)
+    texts = [turn.content for request in client.asked for turn in request.turns]
+    assert texts and not {word for text in texts for word in re.findall(PARTNERS, text)}
+    assert not any("partner" in str(request.schema) for request in client.asked)
+    assert {"bring you closer to the goal" in text for text in client.last} == {True, False}
+    with pytest.raises(ValueError, match="alone=on is not possible: the rules of this game are about several agents"):
+        play_team("llm:m?agent=choose,alone=on", last, "CollabEscape-v0")
+
+
+@pytest.mark.parametrize("team", [{}, {"kitchen": "three_agents"}], ids=["two", "three"])
+@pytest.mark.parametrize("channel", ["text", "tools"])
+def test_who_cannot_speak_is_not_told_to(play_team, channel, team):
+    def answer(request):
+        call = {"name": "act", "arguments": {"action": "wait(3)"}}
+        return {"calls": [call]} if request.tools else {"analysis": "", "plan": "wait(3)"}
+
+    _, client = play_team(f"llm:m?agent=partner,talk=off,channel={channel}", answer, max_cycles=4, **team)
+    words = r"(?i)\b(say|said|ask (?:what|for)|asks for|asked for|requests?|message|conversation)\b"
+    for rules, prompt in ((request.turns[0].content, request.turns[-1].content) for request in client.asked):
+        assert not re.findall(words, rules + prompt)
+        assert ("assistants Alice and Carol" in rules) == (bool(team) and "You are Bob" in rules)
+
+
+def test_tools_offer_what_a_plan_can_have(play_team):
+    """A part of a plan can become possible later: the tool takes whatever the seat could ever do."""
+
+    def answer(request):
+        return {"calls": [{"name": "act", "arguments": {"action": "wait(3)"}}]}
+
+    _, client = play_team("llm:m?agent=partner,channel=tools,talk=off", answer, max_cycles=4)
+    for request in client.asked:
+        offered = request.tools[0]["parameters"]["properties"]["action"]["enum"]
+        assert {f"wait({n})" for n in range(1, 6)} < set(offered)
+        own = request.turns[0].content.partition("Actions of")[0]
+        named = re.findall(r"^- (\w+\([\w,]*\))$", own, re.MULTILINE)
+        assert named and set(named) <= set(offered)
+
+
+PICTURES = {
+    "Overcooked-v0": [{"layout": "cramped_room"}, {"layout": "gated_delivery", "action_level": "medium"}],
+    "OvercookedV2-v0": [{}],
+    "CuisineWorld-v0": [{"level": "level_3"}],
+}
+
+
+@pytest.mark.parametrize("env_id", PICTURES)
+def test_who_sees_pictures_reads_of_no_text(play_team, env_id):
+    """Rules of texts, such as letters of a map, are for those who have the text."""
+    of_text = r"(?i)letters|digits|the map|\boccupy\(|The state says|In the state|blank cells"
+    for options in PICTURES[env_id]:
+        for see in ("picture", "both", "text"):
+            spec = [f"llm:m?agent=choose,see={see}", *["random"] * (co.make(env_id, **options).game.n_agents - 1)]
+            _, client = play_team(spec, last, env_id, max_cycles=1, **options)
+            assert client.asked and all(bool(re.search(of_text, r)) == (see != "picture") for r in rules_of(client))
+
+
+@pytest.mark.parametrize("correct", ["on", "off"])
+def test_refusals_name_the_agent_that_was_refused(play_team, correct):
+    commands = "goto(bot1, 'chest')\nkillMob(bot2, 'mars')"
+    options = {"level": "house", "agents": 2, "max_cycles": 2}
+    spec = f"llm:m?agent=dispatch,demo=off,correct={correct}"
+    _, client = play_team(spec, lambda _: commands, "CraftKitchen-v0", **options)
+    told = client.asked[1].turns[-1].content.split("Step")[0]
+    assert "bot2: unknown mob 'mars'" in told and "bot1" not in told
+
+
+def test_lines_that_repeat_are_counted():
+    game = co.make("Overcooked-v0", layout="cramped_room", action_level="medium").game
+    state, _ = reach(game, 0, 0)
+    state.macro_state[0, 0, Past.LAST : Past.LAST + MEMORY] = 1  # wait
+    assert "Your last directives: wait (5 times).\n" in game.describe(state, 0, 0)
+
+
+def test_nothing_is_asked_about_a_partner_who_is_out(play_team):
+    game = co.make("CollabEscape-v0", loss="all").game
+    state, _ = reach(game, 0, 0)
+    assert game.seen(state, 0, 0).has_partners
+    state.players[0, 1, Player.ACTIVE] = 0
+    assert not game.seen(state, 0, 0).has_partners and game.seen(state, 0, 1).has_partners
+
+
+@pytest.mark.parametrize(
+    ("env_id", "idle", "did"), [("CollabEscape-v0", "wait", "waited"), ("CollabCapture-v0", "stay", "stayed")]
+)
+def test_memory_has_the_words_of_the_options(play_team, env_id, idle, did):
+
+    def answer(request):
+        return {"action": int(re.search(rf"^(\d+)\. {idle}$", request.turns[-1].content, re.MULTILINE)[1])}
+
+    _, client = play_team("llm:m?agent=choose", answer, env_id, max_cycles=3)
+    assert any(f"What you did last: {did} (turn 1)." in prompt for prompt in client.last)
+
+
+def test_views_of_columns_end_at_the_walls():
+    game = co.make("OvercookedV2-v0", view_radius=2).game
+    state, _ = reach(game, 0, 0)
+    height, width = game.compiled.tables.terrain.shape
+    for seat in range(game.n_agents):
+        found = re.search(r"You see columns (\d+) to (\d+) and rows (\d+) to (\d+)\.", game.describe(state, 0, seat))
+        left, right, top, bottom = map(int, found.groups())
+        assert 0 <= left < right < width and 0 <= top < bottom < height
+
+
+def test_objections_are_sentences(play_team):
+    answers = iter(
+        [{"action": 1}, {"okay": False, "reason": "it is too far"}, {"action": 2}, {"okay": True, "reason": ""}]
+    )
+    _, client = play_team(["llm:m?agent=choose,check=1", "greedy"], lambda _: next(answers), max_cycles=1)
+    assert "This speaks against it: it is too far. Choose again." in client.last[2]
+
+
+def test_things_are_counted_in_words_of_their_number():
+    assert [several(2, name) for name in ("loaf", "mouse", "apple", "bread")] == [
+        "2 loaves",
+        "2 mice",
+        "2 apples",
+        "2 bread",
+    ]
+    assert several(1, "loaf") == "1 loaf"
+    game = co.make("Housework-v0").game
+    state, _ = reach(game, 0, 5)
+    assert not re.search(r"\bthe [a-z ]+ \d", game.describe(state, 0, 0))

@@ -46,7 +46,7 @@ class Commands(CommandLanguage):
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
         lines = [for_bot(line, (BOT.match(line) or ["bot1"])[0]) for line in refusals]
-        news = [f"served since then, well done: {', '.join(served)}"] if served else []
+        news = [f"served since then: {', '.join(served)}"] if served else []
         outcome = ["Outcome of your last commands:", *(lines or ["all were carried out"]), *news]
         return "\n".join(outcome) if lines or last or news else ""
 

@@ -38,6 +38,7 @@ VERBS = {  # the paper's names; it has none for doing nothing
     Verb.STORE: "putInChest",
 }
 WRITTEN = {  # actions in the rules for those who write them
+    "together": "",
     "walking": "goto(place)",
     "sources": "",
     "mob": "killMob({})",
@@ -46,9 +47,9 @@ WRITTEN = {  # actions in the rules for those who write them
     "taking_out": "takeOutFurnace()",
     "rest": "takeOutFurnace() takes everything that is cooked. putInChest(item) moves one item into the chest. wait() "
     "does nothing.",
-    "ties": ", or the one whose command is written first, if one list has the commands of several agents",
 }
 CHOSEN = {  # for those who choose them from a list or by clicks
+    "together": " All agents act at the same time, one action each in a step.",
     "walking": "Walking",
     "sources": "Where things come from: ",
     "mob": "hunting {}",
@@ -56,8 +57,8 @@ CHOSEN = {  # for those who choose them from a list or by clicks
     "filling": "You put one item at a time",
     "taking_out": "taking out of the furnace",
     "rest": "Taking out of the furnace takes everything that is cooked. You put one item at a time into the chest.",
-    "ties": "",
 }
+TIES = "If several agents want the same thing in the same step, the agent with the lowest number gets it."
 KINDS = {  # meaning of a command's argument
     Verb.GOTO: "place",
     Verb.KILL: "mob",
@@ -158,13 +159,14 @@ class CraftText(OrderGame):
             seat, arguments = int(arguments[0][3:]) - 1, arguments[1:]
             if not 0 <= seat < self.n_agents:
                 raise ActionError("F_AGENT", near_matches("agent", f"bot{seat + 1}", self.display_names))
+        who = "" if seat is None else f"bot{seat + 1}: "
         if len(arguments) != (verb in KINDS):
             example = f"{VERBS[verb]}({KINDS.get(verb, '')})"
-            raise ActionError("F_WORDS", f"{quote_value(text)} has the wrong arguments; write it as {example}")
+            raise ActionError("F_WORDS", f"{who}{quote_value(text)} has the wrong arguments; write it as {example}")
         word = arguments[0].lower() if arguments else ""
         if (verb, word) not in self.commands:
             known = [argument for other, argument in self.commands if other == verb]
-            raise ActionError("F_NAME", near_matches(KINDS[verb], word, known))
+            raise ActionError("F_NAME", who + near_matches(KINDS[verb], word, known))
         return seat, self.commands.index((verb, word))
 
     def read_list(self, commands: Sequence[str]) -> tuple[dict[int, tuple[int, int]], list[str], bool]:
@@ -217,7 +219,8 @@ class CraftText(OrderGame):
             return None
         item, place = row[EventColumn.ITEM], self.level.places[row[EventColumn.PLACE]].name
         word = "" if item == NOTHING else self.level.items[item]
-        argument = {Verb.GOTO: place, Verb.KILL: place, Verb.MINE: place, Verb.TAKE: ""}.get(verb, word)
+        kind = self.level.places[row[EventColumn.PLACE]].kind
+        argument = {Verb.GOTO: place, Verb.KILL: kind, Verb.MINE: kind, Verb.TAKE: ""}.get(verb, word)
         return {
             "event": verb.name,
             "item": word or None,
@@ -229,7 +232,7 @@ class CraftText(OrderGame):
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return orders, then in the paper's order blocks and mobs near each agent, bags, furnaces and chest."""
         scene = self.scene(state, i)
-        orders = [f"  {order['name']}, {order['remaining']} steps left" for order in scene["orders"]]
+        orders = [f"  {order['name']}, {plural(order['remaining'], 'step')} left" for order in scene["orders"]]
         lines = [f"Step {scene['timestep']} of {scene['limit']}.", "Orders:", *(orders or ["  none"])]
         for name, agent in zip(self.display_names, scene["agents"], strict=True):
             for role, heading in ((("chest", "furnace", "block"), "blocks"), (("mob",), "mobs")):
@@ -270,7 +273,7 @@ class CraftText(OrderGame):
         rules = [
             f"A dish is ordered every {interval}, and an order fails {plural(config.lifetime or 0, 'step')} after it "
             "arrived. An order is served as soon as the chest holds its dish; dishes without an order stay in the "
-            "chest and serve later orders. All agents act at the same time, with one command per step.",
+            f"chest and serve later orders.{words['together'] if self.n_agents > 1 else ''}",
             f"{words['walking']} takes you {walk}. If there are several places of a kind, it takes you to the nearest "
             "one, unless you name one by its number.",
             f"{reach} You carry as much as you like.",
@@ -280,8 +283,7 @@ class CraftText(OrderGame):
             f"{plural(config.items_per_fuel, 'item')}. A slot holds only one kind of item.",
             f"Recipes: {recipes}.",
             words["rest"],
-            "If several agents want the same thing in the same step, the agent with the lowest number gets it"
-            f"{words['ties']}.",
+            *([TIES] if self.n_agents > 1 else []),
         ]
         return "\n".join(rules)
 

@@ -27,6 +27,10 @@ class KitchenView(OrderView):
         return self._say(rules(self._game.level))
 
     @property
+    def picture_manual(self) -> str:
+        return self.rules
+
+    @property
     def picture_rules(self) -> str:
         return self._say(rules(self._game.level, CHOICES))
 

@@ -113,9 +113,12 @@ def work_text(level: Level) -> str:
     """Return how long the tools of a level work."""
     tools = [level.tools[kind] for kind in dict.fromkeys(level.kitchen)]
     times = [
-        f"{tool.kind} {tool.busy}{' (and so is the agent)' * tool.busy_agent}" for tool in tools if tool.role == "cook"
+        f"{tool.kind} {tool.busy}{', in which its agent is busy too' * tool.busy_agent}" for tool in tools if tool.busy
     ]
-    return f"Steps for which a tool is at work, counting the one in which it is activated: {', '.join(times)}."
+    if not times:
+        return "All tools are done at once."
+    rest = " Other tools are done at once." if any(tool.role == "cook" and not tool.busy for tool in tools) else ""
+    return f"Steps for which a tool is at work, counting the one in which it is activated: {'; '.join(times)}.{rest}"
 
 
 def recipes_below(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
@@ -134,7 +137,7 @@ def feedback_text(lines: Sequence[str], served: Sequence[str] = ()) -> str:
     A block with what was served follows, if there is any: the paper's positive feedback, which the public code lacks.
     """
     blocks = [("-execution error messages:", list(lines)), ("-execution suggestions:", [])]
-    blocks += [("-well done, served since the last commands:", list(served))] if served else []
+    blocks += [("-served since the last commands:", list(served))] if served else []
     return "\n".join(line for title, content in blocks for line in (title, f"  --  {content}"))
 
 

@@ -77,6 +77,19 @@ TASK_WORDS = {
 }
 
 
+PLURALS = {"loaf": "loaves", "mouse": "mice", "bread": "bread"}
+
+
+def several(count: int, name: str) -> str:
+    """Return a count with the name of a class of things: ``"1 loaf"``, ``"2 loaves"``."""
+    return f"{count} {name if count == 1 else PLURALS.get(name, f'{name}s')}"
+
+
+def inside(room: str) -> str:
+    """Return a room with its article, which numbered rooms do not have: ``"the hall"``, ``"living room 3"``."""
+    return room if room[-1].isdecimal() else f"the {room}"
+
+
 def thing_labels(state: State | None, i: int, seat: int, count: int) -> list[str]:
     """Return a seat's names of things: class and number, or only a number for unseen things."""
     if state is None:
@@ -94,7 +107,8 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
     if not row[EventColumn.CODE] and not row[EventColumn.REASON]:
         return None
     action = row[EventColumn.ACTION]
-    label = texts[action] if 0 <= action < len(texts) else "wait"
+    spoke = row[EventColumn.CODE] == Event.SPOKE
+    label = "said" if spoke else texts[action] if 0 <= action < len(texts) else "wait"
     ended = Outcome(row[EventColumn.ENDED]).name.lower()
     return {
         "event": Event(row[EventColumn.CODE]).name.lower(),
@@ -104,19 +118,19 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
         "ticks": row[EventColumn.TICKS],
         "saw": row[EventColumn.SAW],
         "delivered": row[EventColumn.DELIVERED],
-        "said": int(row[EventColumn.CODE] == Event.SPOKE),
+        "said": int(spoke),
     }
 
 
 def describe(scene: Scene, running: str) -> str:
     """Return what a seat knows, its ``known_scene``, as text, with its action in progress, if there is one."""
     me, rooms = scene["me"], scene["rooms"]
-    goal = [f"{min(g['seen'], g['need'])} of {g['need']} {g['name']}" for g in scene["goals"]]
+    goal = [f"{min(g['seen'], g['need'])} of {several(g['need'], g['name'])}" for g in scene["goals"]]
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")
     lines = [
         f"You are {NAMES[scene['seat']]}. Time {scene['tick']} of {scene['limit']}.",
         f"Task: {TASK_WORDS[scene['task']]}. Goal place: {place}. Seen there: {join_and(goal)}.",
-        f"You are in the {rooms[me['room']]['name']} and hold {_held(scene)}."
+        f"You are in {inside(rooms[me['room']]['name'])} and hold {_held(scene)}."
         + (f" You are busy: {running}." if running else ""),
     ]
     for r, room in enumerate(rooms):
@@ -172,10 +186,11 @@ def _inside(scene: Scene, r: int) -> str:
 def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
     held = join_and([name for name in mate["hands"] if name]) or "nothing"
     where = scene["rooms"][mate["room"]]["name"]
-    return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
+    return f"{NAMES[j]} was seen at time {mate['tick']} in {inside(where)} and held {held}."
 
 
 UNTIL_DONE = "Actions run until they are done or have failed."
+DISTANCES = "The distance of a room is that of its centre."  # in texts; pictures have none
 HOUSE_SIGHT = "your room, some things only after you have searched it."
 PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; "
@@ -208,6 +223,10 @@ class HouseView(SeatView):
         unit = "step" if params[Param.HOME] == Home.HOUSEWORK else "frame"
         price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
         return price if params[Param.PAID_TALK] else ""
+
+    @property
+    def picture_manual(self) -> str:
+        return self.manual.replace(f"{self._say(DISTANCES)}\n", "")
 
     @property
     def picture_rules(self) -> str:
@@ -301,7 +320,7 @@ class HouseText(HouseScenes):
             "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in "
             + ("your room, but not inside closed containers." if home else HOUSE_SIGHT),
             "You see teammates and what they hold only while they are in your room.",
-            "The distance of a room is that of its centre.",
+            DISTANCES,
         ]
         if home:
             exempt = ", except at the goal place" if params[Param.AUTO_OPEN] else ""
@@ -311,10 +330,10 @@ class HouseText(HouseScenes):
             )
         else:
             lines.append(
-                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into "
-                f"a container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around "
-                f"{cost[Verb.LOOK]}. A container that you carry holds three things, fills one hand, and is delivered "
-                "with its contents."
+                f"Walking half a metre takes {cost[Verb.WALK]} frames, taking a thing {cost[Verb.GRAB]} frames, "
+                f"putting a thing into a container {cost[Verb.PUT_IN]} frames, putting down {cost[Verb.PUT]} frames "
+                f"per hand, and looking around {cost[Verb.LOOK]} frames. A container that you carry holds three "
+                "things, fills one hand, and is delivered with its contents."
             )
         decisions = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
         if decisions < params[Param.LIMIT]:

@@ -318,6 +318,14 @@ class OvercookedQuestions:
         plain = item.part != PAPER or item.kind == FACT
         return described if plain else f"{described}\n\n{kitchen.told(item.scene.state, item.seat)}"
 
+    def asked(self, item: Item) -> str:
+        """Return the question, without gates where there are none, and with hands as a use needs them."""
+        gates = "that gates stay as they are now, " if item.scene.state["gates"] else ""
+        hands = ", and that hands hold what the use needs" if "and use it" in item.question else ""
+        joint = "" if gates and hands else "and " * bool(gates)
+        way = f"Suppose {gates}{joint}that the cooks never stand in each other's way{hands}."
+        return item.question.replace(ALONE, way)
+
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Let language models choose directives, all others primitive actions."""
         return {**scene.options, "action_level": "medium"} if language else scene.options

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.io.text import plural
 from collab_overcooked.questions import items
 
 from ..engine.constants import MAX_INGREDIENTS, SYMBOLS, Frame
@@ -15,6 +16,16 @@ from .search import Goal
 State = Mapping[str, Any]
 GOALS = {Goal.DELIVER: "the next soup to be delivered", Goal.START: "the next pot to begin to cook"}
 PARTNER = "plays as well as possible towards the same goal, and counts on the same of the other"
+LEGEND = {
+    "X": "counter",
+    "O": "onions",
+    "D": "dishes",
+    "P": "pot",
+    "S": "serving",
+    "W": "wall",
+    "G": "gate",
+    ".": "floor",
+}
 TITLES = {"o": "onion dispenser", "d": "serving", "c": "pot", "p": "dish dispenser", "g": "gate"}
 
 
@@ -58,8 +69,8 @@ def describe(kitchen: Kitchen, state: State, seat: int) -> str:
 
 
 def _map(kitchen: Kitchen) -> list[str]:
-    legend = "X counter, O onions, D dishes, P pot, S serving, W wall, G gate, . floor"
     rows = ["".join(SYMBOLS[cell] for cell in row).replace(" ", ".") for row in kitchen.terrain.tolist()]
+    legend = ", ".join(f"{symbol} {name}" for symbol, name in LEGEND.items() if any(symbol in row for row in rows))
     return [f"The kitchen ({legend}); cells are (column, row) from (0, 0) at the top left, north is up:", *rows]
 
 
@@ -106,7 +117,9 @@ def gate_text(gate: Mapping[str, Any]) -> str:
     """Return the text of a gate's state."""
     if not gate["open"]:
         return "closed"
-    return f"open; it closes after {gate['limit'] - gate['counter'] + 1} more steps in which nobody stands in it"
+    return (
+        f"open; it closes after {plural(gate['limit'] - gate['counter'] + 1, 'more step')} in which nobody stands in it"
+    )
 
 
 def title(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, 
 from ..engine.solvability import FLOOR, flood
 from ..engine.spec import Layout
 from ..engine.state import State
-from .text import MOVES, NAMES, TITLES, TURNING, OvercookedText, greeting, object_name, soup_text
+from .text import MOVES, MOVES_SEEN, NAMES, TITLES, TURNING, OvercookedText, greeting, object_name, soup_text
 
 Array = np.ndarray
 
@@ -65,26 +66,38 @@ def _fills_its_box(cells: frozenset[tuple[int, int]]) -> bool:
     return len(cells) == (max(columns) - min(columns) + 1) * (max(rows) - min(rows) + 1)
 
 
+class Reader(NamedTuple):
+    """Who reads a manual."""
+
+    pictures: bool = False  # Sees pictures and no text
+    alone: bool = False  # Is told nothing of other players
+
+
 class OvercookedManual(OvercookedText):
     """Manual of a pool of layouts."""
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        return self.manual_for(Reader(), state, i, seat)
+
+    def manual_for(self, reader: Reader, state: State | None, i: int, seat: int) -> str:
+        """Return the manual for a reader; see ``manual``."""
         k, steps = (0, self.max_cycles) if state is None else state.clock[i, [Clock.LAYOUT, Clock.LIMIT]].tolist()
-        if (k, steps, seat) not in self._manuals:
-            self._manuals[k, steps, seat] = self._manual(k, steps, seat)
-        return self._manuals[k, steps, seat]
+        key = reader, k, steps, seat
+        if key not in self._manuals:
+            self._manuals[key] = self._manual(reader, k, steps, seat)
+        return self._manuals[key]
 
     @cached_property
-    def _manuals(self) -> dict[tuple[int, int, int], str]:
-        return {}  # by layout, number of steps and seat
+    def _manuals(self) -> dict[tuple[Reader, int, int, int], str]:
+        return {}  # by reader, layout, number of steps and seat
 
-    def _manual(self, k: int, steps: int, seat: int) -> str:
+    def _manual(self, reader: Reader, k: int, steps: int, seat: int) -> str:
         layout = self.compiled.layouts[k]
-        first, *others = self._rules(layout, k)
+        first, *others = self._rules(layout, k, reader.alone)
         lines = [
-            *self._goal(layout, steps, seat),
+            *self._goal(layout, steps, seat, reader.alone),
             first,
-            _POTS,
+            *([] if reader.pictures else [_POTS]),
             *others,
             "",
             f"The kitchen is {layout.name}, {shape_of(layout)}, {layout.width} by {layout.height} cells. "
@@ -98,8 +111,8 @@ class OvercookedManual(OvercookedText):
             if named:
                 places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
                 lines.append(f"- {TITLES[kind]}: {places}")
-        lines += self._reach(k, starts, seat)
-        actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else self._primitives(k)
+        lines += self._reach(k, starts, seat, reader.alone)
+        actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else self._primitives(k, reader, seat)
         return "\n".join([*lines, "", *actions])
 
     def picture_rules(self, state: State, i: int, seat: int) -> str:
@@ -109,9 +122,10 @@ class OvercookedManual(OvercookedText):
         actions = self._directive_rules(k) if self.levels[seat] == MEDIUM else [TURNING, _INTERACT.format('"Use"')]
         return "\n".join([*self._goal(layout, steps, seat), *self._rules(layout, k), *actions])
 
-    def _goal(self, layout: Layout, steps: int, seat: int) -> list[str]:
-        goal = f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}"
-        return [greeting(seat, self.n_agents), goal]
+    def _goal(self, layout: Layout, steps: int, seat: int, alone: bool = False) -> list[str]:
+        team = " as a team" if self.n_agents > 1 and not alone else ""
+        goal = f"Earn as many points as possible{team} in {steps} steps. {orders_text(layout)}"
+        return [f"You are {NAMES[seat]}, a cook." if alone else greeting(seat, self.n_agents), goal]
 
     def _directive_rules(self, k: int) -> list[str]:
         params = self.compiled.tables.params
@@ -130,36 +144,43 @@ class OvercookedManual(OvercookedText):
     def _placed(self, k: int) -> list[Array]:
         return [thing for thing in self.compiled.tables.objects[k] if thing[Object.X] != NOTHING]
 
-    def _reach(self, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
+    def _reach(self, k: int, starts: list[tuple[int, int]], seat: int, alone: bool) -> list[str]:
         near, beyond = [], []
         for start in starts:
             closed, opened = (self.within_reach(k, start, floor) for floor in (" ", FLOOR))
             near.append(", ".join(closed) or "nothing")
             beyond.append(", ".join(name for name in opened if name not in closed))
+        if alone:
+            return [self._reached(near[seat], beyond[seat], "You")]
         if len(set(near)) == 1 and not any(beyond):
             return [f"{'You can' if len(starts) == 1 else 'All players can'} reach {near[0]}."]
         lines = []
         for j in [seat, *(other for other in range(len(starts)) if other != seat)]:
-            through = f"; only through an open gate to {beyond[j]}" if beyond[j] else ""
-            lines.append(f"{'You' if j == seat else NAMES[j]} can reach {near[j]}{through}.")
+            lines.append(self._reached(near[j], beyond[j], "You" if j == seat else NAMES[j]))
         both = set(near[seat].split(", ")).intersection(*(names.split(", ") for names in near))
         counters = [name for name in near[seat].split(", ") if name in both and name[0] in _COUNTERS]
         if counters:
             lines.append(f"Counters that all players can reach, for handing things over: {', '.join(counters)}.")
         return lines
 
-    def _primitives(self, k: int) -> list[str]:
+    @staticmethod
+    def _reached(near: str, beyond: str, who: str) -> str:
+        return f"{who} can reach {near}{f'; only through an open gate to {beyond}' if beyond else ''}."
+
+    def _primitives(self, k: int, reader: Reader, seat: int) -> list[str]:
+        if reader.pictures:
+            return [MOVES_SEEN, _INTERACT.format("interact")]
         used = {symbol for row in self.draw_map(k) for symbol in row}
         legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
         legend += ["W walls"] if "W" in used else []
         return [
             MOVES,
             _INTERACT.format("interact"),
-            f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "
-            "players in seat order, starting with 1.",
+            f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; "
+            + (f"{seat + 1} is you." if reader.alone else "digits are players in seat order, starting with 1."),
         ]
 
-    def _rules(self, layout: Layout, k: int) -> list[str]:
+    def _rules(self, layout: Layout, k: int, alone: bool = False) -> list[str]:
         tables = self.compiled.tables
         auto = tables.params[Param.AUTO_START] == 1
         times = sorted({layout.cook_times[soup] for soup in layout.orders})
@@ -168,12 +189,17 @@ class OvercookedManual(OvercookedText):
             f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks "
             f"for {' or '.join(map(str, times))} steps, during which it takes nothing.",
             "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
-            "Players cannot walk through each other, counters or stations.",
+            "You cannot walk through counters and stations."
+            if alone
+            else "Players cannot walk through each other, counters or stations.",
         ]
         if tables.frames[k, Frame.GATES]:
-            who = "Any player" if tables.params[Param.GATE_ANYONE] == 1 else "A player with empty hands"
+            if alone:
+                who = "You" if tables.params[Param.GATE_ANYONE] == 1 else "With empty hands you"
+            else:
+                who = "Any player" if tables.params[Param.GATE_ANYONE] == 1 else "A player with empty hands"
             lines.append(
-                f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which no player "
-                "is in it."
+                f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which nobody is "
+                "in it."
             )
         return lines

@@ -6,8 +6,9 @@ Observations have the contents and order of LLM-Co's state extractor. Distances 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ MOVES = (
     "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. "
     f"{TURNING} stay does nothing."
 )
+MOVES_SEEN = MOVES.replace("on the map", "in the picture")
 NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {example!r}."
 REASONS = {
     Reason.OK: "Accepted.",
@@ -223,11 +225,16 @@ def thing_text(thing: Array) -> str:
     return {Item.NONE: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}[item]
 
 
-def distance_text(moves: int, is_blocked: bool = False) -> str:
+def distance_text(moves: int, is_blocked: bool = False, blocked: str = "blocked by a player") -> str:
     """Return the text of a distance of ``directives.distance_to``, and whether only a player is in the way."""
     if moves == NOTHING:
-        return "blocked by a player" if is_blocked else "out of reach"
-    return f"{moves - BLOCKED} but blocked by a player" if moves >= BLOCKED else str(moves)
+        return blocked if is_blocked else "out of reach"
+    return f"{moves - BLOCKED} but {blocked}" if moves >= BLOCKED else str(moves)
+
+
+def _counted(same: tuple[str, Iterator[str]]) -> str:
+    count = len([*same[1]])
+    return same[0] if count == 1 else f"{same[0]} ({count} times)"
 
 
 def _by_kind(names: Collection[str]) -> dict[Kind, list[str]]:
@@ -235,7 +242,7 @@ def _by_kind(names: Collection[str]) -> dict[Kind, list[str]]:
 
 
 def _counter_lines(
-    seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str], blocked: Collection[str]
+    seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str], kept: Collection[str], blocked: str
 ) -> list[str]:
     objects = seen["objects"]
     near, far = [], []
@@ -243,8 +250,8 @@ def _counter_lines(
     for name in kinds[Kind.COUNTER]:
         if moves[name] == NOTHING or moves[name] >= BLOCKED:
             if name in ever:
-                is_blocked = moves[name] != NOTHING or name in blocked
-                far.append(f"{name} {distance_text(NOTHING, is_blocked)}")
+                is_blocked = moves[name] != NOTHING or name in kept
+                far.append(f"{name} ({distance_text(NOTHING, is_blocked, blocked)})")
         elif objects[name][Thing.ITEM] != Item.NONE:
             near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
     shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in kinds[Kind.SHARED]]
@@ -406,6 +413,10 @@ class OvercookedText(OvercookedScenes):
         return "" if reason == Reason.OK else self.explain(state, i, seat, action, reason)
 
     def describe(self, state: Any, i: int, seat: int) -> str:
+        return self.description(state, i, seat, range(self.n_agents))
+
+    def description(self, state: Any, i: int, seat: int, seats: Collection[int]) -> str:
+        """Return a seat's observation as text with some seats, its own included; the others stay unnamed."""
         seen, tables = self.look(state, i, seat), self.compiled.tables
         clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
         moves = seen["distances"][seat]
@@ -413,22 +424,27 @@ class OvercookedText(OvercookedScenes):
         lines = [
             f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; "
             f"earned so far: {clock[Clock.SCORE]}.",
-            f"Your last directives: {', '.join(self._past(state, i, seat)) or 'none'}.",
+            f"Your last directives: {', '.join(map(_counted, groupby(self._past(state, i, seat)))) or 'none'}.",
             " ".join(
-                f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}." for j, held in seen["holding"].items()
+                f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}."
+                for j, held in seen["holding"].items()
+                if j in seats
             ),
         ]
-        for j, distances in seen["distances"].items():
+        blocked = "blocked by a player" if len(seats) > 1 else "blocked"
+        for j, distances in ((j, distances) for j, distances in seen["distances"].items() if j in seats):
             names = [name for kind in DISTANCE_ORDER for name in kinds[kind]]
             who = "Your" if j == seat else f"{NAMES[j]}'s"
             lines.append(
                 f"{who} distances: "
-                + ", ".join(f"{name} {distance_text(distances[name], name in seen['blocked'][j])}" for name in names)
+                + ", ".join(
+                    f"{name} {distance_text(distances[name], name in seen['blocked'][j], blocked)}" for name in names
+                )
                 + "."
             )
         lines += [f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}." for name in kinds[Kind.POT]]
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
-        lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat])
+        lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat], blocked)
         lines += [
             f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
             for name in kinds[Kind.GATE]
@@ -437,7 +453,7 @@ class OvercookedText(OvercookedScenes):
         if seen["put_down"]:
             lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
         if self.levels[seat] != MEDIUM:
-            lines[1:2] = self._map_lines(state, i, seat)
+            lines[1:2] = self._map_lines(state, i, seat, seats)
         else:
             lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
         return "\n".join(lines)
@@ -457,11 +473,11 @@ class OvercookedText(OvercookedScenes):
             texts[0] += f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
         return texts[::-1]
 
-    def _map_lines(self, state: Any, i: int, seat: int) -> list[str]:
+    def _map_lines(self, state: Any, i: int, seat: int, seats: Collection[int]) -> list[str]:
         players = state.players[i]
         rows = self.draw_map(int(state.clock[i, Clock.LAYOUT]))
         lines = []
-        for j, player in enumerate(players):
+        for j, player in ((j, player) for j, player in enumerate(players) if j in seats):
             x, y = int(player[Player.X]), int(player[Player.Y])
             rows[y][x] = str(j + 1)
             facing = Direction(int(player[Player.FACING])).name.lower()

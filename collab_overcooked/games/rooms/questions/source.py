@@ -30,6 +30,7 @@ GOALS = {
     ESCAPE: "make an escape as likely as possible and then, if several ways are equally safe, escape in as few turns "
     "as possible on average; the limit of turns does not count",
 }
+ASKS = "What should you do in this turn?"
 PARTNERS = "plays as well as possible, and counts on the same of you"
 
 
@@ -270,7 +271,13 @@ class RoomQuestions:
     def describe(self, item: Item) -> str:
         """Return the state as text, without the menu, as choices have another order."""
         game = registry.load_game(self.env_id, **item.scene.options)
-        return str(game.surroundings(item.scene.state, item.seat))
+        turns = min(item.scene.state["limit"], game.max_cycles)  # which do not count, as the question says
+        return str(game.surroundings({**item.scene.state, "limit": turns}, item.seat))
+
+    def asked(self, item: Item) -> str:
+        if all(player["active"] for player in item.scene.state["players"]) or item.kind != OWN:
+            return item.question
+        return f"You want to {GOALS[self.env_id]}. {item.question[item.question.index(ASKS) :]}"
 
     def play_options(self, scene: Scene, language: bool) -> Options:
         """Return the scene's options: all agents choose among the same actions."""
@@ -370,7 +377,7 @@ class RoomQuestions:
             )
 
         actions = {texts[action]: value for action, value in judged.values.items()}
-        items = [item(OWN, f"{other} {PARTNERS}. What should you do in this turn?", actions, texts[judged.best])]
+        items = [item(OWN, f"{other} {PARTNERS}. {ASKS}", actions, texts[judged.best])]
         if differs and target in seen and len(seen) > 1:
             asks = f"{me} {PARTNERS}. To which room will {me} move in this turn, or in which one will it stay?"
             items.append(item(PARTNER, asks, seen, target))

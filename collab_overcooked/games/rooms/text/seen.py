@@ -29,6 +29,11 @@ class RoomView(SeatView):
     def aim(self) -> str:
         return self._say(self._game.aim(self.scene["limit"]))
 
+    @property
+    def has_partners(self) -> bool:
+        others = (player for seat, player in enumerate(self.scene["players"]) if seat != self._seat)
+        return any(player["active"] for player in others)
+
     @cached_property
     def surroundings(self) -> str:
         return self.text.partition(f"\n{self._say(MENU)}")[0]

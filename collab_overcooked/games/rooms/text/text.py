@@ -20,6 +20,7 @@ from ..engine.spec import RoomLayout
 from ..engine.state import Out, State
 
 STAYS = {Goal.CAPTURE: "stay", Goal.ESCAPE: "wait"}
+STAYED = {Goal.CAPTURE: "stayed", Goal.ESCAPE: "waited"}
 MENU = "You can:"
 LABELLED = re.compile(r"([A-Za-z]{1,2}|\d{1,3})[.):]?(\s+(?P<rest>\S.*))?")
 
@@ -78,8 +79,11 @@ THIEVES = {
     " passage, it counts the moves from the nearest player's room, with doors as they were at the start of the turn,"
     " and it goes to the room where this number is largest; a room that no player can reach is the farthest. If several"
     " rooms are equally good, it takes the one that is listed first. It never stays unless it is shut in.",
-    "closest": "It goes to the neighbouring room that is farthest from the current room of the closest player, the one"
-    " that is listed first if several are equally far; if no passage leads farther away, it stays.",
+    "closest": "It knows where the players were before this turn's moves, not where they go: for each room that it can"
+    " reach through an open passage, it counts the moves from the nearest player's room, with players and doors as they"
+    " were at the start of the turn, and it goes to the room where this number is largest, the one that is listed first"
+    " if several are equally good; a room that no player can reach is the farthest. If none of these rooms is farther"
+    " away than its own, it stays.",
     "worst": "It knows where the players are going and moves so that catching it takes them as many turns as possible.",
 }
 KILLERS = {
@@ -88,9 +92,9 @@ KILLERS = {
     " it; if it has lost its target, it chases the first other player that it sees. It goes to the room where its"
     " target is now, so a target that leaves gets away. If it sees no player, it has no target and goes to a random"
     " neighbouring room.",
-    "closest": "It knows where you are and goes one room towards the current room of the closest player: the player"
-    " with the lower number if two are equally close, and through the room that is listed first if two ways are equally"
-    " short.",
+    "closest": "It chases the player who was closest to it before this turn's moves, the one with the lower number if"
+    " two were equally close: it goes one room towards the room in which that player was at the start of the turn,"
+    " through the room that is listed first if two ways are equally short.",
     "worst": "It knows where you are going and makes the move that is worst for you.",
 }
 
@@ -326,7 +330,7 @@ class RoomText(CompiledGame):
         if deed == Deed.PRESSED:
             subject = level.door_names[event[EventColumn.SUBJECT]]
         label = {
-            Deed.STAYED: "stayed",
+            Deed.STAYED: STAYED[self.goal],
             Deed.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
             Deed.PRESSED: f"pressed the button of door {subject}",
             Deed.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",

@@ -103,6 +103,10 @@ class KitchenView(SeatView):
         self.public_actions = self.public_history = game.kwargs["view_radius"] is None
 
     @property
+    def picture_manual(self) -> str:
+        return self._say(plain(self._game).picture_manual(self._state, 0, self._seat))
+
+    @property
     def picture_rules(self) -> str:
         return self._say(plain(self._game).picture_rules(self._state, 0, self._seat))
 

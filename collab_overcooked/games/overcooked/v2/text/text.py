@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.io.text import plural
+
 from ...engine.constants import EventColumn, Reason
 from ...engine.state import Out
-from ...text.text import MOVES, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
+from ...text.text import MOVES, MOVES_SEEN, NAMES, PRIMITIVE_TEXTS, TURNING, counted, greeting
 from ..engine.constants import (
     BUTTON_PAYS,
     BUTTON_TIME,
@@ -88,7 +90,9 @@ def thing_text(thing: Mapping[str, Any] | None) -> str:
 
 def pot_text(pot: Mapping[str, Any]) -> str:
     """Return the text of a pot with ingredients."""
-    state = "ready" if pot["ready"] else f"cooking, {pot['left']} steps left" if pot["left"] else "not cooking"
+    state = (
+        "ready" if pot["ready"] else f"cooking, {plural(pot['left'], 'step')} left" if pot["left"] else "not cooking"
+    )
     count = len(pot["ingredients"])
     return f"{count} of {MAX_INGREDIENTS} ingredients ({recipe_text(pot['ingredients'])}), {state}"
 
@@ -139,7 +143,11 @@ class OvercookedV2Text(OvercookedV2Scenes):
     def _in_view(self, scene: Scene, seat: int) -> Iterator[str]:
         radius, (x, y) = self.compiled.config.view_radius, scene["players"][seat]["position"]
         if radius is not None:
-            yield f"You see columns {x - radius} to {x + radius} and rows {y - radius} to {y + radius}."
+            height, width = self.compiled.tables.terrain.shape
+            (left, right), (top, bottom) = (
+                (max(at - radius, 0), min(at + radius, size - 1)) for at, size in ((x, width), (y, height))
+            )
+            yield f"You see columns {left} to {right} and rows {top} to {bottom}."
         for thing in scene["objects"]:
             at = "({}, {})".format(*thing["position"])
             is_pot = thing["item"] == "soup"
@@ -148,7 +156,8 @@ class OvercookedV2Text(OvercookedV2Scenes):
             yield "Nothing lies on the counters and in the pots that you see."
         for button in scene["buttons"]:
             if button["left"]:
-                yield "Button ({}, {}): shows the recipe for {} more steps.".format(*button["position"], button["left"])
+                place, left = "({}, {})".format(*button["position"]), plural(button["left"], "more step")
+                yield f"Button {place}: shows the recipe for {left}."
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         steps = self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT])
@@ -156,9 +165,23 @@ class OvercookedV2Text(OvercookedV2Scenes):
             *self._what_to_know(steps, seat),
             "",
             f"The kitchen is {self.compiled.layout.name}. Positions as (column, row), and letters on the map:",
-            *self._stations(),
+            *(f"- {symbol} {title}: {cells}" for symbol, title, cells in self._stations()),
+            "- W counters; blank cells are floor; small letters are players",
             "",
             MOVES,
+            _INTERACT.format("interact"),
+        ]
+        return "\n".join(lines)
+
+    def picture_manual(self, state: State, i: int, seat: int) -> str:
+        """Return the manual for language agents that see pictures: without the letters of the map."""
+        lines = [
+            *self._what_to_know(int(state.clock[i, Clock.LIMIT]), seat),
+            "",
+            f"The kitchen is {self.compiled.layout.name}. Positions as (column, row) from (0, 0) at the top left:",
+            *(f"- {title}: {cells}" for _, title, cells in self._stations()),
+            "",
+            MOVES_SEEN,
             _INTERACT.format("interact"),
         ]
         return "\n".join(lines)
@@ -188,7 +211,7 @@ class OvercookedV2Text(OvercookedV2Scenes):
         if radius is not None:
             yield (
                 f"You see {radius} cells in each direction. Other players, things and the recipe outside of that are "
-                "not shown to you; the others see as far."
+                f"not shown to you{'; the others see as far' * (self.n_agents > 1)}."
             )
         if len(self.compiled.layout.recipes) == 1:
             return
@@ -217,13 +240,12 @@ class OvercookedV2Text(OvercookedV2Scenes):
         if self.compiled.config.delivery_light:
             yield "Serving cells light up for one step after a delivery of the recipe."
 
-    def _stations(self) -> Iterator[str]:
+    def _stations(self) -> Iterator[tuple[str, str, str]]:
         layout, titles = self.compiled.layout, dict(STATIONS)
         titles |= {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
         for symbol, title in titles.items():
             if cells := layout.cells(symbol):
-                yield f"- {symbol} {title}: {', '.join(map(str, cells))}"
-        yield "- W counters; blank cells are floor; small letters are players"
+                yield symbol, title, ", ".join(map(str, cells))
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         return [event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]

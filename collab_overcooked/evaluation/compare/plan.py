@@ -12,6 +12,7 @@ from msgspec import Meta, Struct, field, json, structs
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
+from collab_overcooked.evaluation.floors import BLIND, RULE_SPECS
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
@@ -29,8 +30,6 @@ from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
-BLIND = "always"  # policies that read no state
-RULES = ("1", "2", "random", "nothing", "never-idle", "never-repeat", "alphabetical")
 SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")  # without key and file
 
 
@@ -141,11 +140,11 @@ def compared_suites() -> list[str]:
 def default_policies() -> tuple[str, ...]:
     """Return all policies that need neither key nor file, without those that stand in for people."""
     trained = (name for name in builtin_policies() if not is_stand_in(name))
-    return (*SCRIPTED, *(f"{BLIND}:{rule}" for rule in RULES), *(f"ppo:{name}" for name in trained))
+    return (*SCRIPTED, *RULE_SPECS, *(f"ppo:{name}" for name in trained))
 
 
 def is_blind(spec: str) -> bool:
-    """Return whether a policy reads no state; such ones share a line of the leaderboard and play no cross-play."""
+    """Return whether a policy is a blind rule; such ones share a line of the leaderboard and play no cross-play."""
     return PolicySpec.parse(spec).name == BLIND
 
 

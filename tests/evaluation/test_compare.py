@@ -21,11 +21,11 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, Setting
 from collab_overcooked.evaluation.compare import leaderboard as boards
 from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as plans
-from collab_overcooked.evaluation.floors import RULE_SPECS, stored_floors
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.reporting.differences import episode_values
+from collab_overcooked.reporting.floors import RULE_SPECS, stored_floors
 from collab_overcooked.runner.play import play
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference

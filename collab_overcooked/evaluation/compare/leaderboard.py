@@ -17,12 +17,12 @@ from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
-from collab_overcooked.evaluation.floors import BEST, known_floors
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import LANGUAGE, PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
+from collab_overcooked.reporting.floors import BEST, known_floors, play_of
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
 from collab_overcooked.reporting.results import blame
@@ -413,14 +413,14 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings
-    planned = {setting.name: _played(_brief(plan).planned(game, ["all=random"], setting)) for setting in settings}
+    planned = {setting.name: plays_of(_brief(plan).planned(game, ["all=random"], setting)) for setting in settings}
     lines, other = [], 0
     for team, played in teams.items():
         by_setting = {
-            name: [record for record in played if _setting(record) in known] for name, known in planned.items()
+            name: [record for record in played if play_of(record) in known] for name, known in planned.items()
         }
         scores = {name: blame(records, suite.summary).score for name, records in by_setting.items() if records}
-        every = [record for record in played if any(_setting(record) in known for known in planned.values())]
+        every = [record for record in played if any(play_of(record) in known for known in planned.values())]
         other += len(played) - len(every)
         if every:
             lines.append(
@@ -433,7 +433,8 @@ def _brief(plan: ComparisonPlan) -> ComparisonPlan:
     return structs.replace(plan, episodes=1)
 
 
-def _played(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
+def plays_of(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
+    """Return the variants that a plan plays by task and key, see ``floors.play_of``."""
     by_entry = {}
     for match in plan.kinds:
         shell, options = split_options(match.env_kwargs)
@@ -443,13 +444,9 @@ def _played(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
     return by_entry
 
 
-def _setting(record: Record) -> tuple[str, str]:
-    return str(record.task), variant_of(record).key
-
-
 def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
     try:
-        planned = _played(_brief(plan).plan_of(entry)) if entry.game not in registry.COMMON_SUITES else {}
+        planned = plays_of(_brief(plan).plan_of(entry)) if entry.game not in registry.COMMON_SUITES else {}
     except ValueError as error:
         raise ValueError(f"{out / PLAN}: {error}") from None
     variants = {variant.key: variant.title for variant in planned.values()}

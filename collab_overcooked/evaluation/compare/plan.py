@@ -12,7 +12,6 @@ from msgspec import Meta, Struct, field, json, structs
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
-from collab_overcooked.evaluation.floors import BLIND, RULE_SPECS
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.files import read_text, write_atomic
@@ -24,6 +23,7 @@ from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
+from collab_overcooked.reporting.floors import BLIND, RULE_SPECS
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RecordError

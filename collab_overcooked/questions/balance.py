@@ -20,7 +20,7 @@ from collab_overcooked.questions.items import FACT, LETTERS, Item
 
 MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
 MAX_CHOICES = 5
-TRIES = 60  # cases of which the one that is most in balance is taken
+TRIES = 300  # cases of which the one that is most in balance is taken
 TIED = 1e-9
 BASELINES = ("chance", "same letter", "longest", "first", "majority")
 Asked = tuple[Sequence[str], Sequence[int]]  # choices, indices of the correct ones

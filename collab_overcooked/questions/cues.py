@@ -16,8 +16,8 @@ WORD = re.compile(r"[A-Za-z]+\d*|\d+")
 OTHER = re.compile(r"\b(?:agent_\d|Alice|Bob)\b")
 GRID = re.compile(r"[A-Z.]+")  # line of a map
 PLAIN = {"a", "an", "and", "from", "in", "is", "it", "of", "on", "the", "to", "with", "you", "room"}
-HEADS = 2  # words at the beginning of a line that tell what it is about
-KEPT = 12  # kinds of lines; later ones of a text are counted together
+HEADS = 2  # words at the beginning of a line that tell, with its last one, what it is about
+KEPT = 16  # kinds of lines; later ones of a text are counted together
 Cues = Mapping[str, float]
 
 
@@ -27,7 +27,8 @@ class Text:
     def __init__(self, text: str) -> None:
         self.words: dict[str, list[str]] = defaultdict(list)
         for line in (line for line in text.splitlines() if line and not GRID.fullmatch(line)):
-            head = NUMBER.sub("#", " ".join(OTHER.sub("Other", line).split()[:HEADS]))
+            plain = NUMBER.sub("#", OTHER.sub("Other", line)).rstrip(".").split()
+            head = " ".join((*plain[:HEADS], plain[-1]))
             self.words[head if head in self.words or len(self.words) < KEPT else ""] += WORD.findall(line)
         self.all = [word for words in self.words.values() for word in words]
         self.numbers = {head: [int(w) for w in words if w.isdecimal()] for head, words in self.words.items()}
@@ -63,7 +64,8 @@ def _cues(text: Text, question: str, choice: str) -> dict[str, float]:
         if numbers and text.numbers[head]:
             there = text.numbers[head]
             cues[f"number less {head}"] = float(numbers[-1] - there[-1])
-            cues[f"number from {head}"] = float(min(abs(numbers[-1] - number) for number in there))
+            gaps = [abs(numbers[-1] - number) for number in there]
+            cues[f"number from {head}"], cues[f"number far from {head}"] = float(min(gaps)), float(max(gaps))
     if numbers and not choice.startswith(("go", "to")):
         cues |= _lengths(text, numbers[-1])
     for who, here in enumerate(text.stands):

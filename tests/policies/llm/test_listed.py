@@ -94,8 +94,8 @@ def test_blind_rules_choose_what_they_say(play_team: Any, env_id: str, rule: str
     """A rule plays by the lists, the state's text and what it was offered and chose before."""
     spec = f"always:{rule}"
     env = co.make(env_id)
-    record, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
-    again, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
+    record, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=8)
+    again, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=8)
     assert [step.actions for step in record.steps] == [step.actions for step in again.steps]
     policy, env = make_policy(spec), co.make(env_id)
     env.reset(seed=0)

@@ -20,7 +20,7 @@ from collab_overcooked.questions.items import FACT, LETTERS, Item
 
 MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
 MAX_CHOICES = 5
-TRIES = 300  # cases of which the one that is most in balance is taken
+TRIES = 200  # cases of which the one that is most in balance is taken
 TIED = 1e-9
 BASELINES = ("chance", "same letter", "longest", "first", "majority")
 Asked = tuple[Sequence[str], Sequence[int]]  # choices, indices of the correct ones
@@ -58,6 +58,7 @@ class _Group:
 
     topic: str  # Rules, and skill of facts: drawn equally often
     states: _States  # States of the candidates
+    ledger: Ledger  # Balance of what was drawn: of the kind, and of the skill of facts
     offers: dict[tuple[str, ...], dict[str, list[Item]]] = field(default_factory=dict)  # choices -> answer -> items
     drawn: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
@@ -70,7 +71,7 @@ class _Group:
                 by_answer = self.offers.setdefault(tuple(sorted((answer, *wrong))), {})
                 by_answer.setdefault(answer, []).append(item)
 
-    def draw(self, used: set[str], most: int, ledger: Ledger, rng: np.random.Generator) -> tuple[Item, ...]:
+    def draw(self, used: set[str], most: int, rng: np.random.Generator) -> tuple[Item, ...]:
         """Return a case with as many choices as possible, about states that are not used yet; empty if none is left."""
         complete = [
             choices for choices, items in self.offers.items() if len(items) == len(choices) and len(choices) <= most
@@ -83,7 +84,7 @@ class _Group:
             if not all(left):
                 del self.offers[choices]
                 continue
-            case = self._balanced(left, choices, ledger, rng)
+            case = self._balanced(left, choices, rng)
             if case:
                 self.drawn[choices] += 1
                 order = [choices[number] for number in rng.permutation(len(choices))]
@@ -91,7 +92,7 @@ class _Group:
         return ()
 
     def _balanced(
-        self, left: Sequence[Sequence[Item]], choices: tuple[str, ...], ledger: Ledger, rng: np.random.Generator
+        self, left: Sequence[Sequence[Item]], choices: tuple[str, ...], rng: np.random.Generator
     ) -> list[Item]:
         """Return, of several cases of different states, the one that is best for the balance; empty without any."""
         tried: list[tuple[list[Item], Cues]] = []
@@ -100,9 +101,9 @@ class _Group:
             if len({self.states.key(item) for item in case}) == len(case):
                 tried.append((case, total([self.states.added(item, choices) for item in case])))
         for _, added in tried:
-            ledger.learn(added)
-        case, added = min(tried, key=lambda entry: ledger.imbalance(entry[1]), default=([], {}))
-        ledger.add(added)
+            self.ledger.learn(added)
+        case, added = min(tried, key=lambda entry: self.ledger.imbalance(entry[1]), default=([], {}))
+        self.ledger.add(added)
         return case
 
 
@@ -118,16 +119,18 @@ def draw_cases(
         describe: Returns the text of an item's state.
     """
     groups: dict[tuple[str, int, str], _Group] = {}
-    states, ledger = _States(describe), Ledger()
+    states, ledgers = _States(describe), dict[tuple[str, ...], Ledger]()
     for item in candidates:
-        topic = f"{sorted(item.scene.options.items())}{item.skills if item.kind == FACT else ''}"
-        groups.setdefault((topic, item.seat, item.question), _Group(topic, states)).add(item)
+        skills = item.skills if item.kind == FACT else ()
+        topic = f"{sorted(item.scene.options.items())}{skills}"
+        ledger = ledgers.setdefault(skills, Ledger())
+        groups.setdefault((topic, item.seat, item.question), _Group(topic, states, ledger)).add(item)
     live, cases, count = list(groups.values()), [], 0
     by_topic: Counter[str] = Counter()
     while live and count < MIN_ITEMS:
         noise = rng.random(len(live))
         number = min(range(len(live)), key=lambda i: (by_topic[live[i].topic], sum(live[i].drawn.values()), noise[i]))
-        case = live[number].draw(used, MAX_ITEMS - count, ledger, rng)
+        case = live[number].draw(used, MAX_ITEMS - count, rng)
         if not case:
             del live[number]
             continue

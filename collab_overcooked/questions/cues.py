@@ -52,13 +52,14 @@ def cues_of(text: Text, question: str, choices: Sequence[str]) -> list[dict[str,
 def _cues(text: Text, question: str, choice: str) -> dict[str, float]:
     words = [word for word in WORD.findall(choice) if word.lower() not in PLAIN]
     numbers = [int(word) for word in words if word.isdecimal()]
-    kind = "number" if choice.isdecimal() else choice.split()[0]
+    kind = choice.split()[0]
     cues = {"words": float(len(words)), "overlap with all": float(sum(text.all.count(word) for word in words))}
     cues["overlap with the question"] = float(sum(word in WORD.findall(question) for word in words))
     for head, line in text.words.items():
         cues[f"overlap with {head}"] = float(sum(word in line for word in words))
-        cues[f"{kind} for words in {head}"] = float(len(line))
-        if text.numbers[head]:
+        if not numbers:
+            cues[f"{kind} for words in {head}"] = float(len(line))
+        if text.numbers[head] and not numbers:
             cues[f"{kind} for first in {head}"] = float(text.numbers[head][0])
             cues[f"{kind} for last in {head}"] = float(text.numbers[head][-1])
         if numbers and text.numbers[head]:

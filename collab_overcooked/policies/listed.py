@@ -12,21 +12,21 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.blind_rules import (
+    ALPHABETICAL,
+    LONGEST,
+    MENTIONED,
+    NEVER_IDLE,
+    NEVER_REPEAT,
+    NEWEST,
+    NOTHING,
+    RAREST,
+    ROUND_ROBIN,
+    RULES,
+)
 
 ORDERS = SHUFFLED, GAME = "shuffled", "game"
 PATIENCE = 20  # steps of a long wait
-RULES = {
-    (RANDOM := "random"): "a random action",
-    (NOTHING := "nothing"): "none, so that the seat waits",
-    (NEVER_IDLE := "never-idle"): "a random one other than waiting",
-    (NEVER_REPEAT := "never-repeat"): "a random one other than the last choice",
-    (ALPHABETICAL := "alphabetical"): "the alphabetically first one",
-    (LONGEST := "longest"): "the one with the longest text, other than waiting",
-    (MENTIONED := "most-mentioned"): "the one whose words the state's text has most often",
-    (NEWEST := "newest"): "the one that was first listed most recently",
-    (RAREST := "rarest"): "the one whose words the fewest actions of the list share, on average",
-    (ROUND_ROBIN := "round-robin"): "the one that was chosen least recently",
-}
 WORD = re.compile(r"\w+")
 USAGE = f"always:K|{'|'.join(RULES)}[,shuffled|game]"
 

@@ -15,7 +15,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.structs import Count, Name, Number, Text, decode
-from collab_overcooked.policies.listed import RULES
+from collab_overcooked.policies.blind_rules import RULES
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of

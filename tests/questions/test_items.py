@@ -196,7 +196,7 @@ def test_no_item_asks_about_what_is_not_there(shipped):
     for item in shipped.items:
         state, text = item.scene.state, source_of(item.scene.env_id).describe(item)
         names = re.findall(r"\b(?:[opdckgs]\d+|room \d+)\b", " ".join((item.question, *item.choices)))
-        known = f"{text} {item.scene.options.get('map', '')}"
+        known = f"{text} {source_of(item.scene.env_id).rules(item)}"
         assert all(name.removeprefix("room ") in known for name in names), item.id
         assert state["limit"] <= 100 and not re.search(r"of \d{4,}", text), item.id
         if "Overcooked" in item.scene.env_id:

@@ -14,7 +14,8 @@ import collab_overcooked as co
 from collab_overcooked import registry
 from collab_overcooked.evaluation.compare.run import compare
 from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.listed import RULES, ActionList, in_order
+from collab_overcooked.policies.blind_rules import RULES
+from collab_overcooked.policies.listed import ActionList, in_order
 from collab_overcooked.policies.specs import make_policy
 
 pytest.importorskip("jinja2", reason="needs the extra llm")

@@ -34,10 +34,10 @@ def floors_of(plan: ComparisonPlan, board: Leaderboard) -> dict[str, Floor]:
             (sign * score.value, line) for line in board.lines if (score := line.scores.get(setting.name)) is not None
         ]
         if known:
-            score, line = min(known, key=lambda entry: entry[0])
+            least, line = min(known, key=lambda entry: entry[0])
             plays = tuple(sorted(plays_of(plan.planned(board.game, ["all=random"], setting))))
             count = sum(play_of(record) in plays for record in line.records)
-            floors[setting.name] = Floor(line.policy, round(sign * score, 4), count, plays)
+            floors[setting.name] = Floor(line.policy, round(sign * least, 4), count, plays)
     return floors
 
 

@@ -97,7 +97,7 @@ class _Group:
         """Return, of several cases of different states, the one that is best for the balance; empty without any."""
         tried: list[tuple[list[Item], Cues]] = []
         for _ in range(TRIES):
-            case = [items[rng.integers(len(items))] for items in left]
+            case = [items[int(rng.integers(len(items)))] for items in left]
             if len({self.states.key(item) for item in case}) == len(case):
                 tried.append((case, total([self.states.added(item, choices) for item in case])))
         for _, added in tried:

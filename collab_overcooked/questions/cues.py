@@ -69,10 +69,10 @@ def _cues(text: Text, question: str, choice: str) -> dict[str, float]:
             cues[f"number from {head}"], cues[f"number far from {head}"] = float(min(gaps)), float(max(gaps))
     if numbers and not choice.startswith(("go", "to")):
         cues |= _lengths(text, numbers[-1])
-    for who, here in enumerate(text.stands):
-        for there in (text.places[word] for word in words if word in text.places):
-            cues[f"way of {who}"] = float(abs(here[0] - there[0]) + abs(here[1] - there[1]))
-            cues[f"right of {who}"], cues[f"below {who}"] = float(there[0] - here[0]), float(there[1] - here[1])
+    for who, (x, y) in enumerate(text.stands):
+        for to_x, to_y in (text.places[word] for word in words if word in text.places):
+            cues[f"way of {who}"] = float(abs(x - to_x) + abs(y - to_y))
+            cues[f"right of {who}"], cues[f"below {who}"] = float(to_x - x), float(to_y - y)
     return cues
 
 

@@ -338,7 +338,7 @@ def test_the_authors_table_is_a_question_set(tmp_path):
     (partner, own) = result.items
     assert own.choices == ("move to room 3", "move to room 5.") and own.scene.env_id == "CollabCapture-v0"
     assert partner.scene.told.endswith("Question 1?\nAvailable Answers:") and result.name != shipped_name()
-    for damaged, text in (([*row[:-1], "C"], "row 0: JP: key 'C'"), (hanabi, "has no question of CollabCapture-v0")):
+    for damaged, text in (([*row[:-1], "C"], "row 0: JP: key 'C'"), (hanabi, "has no question of .*CollabCapture-v0")):
         with pytest.raises(QuestionError, match=text):
             read_set(table(tmp_path, damaged))
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")

@@ -1,25 +1,33 @@
-"""Lists of possible actions that language agents choose from, and policies that choose by position alone."""
+"""Lists of possible actions that language agents choose from, and policies that choose from them by blind rules."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.blind_rules import (
+    ALPHABETICAL,
+    LONGEST,
+    MENTIONED,
+    NEVER_IDLE,
+    NEVER_REPEAT,
+    NEWEST,
+    NOTHING,
+    RAREST,
+    ROUND_ROBIN,
+    RULES,
+)
 
 ORDERS = SHUFFLED, GAME = "shuffled", "game"
 PATIENCE = 20  # steps of a long wait
-RULES = RANDOM, NOTHING, NEVER_IDLE, NEVER_REPEAT, ALPHABETICAL = (
-    "random",
-    "nothing",
-    "never-idle",
-    "never-repeat",
-    "alphabetical",
-)
+WORD = re.compile(r"\w+")
 USAGE = f"always:K|{'|'.join(RULES)}[,shuffled|game]"
 
 
@@ -80,56 +88,85 @@ class ActionList:
         return False
 
 
-class PositionPolicy(Silent):
-    """Answers every numbered list by a blind rule, which reads no state: a model that understands nothing.
+class BlindPolicy(Silent):
+    """Answers every numbered list by a rule that understands nothing: a floor for language models.
+
+    Of equal actions the first in the list is chosen. Without an action at a position, the seat waits, as it does after
+    an unusable answer of a model.
 
     Args:
-        position: Position from 1, or one of ``RULES``: a random action, none, a random one other than waiting or than
-            the last choice, or the alphabetically first one. Without an action there, the seat waits, as it does after
-            an unusable answer of a model.
+        rule: Position from 1, or one of ``RULES``.
         order: Order of the lists.
     """
 
     name = "always"
 
-    def __init__(self, position: str, order: str) -> None:
-        self._position, self._order = position, order
+    def __init__(self, rule: str, order: str) -> None:
+        self._rule, self._order = rule, order
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Reset the generator; seats with the same seed draw differently."""
+        """Forget earlier lists and choices, and reset the generator; seats with the same seed draw differently."""
         self._list, self._rng = ActionList(info.game, seed, self._order), np.random.default_rng([seed, seat])
         self._last = ""  # choice
+        self._listed: dict[str, int] = {}  # text -> number of the first list that has it
+        self._chosen: dict[str, int] = {}  # text -> number of the last list from which it was chosen
+        self._lists = 0
 
     def act(self, seen: Seen) -> int:
-        """Return the listed action at the position."""
+        """Return the action of the list that the rule chooses."""
         if self._list.goes_on_waiting(seen):
             return seen.idle_action
         options = self._list.options(seen)
-        text = self._text(options, seen.idle_action)
-        if text is None:
+        self._lists += 1
+        for text in options:
+            self._listed.setdefault(text, self._lists)
+        chosen = self._text(options, seen)
+        if chosen is None:
             return seen.idle_action
-        self._list.note(seen, text)
-        self._last = text
-        return options[text]
+        self._list.note(seen, chosen)
+        self._last, self._chosen[chosen] = chosen, self._lists
+        return options[chosen]
 
-    def _text(self, options: Mapping[str, int], idle: int) -> str | None:
-        texts, rule = list(options), self._position
+    def _text(self, options: Mapping[str, int], seen: Seen) -> str | None:
+        texts, rule = list(options), self._rule
         if rule == NOTHING:
             return None
-        if rule == ALPHABETICAL:
-            return min(texts)
         if rule not in RULES:
             return texts[int(rule) - 1] if int(rule) <= len(texts) else None
-        left_out = {NEVER_IDLE: {text for text in texts if options[text] == idle}, NEVER_REPEAT: {self._last}}.get(
-            rule, set()
-        )
-        drawn = [text for text in texts if text not in left_out] or texts
-        return drawn[self._rng.integers(len(drawn))]
+        busy = [text for text in texts if options[text] != seen.idle_action] or texts
+        least: Mapping[str, Callable[[str], Any]] = {
+            ALPHABETICAL: lambda text: text,
+            LONGEST: lambda text: -len(text),
+            MENTIONED: lambda text: -_mentions(text, seen.text),
+            NEWEST: lambda text: -self._listed[text],
+            RAREST: lambda text: _shared(text, texts),
+            ROUND_ROBIN: lambda text: self._chosen.get(text, 0),
+        }
+        if rule in least:
+            return min(busy if rule == LONGEST else texts, key=least[rule])
+        left = {NEVER_IDLE: busy, NEVER_REPEAT: [text for text in texts if text != self._last]}.get(rule, ()) or texts
+        return left[self._rng.integers(len(left))]
 
 
-def always_from_text(text: str) -> PositionPolicy:
+def _words(text: str) -> list[str]:
+    return WORD.findall(text.lower())
+
+
+def _mentions(text: str, state: str) -> int:
+    counts = Counter(_words(state))
+    return sum(counts[word] for word in set(_words(text)))
+
+
+def _shared(text: str, texts: Sequence[str]) -> float:
+    """Return how many texts have a word of a text, on average."""
+    counts = Counter(word for other in texts for word in set(_words(other)))
+    words = _words(text)
+    return sum(counts[word] for word in words) / len(words)
+
+
+def always_from_text(text: str) -> BlindPolicy:
     """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon."""
-    position, _, order = text.partition(",")
-    if not re.fullmatch("|".join((r"[1-9]\d{0,2}", *RULES)), position) or (order or SHUFFLED) not in ORDERS:
+    rule, _, order = text.partition(",")
+    if not re.fullmatch("|".join((r"[1-9]\d{0,2}", *RULES)), rule) or (order or SHUFFLED) not in ORDERS:
         raise ValueError(f"policy 'always' must be written {USAGE}, with K from 1 to 999, not {text!r}")
-    return PositionPolicy(position, order or SHUFFLED)
+    return BlindPolicy(rule, order or SHUFFLED)

@@ -53,8 +53,9 @@ RECORDS: tuple[PolicyRecord, ...] = (
         name="always",
         factory="collab_overcooked.policies.listed:always_from_text",
         kind="scripted",
-        usage="always:K|random|nothing|never-idle|never-repeat|alphabetical[,shuffled|game]",
-        summary="Answers numbered lists of actions by a blind rule, which reads no state; plays every game.",
+        usage="always:K|random|nothing|never-idle|never-repeat|alphabetical|longest|most-mentioned|newest|rarest"
+        "|round-robin[,shuffled|game]",
+        summary="Answers numbered lists of actions by a rule without understanding; plays every game.",
     ),
     PolicyRecord(
         name="reference",

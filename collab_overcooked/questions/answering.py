@@ -120,7 +120,7 @@ class QuestionMatch(Match):
             return policy.answer(Question(source.rules(item), WITHHELD, item.question, item.choices))
         view = env.game.seen(env.arrays[0], 0, item.seat)
         return policy.answer(
-            Question(source.rules(item), source.describe(item), source.asked(item), item.choices, lambda: view.picture)
+            Question(source.rules(item), source.describe(item), item.question, item.choices, lambda: view.picture)
         )
 
     def _by_playing(self, team: Team) -> Choice:

@@ -2,25 +2,54 @@
 
 The items of a case have the same rules, seat, question and choices and differ in the state alone. Each choice is right
 in one of them, so an answer that depends on anything but the state is right once per case: its accuracy is chance.
+Of many cases, those are taken that leave cheap features of the state's text without use, see ``cues``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from msgspec.structs import replace
 
+from collab_overcooked.questions.cues import Cues, Ledger, Text, cues_of, surplus, total
 from collab_overcooked.questions.items import FACT, LETTERS, Item
 
 MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
 MAX_CHOICES = 5
+TRIES = 200  # cases of which the one that is most in balance is taken
 TIED = 1e-9
 BASELINES = ("chance", "same letter", "longest", "first", "majority")
 Asked = tuple[Sequence[str], Sequence[int]]  # choices, indices of the correct ones
+
+
+class _States:
+    """Keys, texts and features of the states of a draw's candidates, each computed once."""
+
+    def __init__(self, describe: Callable[[Item], str]) -> None:
+        self._describe = describe
+        self._keys: dict[int, tuple[Item, str]] = {}  # with the item, whose identity would be used again otherwise
+        self._texts: dict[tuple[int, str], Text] = {}
+        self._added: dict[tuple[int, tuple[str, ...]], Cues] = {}
+
+    def key(self, item: Item) -> str:
+        if id(item) not in self._keys:
+            self._keys[id(item)] = item, state_key(item)
+        return self._keys[id(item)][1]
+
+    def added(self, item: Item, choices: tuple[str, ...]) -> Cues:
+        """Return what the correct one of some choices has more of each feature than the mean one."""
+        if (id(item), choices) not in self._added:
+            text = item.seat, self.key(item)
+            if text not in self._texts:
+                self._texts[text] = Text(self._describe(item))
+            (answer,) = correct_texts(item)
+            cues = cues_of(self._texts[text], item.question, choices)
+            self._added[id(item), choices] = surplus(cues, choices.index(answer))
+        return self._added[id(item), choices]
 
 
 @dataclass
@@ -28,6 +57,8 @@ class _Group:
     """Candidates with the same rules, seat and question."""
 
     topic: str  # Rules, and skill of facts: drawn equally often
+    states: _States  # States of the candidates
+    ledger: Ledger  # Balance of what was drawn: of the kind, and of the skill of facts
     offers: dict[tuple[str, ...], dict[str, list[Item]]] = field(default_factory=dict)  # choices -> answer -> items
     drawn: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
@@ -47,30 +78,53 @@ class _Group:
         ]
         noise = dict(zip(complete, rng.random(len(complete)), strict=True))
         for choices in sorted(complete, key=lambda names: (-len(names), self.drawn[names], noise[names])):
-            left = [[item for item in self.offers[choices][name] if state_key(item) not in used] for name in choices]
+            left = [
+                [item for item in self.offers[choices][name] if self.states.key(item) not in used] for name in choices
+            ]
             if not all(left):
                 del self.offers[choices]
                 continue
-            case = [items[rng.integers(len(items))] for items in left]
-            if len({state_key(item) for item in case}) == len(case):
+            case = self._balanced(left, choices, rng)
+            if case:
                 self.drawn[choices] += 1
                 order = [choices[number] for number in rng.permutation(len(choices))]
                 return tuple(arrange(case[number], order) for number in rng.permutation(len(case)))
         return ()
 
+    def _balanced(
+        self, left: Sequence[Sequence[Item]], choices: tuple[str, ...], rng: np.random.Generator
+    ) -> list[Item]:
+        """Return, of several cases of different states, the one that is best for the balance; empty without any."""
+        tried: list[tuple[list[Item], Cues]] = []
+        for _ in range(TRIES):
+            case = [items[int(rng.integers(len(items)))] for items in left]
+            if len({self.states.key(item) for item in case}) == len(case):
+                tried.append((case, total([self.states.added(item, choices) for item in case])))
+        for _, added in tried:
+            self.ledger.learn(added)
+        case, added = min(tried, key=lambda entry: self.ledger.imbalance(entry[1]), default=([], {}))
+        self.ledger.add(added)
+        return case
 
-def draw_cases(candidates: Iterable[Item], used: set[str], rng: np.random.Generator) -> list[tuple[Item, ...]]:
+
+def draw_cases(
+    candidates: Iterable[Item], used: set[str], rng: np.random.Generator, describe: Callable[[Item], str]
+) -> list[tuple[Item, ...]]:
     """Draw the cases of a game and kind; rules, skills and questions are drawn equally often if possible.
 
     Args:
         candidates: Items with one correct choice; any of the others may be left out.
         used: Keys of states that are not to be used; those of the drawn items are added.
         rng: Random generator.
+        describe: Returns the text of an item's state.
     """
     groups: dict[tuple[str, int, str], _Group] = {}
+    states, ledgers = _States(describe), dict[tuple[str, ...], Ledger]()
     for item in candidates:
-        topic = f"{sorted(item.scene.options.items())}{item.skills if item.kind == FACT else ''}"
-        groups.setdefault((topic, item.seat, item.question), _Group(topic)).add(item)
+        skills = item.skills if item.kind == FACT else ()
+        topic = f"{sorted(item.scene.options.items())}{skills}"
+        ledger = ledgers.setdefault(skills, Ledger())
+        groups.setdefault((topic, item.seat, item.question), _Group(topic, states, ledger)).add(item)
     live, cases, count = list(groups.values()), [], 0
     by_topic: Counter[str] = Counter()
     while live and count < MIN_ITEMS:

@@ -17,11 +17,11 @@ from collab_overcooked.io.checks import check_distinct, near_matches, quote_valu
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.structs import Count, Name, Number, Text, convert
 
-VERSION = 3  # of generator and texts; answers to sets of different versions are not comparable
+VERSION = 4  # of generator and texts; answers to sets of different versions are not comparable
 SCHEMA = f"collab-overcooked-questions/{VERSION}"
 OTHER_VERSION = (
-    "belongs to version {old} of the question sets, many of whose items can be answered without the state; version "
-    f"{VERSION} replaces it: {{remedy}}"
+    "belongs to version {old} of the question sets, many of whose items can be answered without understanding the "
+    f"state; version {VERSION} replaces it: {{remedy}}"
 )
 SHIPPED = Path(__file__).with_name("shipped.jsonl")
 FACT, PARTNER, OWN = "fact", "partner", "own"

@@ -39,9 +39,6 @@ class QuestionSource(Protocol):
     def describe(self, item: Item) -> str:
         """Return the complete state as text, from the view of the item's seat."""
 
-    def asked(self, item: Item) -> str:
-        """Return the item's question in words that fit its scene."""
-
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Return the environment options with which a policy plays on from a scene.
 
@@ -110,7 +107,7 @@ def _drawn(source: QuestionSource, env_id: str, seed: int) -> list[tuple[Item, .
     candidates = list(source.candidates(derive_seed(seed, env_id, GENERATED)))
     rng, used = np.random.default_rng(derive_seed(seed, env_id, "cases")), set[str]()
     kinds = ([item for item in candidates if item.kind == kind] for kind in (PARTNER, OWN, FACT))
-    return [case for kind in kinds for case in draw_cases(kind, used, rng)]
+    return [case for kind in kinds for case in draw_cases(kind, used, rng, source.describe)]
 
 
 def _named(case: Sequence[Item], prefix: str, number: int) -> list[Item]:

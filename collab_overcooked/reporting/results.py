@@ -16,6 +16,7 @@ from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure_numbers, metrics_of, tabulated
 from collab_overcooked.reporting.costs import cost_card
+from collab_overcooked.reporting.floors import floor_card
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import counted, sample_card
@@ -97,7 +98,7 @@ def measure_all(record: Record) -> dict[str, float]:
 
 
 def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:
-    """Score records, and add cards on costs of language models and on sample sizes where they apply.
+    """Score records, and add cards on floors and costs of language models and on sample sizes where they apply.
 
     Args:
         records: Episodes of any games.
@@ -120,7 +121,7 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
     for name, kind in scored.items():
         score = partial(registry.load_suite(name).score, scoring=_suite_options(kind, scoring))
         cards += blame(by_suite[name], score)
-    cards += filter(None, (sample_card(every, record_scoring), cost_card(every)))
+    cards += filter(None, (floor_card(records), sample_card(every, record_scoring), cost_card(every)))
     return cards
 
 

@@ -25,6 +25,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.reporting.differences import episode_values
+from collab_overcooked.reporting.floors import RULE_SPECS, stored_floors
 from collab_overcooked.runner.play import play
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
@@ -272,6 +273,53 @@ def test_blind_rules_are_one_row() -> None:
     assert [row[0] for row in board.ranking().rows] == ["greedy", "best blind rule of 3: always:alphabetical"]
     assert [line.policy for line in replace(board, lines=lines[:2]).merged()] == ["greedy", "always:1"]
     assert [line.policy for line in replace(board, lines=lines[:1]).merged()] == ["greedy"]
+
+
+def test_language_models_are_shown_above_the_best_rule_without_understanding() -> None:
+    def board(lower: bool, **known: float) -> boards.Leaderboard:
+        scores = {"greedy": (9.0, 5.0), "always:longest": (4.0, 1.0), "always:rarest": (3.0, 2.0), "llm:m": (5.0, None)}
+        lines = tuple(
+            boards.LeaderboardLine(  # type: ignore[arg-type]
+                name,
+                "language" if name == "llm:m" else "scripted",
+                {
+                    setting: None if value is None else Estimate(value)
+                    for setting, value in zip("xy", pair, strict=True)
+                },
+                None,
+                (),
+            )
+            for name, pair in scores.items()
+        )
+        benchmark = Benchmark("Game", "points", (Setting("x"), Setting("y")), Setting("x"), lower_is_better=lower)
+        return boards.Leaderboard("game", "Game", benchmark, lines, (), None, (), (), (), known)
+
+    table = board(False, y=3.0).above_floor()
+    assert table is not None
+    assert {row[0]: row[2:] for row in table.rows} == {
+        "best rule without understanding": (4.0, 3.0),  # y as it was measured before
+        "greedy": (5.0, 2.0),
+        "llm:m": (1.0, None),
+    }
+    less = board(True).above_floor()
+    assert less is not None and {row[0]: row[2:] for row in less.rows} == {
+        "best rule without understanding": (3.0, 1.0),
+        "greedy": (-6.0, -4.0),
+        "llm:m": (-2.0, None),
+    }
+    models = board(False)
+    assert models.floors() == {"x": 4.0, "y": 2.0}
+    assert replace(models, lines=models.lines[:-1]).above_floor() is None
+    assert replace(models, lines=models.lines[-1:]).above_floor() is None
+
+
+def test_stored_floors_are_of_settings_and_rules_that_exist() -> None:
+    stored = stored_floors()
+    assert stored.seed not in range(1000)  # comparisons and users number theirs from 0
+    for game, floors in stored.floors.items():
+        names = {setting.name for budget in BUDGETS for setting in registry.load_suite(game).benchmark(budget).settings}
+        assert set(floors) <= names
+        assert all(floor.rule in RULE_SPECS and floor.episodes > 0 for floor in floors.values())
 
 
 def test_the_verdict_names_all_who_lead_and_where_language_models_stand() -> None:

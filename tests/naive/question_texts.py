@@ -65,7 +65,9 @@ class Map:
         lines = re.findall(r"^(?:Room )?(.+) leads to (.+)\.$", rules, re.MULTILINE)
         self.ways = {room: near.split(", ") for room, near in lines}
         door = r"^There is a door between (?:room )?(\S+) and (?:room )?(\S+); the button in (?:room )?(\S+) opens"
-        self.doors = [(frozenset(pair), button) for *pair, button in re.findall(door, rules, re.MULTILINE)]
+        doors = re.findall(door, rules, re.MULTILINE)
+        self.sides = [tuple(pair) for *pair, _ in doors]  # of the doors, in the order of texts
+        self.doors = [(frozenset(pair), button) for *pair, button in doors]
         if self.is_capture:
             assert ", or when the two exchange rooms." in rules
             assert "If several rooms are equally good, it takes the one that is listed first." in rules
@@ -276,7 +278,7 @@ class RoomReader:
             self.adversary = self._room(r"^The thief is in (.+)\.$")
             self.doors = tuple(
                 find(rf"^The door between room {a} and room {b} is (open|closed)\.$", state)[1] == "open"
-                for a, b in (self._ends(door) for door, _ in self.rooms.doors)
+                for a, b in self.rooms.sides
             )
             self.state: Any = (*self.players, self.adversary, self.doors)
             return
@@ -290,10 +292,6 @@ class RoomReader:
         needed = self.rooms.needed
         self.repairs = tuple(sorted((room, needed - int(left or 0)) for room, left, _ in repairs))
         self.state = (*self.players, self.adversary, target, self.repairs)
-
-    def _ends(self, door: frozenset[str]) -> tuple[str, str]:
-        a, b = sorted(door)
-        return a, b
 
     def _room(self, pattern: str) -> str:
         return (find(pattern, self.text)[1] or "").removeprefix("room ")
@@ -471,7 +469,8 @@ class KitchenReader:
             things = [held for *_, held in self.cooks] + [item for _, item in self.lying]
             at_hand, within = things.count(ONION), self.pots[self._named("c").index(name)]
             return [choices.index(str(max(0, self.needed - within - at_hand)))]
-        assert "gates stay as they are now and that the cooks never stand in each other's way" in question
+        assert "the cooks never stand in each other's way" in question
+        assert ("gates stay as they are now" in question) == bool(self.gate_cells)
         if "take the soup out of pot" in question:
             name = find(r"out of pot (\w+) ", question)[1]
             seat = self.me if " do you take" in question else 1 - self.me
@@ -481,7 +480,7 @@ class KitchenReader:
             steps = self._steps(seat, *([source[1]] if source else []), name)
             ready = self.pots[self._named("c").index(name)] - COOKING
             return [choices.index(str(max(ready + 1, steps)))]
-        name = find(r"(?:face|which) (?:the )?(?:\w+ )*?([opcdg]\d+) (?:and use it|can be used)", question)[1]
+        name = find(r"(?:face|next to) (?:the )?(?:\w+ )*?([opcdg]\d+)\?", question)[1]
         steps = [self._steps(seat, name) for seat in (self.me, 1 - self.me)]
         if "Who can get to a cell" in question:
             message = ("neither of you", f"{other} alone", "you alone", "both of you")
@@ -489,7 +488,7 @@ class KitchenReader:
         if "Who needs fewer steps" in question:
             return nearest(*steps, choices, other)
         who = find(r"How many steps (do you|does \w+) need at least", question)[1]
-        return [choices.index(str(steps[who != "do you"]))]
+        return [choices.index(str(steps[who != "do you"] - 1))]  # the use is not asked for
 
     def _steps(self, seat: int, *names: str) -> int:
         """Return the fewest steps in which a cook uses some objects, one after the other."""

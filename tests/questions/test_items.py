@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 
 import numpy as np
@@ -13,6 +14,8 @@ from msgspec.structs import replace
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.questions.source import judge
+from collab_overcooked.games.rooms.engine.spec import load_rooms
+from collab_overcooked.games.rooms.questions.renaming import renamed
 from collab_overcooked.questions.balance import balance_positions, correct_texts, letter_accuracies
 from collab_overcooked.questions.items import (
     KINDS,
@@ -97,9 +100,9 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
     for damaged, text in (
         ([], "line 1: is truncated or no JSON"),
         (["[]", *good[1:]], r"line 1: must be a mapping, not "),
-        ([good[0].replace("questions/3", "questions/9"), *good[1:]], "schema must be one of"),
-        ([good[0].replace("questions/3", "questions/1"), *good[1:]], "version 1 .* without the state"),
-        ([good[0].replace("questions/3", "questions/2"), *good[1:]], "version 2 .* without the state"),
+        ([good[0].replace("questions/4", "questions/9"), *good[1:]], "schema must be one of"),
+        ([good[0].replace("questions/4", "questions/1"), *good[1:]], "version 1 .* without understanding"),
+        ([good[0].replace("questions/4", "questions/3"), *good[1:]], "version 3 .* without understanding"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
         ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown key 'seta'"),
@@ -150,19 +153,13 @@ def test_scenarios_of_the_paper_ask_one_seat_for_its_partners_action_and_its_own
 
 def test_questions_speak_of_what_their_scene_has(shipped):
     """Nothing is said of gates where there are none, of a partner who is out, or of a limit that rules do not have."""
-    out = 0
     for item in shipped.items:
-        source, state = source_of(item.scene.env_id), item.scene.state
-        asked = source.asked(item)
+        state = item.scene.state
         if item.scene.env_id == "Overcooked-v0":
-            assert "gates" not in asked or state["gates"]
-            assert "hands hold what the use needs" in asked or "and use it" not in asked
-        elif not all(player["active"] for player in state["players"]):
-            out += 1
-            assert not any(words in asked for words in ("both", "counts on the same"))
-        if state["limit"] > 1000:
-            assert "1000000" not in source.describe(item)
-    assert out
+            assert "gates" not in item.question or state["gates"]
+        else:
+            assert item.kind != OWN or all(player["active"] for player in state["players"])
+        assert state["limit"] < 10_000
 
 
 def test_both_seats_are_asked_and_choices_are_shuffled(shipped):
@@ -205,6 +202,62 @@ def test_no_correct_choice_is_among_the_wrong_ones(shipped):
             assert not right & {value for i, value in enumerate(values) if i not in item.correct}
 
 
+def test_no_item_asks_about_what_is_not_there(shipped):
+    """Episodes of normal length, both players in the game, gates and doors where there are some, possible uses."""
+    for item in shipped.items:
+        state, text = item.scene.state, source_of(item.scene.env_id).describe(item)
+        names = re.findall(r"\b(?:[opdckgs]\d+|room \d+)\b", " ".join((item.question, *item.choices)))
+        known = f"{text} {source_of(item.scene.env_id).rules(item)}"
+        assert all(name.removeprefix("room ") in known for name in names), item.id
+        assert state["limit"] <= 100 and not re.search(r"of \d{4,}", text), item.id
+        if "Overcooked" in item.scene.env_id:
+            assert state["gates"] or "gate" not in item.question, item.id
+            assert "and use it" not in item.question and "can be used" not in item.question, item.id
+            continue
+        assert all(player["active"] for player in state["players"]) and "out of the game" not in text, item.id
+        assert state["doors"] or "door" not in item.question, item.id
+        fixed = {repair["room"] for repair in state["generators"] if repair["progress"] >= repair["needed"]}
+        uses = item.choices if item.kind == "own" else re.findall(r'your action in this turn is "(.+?)"', item.question)
+        others = re.findall(r'that of agent_\d is "(.+?)"', item.question)
+        for seat, texts in ((item.seat, uses), (1 - item.seat, others)):
+            assert "fix the generator" not in texts or state["players"][seat]["room"] not in fixed, item.id
+
+
+def test_rooms_are_renamed_without_another_change():
+    for name in ("nine_rooms", "themed_rooms"):
+        level = load_rooms(name)
+        other = load_rooms(json.loads(json.dumps(renamed(level, np.random.default_rng(1)))))
+        assert other.rooms != level.rooms and len(set(other.rooms)) == len(level.rooms)
+        graphs = []
+        for one in (level, other):
+            marks = [tuple(room in kind for kind in (one.generators, one.exits, one.players, [one.adversary]))
+                     for room in range(len(one.rooms))]  # fmt: skip
+            edges = [(marks[room], sorted(marks[near] for near in nears)) for room, nears in enumerate(one.neighbours)]
+            doors = [(door.is_open, marks[door.button], *(marks[room] for room in door.rooms)) for door in one.doors]
+            graphs.append((sorted(edges), doors))
+        assert graphs[0] == graphs[1]
+        assert [other.rooms[room] == level.rooms[old] for room, old in zip(other.exits, level.exits, strict=True)] == [
+            True for _ in level.exits
+        ]
+
+
+def test_rooms_of_generated_items_have_drawn_numbers(shipped):
+    maps = {str(item.scene.options["map"]) for item in shipped.items if is_drawn(item)}
+    assert len(maps) >= 50
+    near = Counter(
+        abs(int(number) - int(other))
+        for values in (item.scene.options["map"] for item in shipped.items if is_drawn(item))
+        if values["name"] != "themed_rooms"
+        for number, others in values["rooms"].items()
+        for other in others
+    )
+    assert near[1] < 0.2 * near.total()  # most neighbours had neighbouring numbers
+
+
+def is_drawn(item):
+    return item.part == "generated" and "Overcooked" not in item.scene.env_id
+
+
 def test_every_item_can_be_put_into_words(shipped):
     for item in shipped.items[::7]:
         source = source_of(item.scene.env_id)
@@ -227,7 +280,7 @@ def test_texts_state_the_rules_that_answers_need(shipped):
 def test_the_name_of_a_set_changes_with_its_contents(shipped):
     other = replace(shipped, items=shipped.items[1:])
     renamed = replace(shipped, version="9.9", seed=1)
-    assert shipped.name.startswith("v3-") and other.name != shipped.name == renamed.name
+    assert shipped.name.startswith("v4-") and other.name != shipped.name == renamed.name
 
 
 def test_waiting_is_no_answer_where_the_partner_delivers_alone(shipped):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from collab_overcooked.policies.registry import LANGUAGE, PERSON
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.differences import NOTE, difference_table
+from collab_overcooked.reporting.floors import BEST, known_floors, play_of
 from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, estimate_json, join_tables
 from collab_overcooked.reporting.results import blame
@@ -74,6 +75,7 @@ class Leaderboard:
     pairs: tuple[Record, ...]  # Its episodes of policies that differ
     skipped: tuple[Skipped, ...]  # Who did not play what, and why
     remarks: tuple[str, ...]  # Sentences that belong below
+    known_floors: Mapping[str, float] = field(default_factory=dict)  # Measured floors by setting, see ``floors``
 
     def ordered(self, lines: Sequence[LeaderboardLine] | None = None) -> list[LeaderboardLine | Reference]:
         """Return policies and published ones, the best first.
@@ -158,6 +160,31 @@ class Leaderboard:
         columns = (_POLICY, _KIND, *map(self.benchmark.column, settings), _EPISODES, _MILLISECONDS)
         return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
+    def floors(self) -> dict[str, float]:
+        """Return by setting what the best rule without understanding scores, here or where it was measured before."""
+        best = max if not self.benchmark.lower_is_better else min
+        blind = [_values(line) for line in self.lines if is_blind(line.policy)] + [dict(self.known_floors)]
+        names = [setting.name for setting in self.benchmark.settings]
+        scores = {name: [values[name] for values in blind if name in values] for name in names}
+        return {name: best(values) for name, values in scores.items() if values}
+
+    def above_floor(self) -> ResultTable | None:
+        """Return how far policies are above the floors; None without a language model or a known floor."""
+        floors, names = self.floors(), [setting.name for setting in self.benchmark.settings]
+        sign = -1 if self.benchmark.lower_is_better else 1
+        lines = replace(self, lines=tuple(line for line in self.lines if not is_blind(line.policy))).merged_by_rank()
+        if not floors or not any(line.kind == LANGUAGE for line in lines):
+            return None
+        rows: list[tuple[Cell, ...]] = [(BEST, "scripted", *(floors.get(name) for name in names))]
+        for line in lines:
+            values = _values(line)
+            above = (
+                sign * (values[name] - floors[name]) if name in values and name in floors else None for name in names
+            )
+            rows.append((line.policy, line.kind, *above))
+        columns = (_POLICY, _KIND, *(self.benchmark.column(name) for name in names))
+        return ResultTable(columns, tuple(rows), f"Above the {BEST}, whose score is the first line")
+
     def process(self) -> ResultTable:
         """Return what else was measured, over all settings that a policy played."""
         lines = self.merged_by_rank()
@@ -199,7 +226,14 @@ class Leaderboard:
 
     def tables(self) -> list[ResultTable]:
         """Return all tables."""
-        tables = (self.ranking(), self.process(), self.differences(), self.matrix_table(), self.absent())
+        tables = (
+            self.ranking(),
+            self.above_floor(),
+            self.process(),
+            self.differences(),
+            self.matrix_table(),
+            self.absent(),
+        )
         return [table for table in tables if table is not None]
 
     def notes(self) -> tuple[str, ...]:
@@ -232,6 +266,7 @@ class Leaderboard:
                 for one in self.ordered()
                 if isinstance(one, LeaderboardLine)
             ],
+            "floors": self.floors(),
             "published": [
                 {
                     "policy": one.name,
@@ -353,7 +388,8 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         lines, other = _people_lines(plan, game, people)
         remarks += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
         board = _leaderboard(plan, game, compared, remarks)
-        leaderboards.append(replace(board, lines=(*board.lines, *lines)))
+        known = {} if plan.options.get(game) else {name: floor.score for name, floor in known_floors(game).items()}
+        leaderboards.append(replace(board, lines=(*board.lines, *lines), known_floors=known))
     every = [record for played in records.values() for record in played]
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
 
@@ -377,14 +413,14 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings
-    planned = {setting.name: _played(_brief(plan).planned(game, ["all=random"], setting)) for setting in settings}
+    planned = {setting.name: plays_of(_brief(plan).planned(game, ["all=random"], setting)) for setting in settings}
     lines, other = [], 0
     for team, played in teams.items():
         by_setting = {
-            name: [record for record in played if _setting(record) in known] for name, known in planned.items()
+            name: [record for record in played if play_of(record) in known] for name, known in planned.items()
         }
         scores = {name: blame(records, suite.summary).score for name, records in by_setting.items() if records}
-        every = [record for record in played if any(_setting(record) in known for known in planned.values())]
+        every = [record for record in played if any(play_of(record) in known for known in planned.values())]
         other += len(played) - len(every)
         if every:
             lines.append(
@@ -397,7 +433,8 @@ def _brief(plan: ComparisonPlan) -> ComparisonPlan:
     return structs.replace(plan, episodes=1)
 
 
-def _played(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
+def plays_of(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
+    """Return the variants that a plan plays by task and key, see ``floors.play_of``."""
     by_entry = {}
     for match in plan.kinds:
         shell, options = split_options(match.env_kwargs)
@@ -407,13 +444,9 @@ def _played(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
     return by_entry
 
 
-def _setting(record: Record) -> tuple[str, str]:
-    return str(record.task), variant_of(record).key
-
-
 def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
     try:
-        planned = _played(_brief(plan).plan_of(entry)) if entry.game not in registry.COMMON_SUITES else {}
+        planned = plays_of(_brief(plan).plan_of(entry)) if entry.game not in registry.COMMON_SUITES else {}
     except ValueError as error:
         raise ValueError(f"{out / PLAN}: {error}") from None
     variants = {variant.key: variant.title for variant in planned.values()}

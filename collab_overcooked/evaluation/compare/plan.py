@@ -23,14 +23,13 @@ from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
+from collab_overcooked.reporting.floors import BLIND, RULE_SPECS
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
-BLIND = "always"  # policies that read no state
-RULES = ("1", "2", "random", "nothing", "never-idle", "never-repeat", "alphabetical")
 SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")  # without key and file
 
 
@@ -141,11 +140,11 @@ def compared_suites() -> list[str]:
 def default_policies() -> tuple[str, ...]:
     """Return all policies that need neither key nor file, without those that stand in for people."""
     trained = (name for name in builtin_policies() if not is_stand_in(name))
-    return (*SCRIPTED, *(f"{BLIND}:{rule}" for rule in RULES), *(f"ppo:{name}" for name in trained))
+    return (*SCRIPTED, *RULE_SPECS, *(f"ppo:{name}" for name in trained))
 
 
 def is_blind(spec: str) -> bool:
-    """Return whether a policy reads no state; such ones share a line of the leaderboard and play no cross-play."""
+    """Return whether a policy is a blind rule; such ones share a line of the leaderboard and play no cross-play."""
     return PolicySpec.parse(spec).name == BLIND
 
 

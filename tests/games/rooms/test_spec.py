@@ -35,6 +35,7 @@ def changed(game: str, *path: Any, to: Any) -> dict[str, Any]:
         ("capture", ("game",), "chase", "game"),
         ("capture", ("rooms", 1), [2, 9], r"room.*9"),
         ("capture", ("rooms", 1), [2, 2], "room 2 is listed twice"),
+        ("capture", ("rooms", "1"), [2, 6], "room 1 is listed twice, as a number and as a text"),
         ("capture", ("rooms", 1), 2, r"rooms.*1.*list of rooms"),
         ("capture", ("rooms",), {1: [1]}, "rooms: 1 rooms; 2 to 64"),
         ("capture", ("one_way",), False, "room 7 leads to room 8, but not back"),

@@ -14,7 +14,8 @@ import collab_overcooked as co
 from collab_overcooked import registry
 from collab_overcooked.evaluation.compare.run import compare
 from collab_overcooked.policies.api import EnvInfo, Seen
-from collab_overcooked.policies.listed import RULES, in_order, offered
+from collab_overcooked.policies.blind_rules import RULES
+from collab_overcooked.policies.listed import ActionList, in_order
 from collab_overcooked.policies.specs import make_policy
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -85,27 +86,62 @@ def test_position_policies_play_as_a_model_with_that_answer(
     assert not client.asked
 
 
-@pytest.mark.parametrize("rule", ["never-idle", "never-repeat", "alphabetical"])
+REPEATABLE = [rule for rule in RULES if rule not in ("random", "nothing")]
+
+
+@pytest.mark.parametrize("rule", REPEATABLE)
 @pytest.mark.parametrize("env_id", first(["Transport-v0", *co.registered()]))
-def test_blind_rules_read_nothing_but_the_texts(play_team: Any, env_id: str, rule: str) -> None:
-    """A model plays the rule by the lists alone: seats with a choice never wait, never repeat, or take the first."""
+def test_blind_rules_choose_what_they_say(play_team: Any, env_id: str, rule: str) -> None:
+    """A rule plays by the lists, the state's text and what it was offered and chose before."""
     spec = f"always:{rule}"
     env = co.make(env_id)
-    record, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
-    again, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=25)
+    record, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=8)
+    again, _ = play_team([spec] * env.game.n_agents, lambda request: "", env_id, max_cycles=8)
     assert [step.actions for step in record.steps] == [step.actions for step in again.steps]
     policy, env = make_policy(spec), co.make(env_id)
     env.reset(seed=0)
     policy.reset(0, EnvInfo(env.game.id, env.game, "", (spec,) * env.game.n_agents), 0)
     seen = Seen.of(env.game, *env.arrays, 0)
-    texts = {action: text for text, action in offered(seen, env.game).items()}
-    chosen = [texts.get(int(policy.act(seen))) for _ in range(20)]
+    listed = ActionList(env.game, 0, "game").options(seen)
+    count = len(set(listed.values()))
+    chosen = [int(policy.act(seen)) for _ in range(2 * count)]
+    said, busy = (
+        re.findall(r"\w+", seen.text.lower()),
+        [t for t, action in listed.items() if action != seen.idle_action],
+    )
+    mentions = {text: sum(map(said.count, set(re.findall(r"\w+", text.lower())))) for text in listed}
     if rule == "never-idle":
-        assert texts[seen.idle_action] not in chosen
+        assert seen.idle_action not in chosen
     elif rule == "never-repeat":
         assert all(one != other for one, other in pairwise(chosen))
-    else:
-        assert set(chosen) == {min(texts.values())}
+    elif rule == "alphabetical":
+        assert set(chosen) == {listed[min(listed)]}
+    elif rule == "longest":
+        assert set(chosen) <= {listed[text] for text in busy if len(text) == max(map(len, busy))}
+    elif rule == "most-mentioned":
+        assert set(chosen) <= {action for text, action in listed.items() if mentions[text] == max(mentions.values())}
+    elif rule == "round-robin" and seen.view.awaited is None:
+        assert sorted(chosen[:count]) == sorted(listed.values())
+        assert chosen[:count] == chosen[count:]
+
+
+def options_of(*texts: str) -> dict[str, int]:
+    return {text: action for action, text in enumerate(texts, start=1)}
+
+
+def test_the_newest_and_the_rarest_action_are_chosen(start: Any, see: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = registry.load_game("Overcooked-v0")
+    seen = see(game, start(game), 0)
+    lists = [options_of("take an onion", "take a dish", "put it down"), options_of("take a dish", "serve", "wait now")]
+    chosen = {}
+    monkeypatch.setattr(ActionList, "goes_on_waiting", lambda *_: False)
+    for rule in ("newest", "rarest"):
+        policy = make_policy(f"always:{rule}")
+        policy.reset(0, EnvInfo(game.id, game, "", (f"always:{rule}",) * 2), 0)
+        ready = iter(lists)
+        monkeypatch.setattr(ActionList, "options", lambda self, seen, ready=ready: next(ready))
+        chosen[rule] = [policy.act(seen) for _ in lists]
+    assert chosen == {"newest": [1, 2], "rarest": [3, 1]}
 
 
 @pytest.mark.parametrize("text", ["", "0", "x", "2,sorted", "-1", "never"])

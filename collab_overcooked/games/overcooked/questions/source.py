@@ -18,8 +18,7 @@ from .kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
 from .search import First, Goal, Solution, TooLarge
 
 State = Mapping[str, Any]
-MIN_STEPS = 3  # of a route that is asked for; shorter ones can be seen at once
-ALONE = "Suppose that gates stay as they are now and that the cooks never stand in each other's way."
+MIN_STEPS = 2  # of a route that is asked for; shorter ones can be seen at once
 
 
 def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
@@ -35,10 +34,15 @@ def facts(kitchen: Kitchen, state: State, seat: int) -> list[Fact]:
     facts = [*_missing(kitchen, state)]
     for name in kitchen.objects:
         if name[0] in text.TITLES:
-            facts += _routes(name, steps[name], seat)
+            facts += _routes(kitchen, name, steps[name], seat)
         if name[0] == "c":
             facts += _ready(kitchen, state, name, seat)
     return facts
+
+
+def _alone(kitchen: Kitchen) -> str:
+    gates = "gates stay as they are now and that " if any(name[0] == "g" for name in kitchen.objects) else ""
+    return f"Suppose that {gates}the cooks never stand in each other's way."
 
 
 def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
@@ -78,31 +82,32 @@ def _ready(kitchen: Kitchen, state: State, name: str, seat: int) -> Iterator[Fac
         if steps is None:
             continue
         question = (
-            f"{ALONE} In which step, counted from 1 for the present one, {verb} take the soup out of pot {name} at the "
-            f"earliest, {with_dish}?"
+            f"{_alone(kitchen)} In which step, counted from 1 for the present one, {verb} take the soup out of pot "
+            f"{name} at the earliest, {with_dish}?"
         )
         answer = max(cooked, steps)
         yield Fact(question, *numbers_around(answer, 1), "timing")
 
 
-def _routes(name: str, steps: list[int | None], seat: int) -> Iterator[Fact]:
-    own_steps, other_steps = steps
-    thing, other = text.title(name), NAMES[1 - seat]
+def _routes(kitchen: Kitchen, name: str, uses: list[int | None], seat: int) -> Iterator[Fact]:
+    """Yield questions about ways to a thing, whether or not it can be used with what is in the hands."""
+    own_steps, other_steps = steps = [None if use is None else use - 1 for use in uses]
+    alone, thing, other = _alone(kitchen), text.title(name), NAMES[1 - seat]
     for who, count in zip((seat, 1 - seat), steps, strict=True):
         if count is None or count < MIN_STEPS:
             continue
         verb = "do you" if who == seat else f"does {NAMES[who]}"
-        question = f"{ALONE} How many steps {verb} need at least to face {thing} and use it, the use included?"
+        question = f"{alone} How many steps {verb} need at least to face {thing}?"
         yield Fact(question, *numbers_around(count, MIN_STEPS), "distance")
     if own_steps is not None and other_steps is not None:
         if max(own_steps, other_steps) >= MIN_STEPS:
             nearer = 0 if own_steps < other_steps else 1 if other_steps < own_steps else 2
-            question = f"{ALONE} Who needs fewer steps to face {thing} and use it?"
+            question = f"{alone} Who needs fewer steps to face {thing}?"
             choices = ("you", other, "neither: both need equally many")
             yield Fact(question, choices, nearer, "distance")
         return
     everybody = ("neither of you", "you alone", f"{other} alone", "both of you")
-    question = f"{ALONE} Who can get to a cell from which {thing} can be used?"
+    question = f"{alone} Who can get to a cell next to {thing}?"
     reached = (own_steps is not None) + 2 * (other_steps is not None)
     yield Fact(question, everybody, reached, "reach")
 
@@ -317,14 +322,6 @@ class OvercookedQuestions:
         described = text.describe(kitchen, item.scene.state, item.seat)
         plain = item.part != PAPER or item.kind == FACT
         return described if plain else f"{described}\n\n{kitchen.told(item.scene.state, item.seat)}"
-
-    def asked(self, item: Item) -> str:
-        """Return the question, without gates where there are none, and with hands as a use needs them."""
-        gates = "that gates stay as they are now, " if item.scene.state["gates"] else ""
-        hands = ", and that hands hold what the use needs" if "and use it" in item.question else ""
-        joint = "" if gates and hands else "and " * bool(gates)
-        way = f"Suppose {gates}{joint}that the cooks never stand in each other's way{hands}."
-        return item.question.replace(ALONE, way)
 
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Let language models choose directives, all others primitive actions."""

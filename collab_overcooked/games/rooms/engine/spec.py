@@ -20,7 +20,7 @@ GAMES = tuple(goal.name.lower() for goal in Goal)
 ADVERSARIES = {"capture": "thief", "escape": "killer"}
 CLAIMS = ("turns", "success", "helping_turns")  # see ``engine.solvability``
 MAX_TILES = 40  # size of a picture in each direction
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*|0|[1-9][0-9]{0,2}")
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,8 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
     if not 2 <= len(rooms) <= MAX_ROOMS:
         raise doc.error(f"rooms: {len(rooms)} rooms; 2 to {MAX_ROOMS} are allowed", "rooms")
     names = tuple(_room_name(doc, room) for room in rooms)
+    if twice := [room for room, name in zip(rooms, names, strict=True) if names.count(name) > 1]:
+        raise doc.error(f"room {twice[0]} is listed twice, as a number and as a text", "rooms", twice[-1])
     neighbours = tuple(_room_list(doc, names, "rooms", room) for room in rooms)
     game = doc.choice(GAMES, "game")
     level = RoomLayout(
@@ -116,7 +118,7 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
 
 def _room_name(doc: Document, room: Any) -> str:
     name = str(room)
-    if isinstance(room, bool) or not ((isinstance(room, int) and 0 <= room < 1000) or NAME.fullmatch(name)):
+    if isinstance(room, bool) or not NAME.fullmatch(name):
         raise doc.error(
             f"{quote_value(room)} is not a valid room; use a number from 0 to 999 or a name of letters", "rooms", room
         )

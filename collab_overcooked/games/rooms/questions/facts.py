@@ -21,17 +21,26 @@ NO_WAY = "there is no way now"
 def facts(game: Any, state: State, scene: Scene, seat: int) -> list[Fact]:
     """Return all fact questions about a state from a seat's view; none can be answered from the description directly.
 
+    There are none if a player is out of the game.
+
     Args:
         game: Compiled game.
         state: The state, as a batch of one.
         scene: The same state as a scene.
         seat: Seat that is asked.
     """
+    if not all(player["active"] for player in scene["players"]):
+        return []
     return [
         *_distances(game, state, scene, seat),
         *_nearer(game, state, scene, seat),
         *_adversary(game, state, scene, seat),
     ]
+
+
+def is_useful(game: Any, state: State, seat: int, action: int) -> bool:
+    """Return whether an action is no use of a room in which nothing is left to do."""
+    return action != game.n_actions - 1 or not game.is_useless(state, 0, seat)
 
 
 def _room(game: Any, name: str) -> int:
@@ -57,7 +66,7 @@ def _distances(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fac
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     for who in (seat, 1 - seat):
         player, verb = scene["players"][who], "do you" if who == seat else f"does {game.display_names[who]}"
-        for room, what in _targets(game, scene) if player["active"] else ():
+        for room, what in _targets(game, scene):
             moves = int(distances[_room(game, player["room"]), room])
             if moves < MIN_MOVES:
                 continue
@@ -76,8 +85,6 @@ def _title(game: Any, player: Mapping[str, Any]) -> str:
 
 
 def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
-    if not all(player["active"] for player in scene["players"]):
-        return
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     other = game.display_names[1 - seat]
     for room, what in _targets(game, scene):
@@ -95,12 +102,14 @@ def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
 
 def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
     clock, level, texts = state.clock[0], game.level, game.action_texts()
-    if not all(player["active"] for player in scene["players"]):
-        return
     if game.goal == Goal.ESCAPE and clock[Clock.TARGET] < 0:  # its move is random
         return
     other, name = game.display_names[1 - seat], game.level.adversary_name
-    for mine, others in product(*(game.menu(state, 0, who) for who in (seat, 1 - seat))):
+    menus = (
+        [action for action in game.menu(state, 0, who) if is_useful(game, state, who, action)]
+        for who in (seat, 1 - seat)
+    )
+    for mine, others in product(*menus):
         after, out = State(*(array.copy() for array in state)), game.alloc(1)[1]
         joint = np.zeros((1, game.n_agents), np.int32)
         joint[0, [seat, 1 - seat]] = mine, others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -15,14 +16,16 @@ from collab_overcooked.questions.source import OTHER, asked_seat
 
 from ..engine.solver import Solution, solve
 from ..engine.state import State
-from .facts import facts
+from .facts import facts, is_useful
+from .renaming import renamed
 
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 SceneState = Mapping[str, Any]
 Options = Mapping[str, Any]
 LESS_LIKELY = 0.02  # minimum loss of success probability of a wrong choice
 LATER = 0.5  # minimum loss of expected turns of a wrong choice
-STATES = 800  # drawn of each variant for the generated part
+LAYOUTS = 8  # with other names of rooms, of each variant of the generated part
+STATES = 160  # drawn of each of these layouts
 DRAWS = 4_000  # scenes tried per situation
 METHOD = "exact values of all joint actions"
 GOALS = {
@@ -46,8 +49,8 @@ class Rooms(NamedTuple):
         return self.first(self.solution.states, number)
 
     def first(self, state: State, i: int = 0) -> dict[str, Any]:
-        """Return a state as the scene of a first turn, without the random state."""
-        scene = self.game.scene(state, i) | {"turn": 0}
+        """Return a state as the scene of a first turn of an episode of normal length, without the random state."""
+        scene = self.game.scene(state, i) | {"turn": 0, "limit": self.game.max_cycles}
         return {key: value for key, value in scene.items() if key != "chance"}
 
     def load(self, scene: SceneState) -> State:
@@ -57,19 +60,30 @@ class Rooms(NamedTuple):
         return state
 
     def legal(self, scene: SceneState, seat: int) -> tuple[int, ...]:
-        """Return the actions of a seat in the order of its menu."""
-        return tuple(self.game.menu(self.load(scene), 0, seat))
+        """Return the actions of a seat that can change something, or wait, in the order of its menu."""
+        state = self.load(scene)
+        return tuple(action for action in self.game.menu(state, 0, seat) if is_useful(self.game, state, seat, action))
+
+
+@lru_cache(maxsize=64)
+def _game(env_id: str, options: str) -> Any:
+    return registry.load_game(env_id, **json.loads(options))
+
+
+def game_of(env_id: str, options: Options) -> Any:
+    """Return a variant of a game, compiled once and cached."""
+    return _game(env_id, json.dumps(options))
 
 
 @lru_cache(maxsize=8)
-def _rooms(env_id: str, options: tuple[tuple[str, Any], ...]) -> Rooms:
-    game = registry.load_game(env_id, **dict(options))
-    return Rooms(game, dict(options), solve(game.compiled, everywhere=True))
+def _rooms(env_id: str, options: str) -> Rooms:
+    game = _game(env_id, options)
+    return Rooms(game, json.loads(options), solve(game.compiled, everywhere=True))
 
 
 def rooms(env_id: str, options: Options) -> Rooms:
     """Return a variant of a game, solved once and cached."""
-    return _rooms(env_id, tuple(sorted(options.items())))
+    return _rooms(env_id, json.dumps(options))
 
 
 class Judged(NamedTuple):
@@ -89,9 +103,11 @@ def judge(variant: Rooms, scene: SceneState, seat: int) -> Judged | None:
     """Return the best action of a seat.
 
     Returns:
-        None if the scene cannot be reached or is nearly decided, or if there is no single best action that is best
-        with every best action of the partner.
+        None if the scene cannot be reached or is nearly decided, if a player is out of the game, or if there is no
+        single best action that is best with every best action of the partner.
     """
+    if not all(player["active"] for player in scene["players"]):
+        return None
     try:
         joint = variant.solution.joint_values(variant.load(scene))
     except (KeyError, ValueError):
@@ -135,10 +151,10 @@ def _goes(variant: Rooms, judged: Judged) -> str:
     return {0: "stay", last: "use"}.get(judged.best, "move")
 
 
-def _sees(variant: Rooms, scene: SceneState, seat: int, action: int) -> str:
+def _sees(game: Any, scene: SceneState, seat: int, action: int) -> str:
     """Return the room in which a seat is seen after an action."""
-    moves = 0 < action < variant.game.n_actions - 1
-    return str(variant.game.level.title(action - 1 if moves else scene["players"][seat]["room"]))
+    moves = 0 < action < game.n_actions - 1
+    return str(game.level.title(action - 1 if moves else scene["players"][seat]["room"]))
 
 
 def _gate(scene: SceneState) -> bool:
@@ -251,33 +267,29 @@ class RoomQuestions:
                 yield self._situation(rooms(self.env_id, options), name, fits, number % 2, rng)
 
     def candidates(self, seed: int) -> Iterator[Item]:
-        """Yield items about random states of all variants."""
+        """Yield items about random states of all variants, each with several layouts that differ in names."""
         for number, options in enumerate(self.variants):
-            variant = rooms(self.env_id, options)
-            rng = np.random.default_rng([seed, number])
-            count = len(variant.solution.keys)
-            for state in rng.permutation(count)[:STATES].tolist():
-                scene, seat = variant.scene(state), int(rng.integers(2))
-                known = facts(variant.game, variant.load(scene), scene, seat)
-                yield from (fact.item(self._scene(variant, scene), seat, GENERATED) for fact in known)
-                for who in (0, 1):
-                    judged = judge(variant, scene, who)
-                    if judged is not None:
-                        yield from self._action_items(variant, judged, who, GENERATED, ())
+            level = game_of(self.env_id, options).level
+            for layout in range(LAYOUTS):
+                rng = np.random.default_rng([seed, number, layout])
+                yield from self._of_variant(rooms(self.env_id, {**options, "map": renamed(level, rng)}), rng)
+
+    def _of_variant(self, variant: Rooms, rng: np.random.Generator) -> Iterator[Item]:
+        for state in rng.permutation(len(variant.solution.keys))[:STATES].tolist():
+            scene, seat = variant.scene(state), int(rng.integers(2))
+            known = facts(variant.game, variant.load(scene), scene, seat)
+            yield from (fact.item(self._scene(variant, scene), seat, GENERATED) for fact in known)
+            for who in (0, 1):
+                judged = judge(variant, scene, who)
+                if judged is not None:
+                    yield from self._action_items(variant, judged, who, GENERATED, ())
 
     def rules(self, item: Item) -> str:
-        return str(registry.load_game(self.env_id, **item.scene.options).manual())
+        return str(game_of(self.env_id, item.scene.options).manual())
 
     def describe(self, item: Item) -> str:
         """Return the state as text, without the menu, as choices have another order."""
-        game = registry.load_game(self.env_id, **item.scene.options)
-        turns = min(item.scene.state["limit"], game.max_cycles)  # which do not count, as the question says
-        return str(game.surroundings({**item.scene.state, "limit": turns}, item.seat))
-
-    def asked(self, item: Item) -> str:
-        if all(player["active"] for player in item.scene.state["players"]) or item.kind != OWN:
-            return item.question
-        return f"You want to {GOALS[self.env_id]}. {item.question[item.question.index(ASKS) :]}"
+        return str(game_of(self.env_id, item.scene.options).surroundings(item.scene.state, item.seat))
 
     def play_options(self, scene: Scene, language: bool) -> Options:
         """Return the scene's options: all agents choose among the same actions."""
@@ -288,8 +300,8 @@ class RoomQuestions:
         seat = asked_seat(item)
         action = actions[0][seat]
         if item.kind == PARTNER:
-            variant = rooms(self.env_id, item.scene.options)
-            action = _sees(variant, item.scene.state, seat, variant.game.action_texts().index(action))
+            game = game_of(self.env_id, item.scene.options)
+            action = _sees(game, item.scene.state, seat, game.action_texts().index(action))
         return item.choices.index(action) if action in item.choices else OTHER
 
     def _scene(self, variant: Rooms, scene: SceneState) -> Scene:
@@ -350,14 +362,12 @@ class RoomQuestions:
         me, other = (variant.game.display_names[who] for who in (seat, 1 - seat))
         seen: dict[str, tuple[float, float]] = {}
         for action, value in judged.values.items():
-            room = _sees(variant, scene, seat, action)
+            room = _sees(variant.game, scene, seat, action)
             seen[room] = max(value, seen.get(room, value), key=lambda value: (value[0], -value[1]))
         for action in set(variant.legal(scene, seat)) - set(judged.values):
-            seen.pop(_sees(variant, scene, seat, action), None)
-        target = _sees(variant, scene, seat, judged.best)
-        differs = scene["players"][1 - seat]["active"] and all(
-            _sees(variant, scene, 1 - seat, action) != target for action in judged.partner_best
-        )
+            seen.pop(_sees(variant.game, scene, seat, action), None)
+        target = _sees(variant.game, scene, seat, judged.best)
+        differs = all(_sees(variant.game, scene, 1 - seat, action) != target for action in judged.partner_best)
 
         def item(kind: str, question: str, values: Mapping[str, tuple[float, float]], answer: str) -> Item:
             return Item(

@@ -1,0 +1,102 @@
+"""Floors: what the best rule without understanding scores in the settings of comparisons, measured and stored.
+
+``python benchmarks/floors.py`` measures them, in episodes of other seeds than those that comparisons play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from collab_overcooked import registry
+from collab_overcooked.core.record import Record
+from collab_overcooked.io.files import read_text
+from collab_overcooked.io.structs import Count, Name, Number, Text, decode
+from collab_overcooked.policies.blind_rules import RULES
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import variant_of
+from collab_overcooked.runner.teams import team_text
+
+STORED = Path(__file__).with_name("floors.json")
+BLIND = "always"  # policies without understanding
+BEST = "best rule without understanding"
+RULE_SPECS = tuple(f"{BLIND}:{rule}" for rule in ("1", "2", *RULES))
+
+
+TITLE = f"Above the {BEST}"
+NOTE = (
+    "Floor: what the best rule that understands nothing scores in the setting, measured with this version in other "
+    "episodes. A model that is not above it has not shown that it understands anything."
+)
+_COLUMNS = (
+    Column("Setting"),
+    Column("Team"),
+    Column("Score", "number", 2),
+    Column("Floor", "number", 2),
+    Column("Above", "number", 2),
+    Column("Rule"),
+)
+
+
+class Floor(Struct, frozen=True):
+    """What the best of ``RULE_SPECS`` scores in a setting."""
+
+    rule: Name  # Its spec
+    score: Number  # Mean over its episodes
+    episodes: Count  # Their number
+    plays: tuple[tuple[Text, Text], ...]  # What the setting consists of: tasks, with the keys of their variants
+
+
+class FloorTable(Struct, frozen=True):
+    """All floors, as they are stored."""
+
+    version: Name  # Version of the package that played
+    seed: Count  # Seed of the plans
+    floors: Mapping[str, Mapping[str, Floor]]  # By suite and setting
+
+
+@lru_cache(maxsize=1)
+def stored_floors() -> FloorTable:
+    """Return the measured floors."""
+    return decode(read_text(STORED), FloorTable)
+
+
+def known_floors(game: str) -> Mapping[str, Floor]:
+    """Return the measured floors of a suite by setting; those of options other than the defaults are not known."""
+    return stored_floors().floors.get(game, {})
+
+
+def play_of(record: Record) -> tuple[str, str]:
+    """Return what a record plays: its task, and the key of its variant."""
+    return str(record.task), variant_of(record).key
+
+
+def floor_card(records: Sequence[Record]) -> Scorecard | None:
+    """Return the scores of teams with language models above the floors of the settings that they played.
+
+    Returns:
+        None if no such team played all tasks of a setting whose floor is known.
+    """
+    teams: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if record.accounts:
+            teams.setdefault((registry.suite_of(record).name, team_text(record.team.values())), []).append(record)
+    rows: list[tuple[Cell, ...]] = []
+    for (game, team), played in teams.items():
+        suite, kinds = registry.load_suite(game), {id(record): play_of(record) for record in played}
+        for setting, floor in known_floors(game).items():
+            there = [record for record in played if kinds[id(record)] in floor.plays]
+            if {kinds[id(record)] for record in there} < set(floor.plays):
+                continue
+            score = suite.summary(there).score
+            if score is not None:
+                benchmark = suite.benchmark("small")
+                sign = -1 if benchmark.lower_is_better else 1
+                above = sign * (score.value - floor.score) * benchmark.scale
+                shown = (score.value * benchmark.scale, floor.score * benchmark.scale, above)
+                rows.append((f"{benchmark.title}, {setting}", team, *shown, floor.rule))
+    return Scorecard("floors", TITLE, (ResultTable(_COLUMNS, tuple(rows)),), notes=(NOTE,)) if rows else None

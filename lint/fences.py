@@ -162,6 +162,7 @@ PROBES = {
     "cli/app": "notes of an exception, which few have",
     "envs/api": "an optional field of outputs, and methods of games with turns",
     "envs/batch": "functions that some operating systems lack",
+    "envs/seen": "an array of states, which games without macro actions lack",
     "io/files": "constants that some operating systems lack",
     "io/processes": "attributes of modules of any kind, and functions that some operating systems lack",
     "kernels/": "types of numba, which share no base class",

@@ -21,7 +21,7 @@ KEPT = 16  # kinds of lines; later ones of a text are counted together
 Cues = Mapping[str, float]
 
 
-class Text:
+class StateText:
     """A state's text, split into lines by what they are about."""
 
     def __init__(self, text: str) -> None:
@@ -37,7 +37,7 @@ class Text:
         self.stands = [(int(x), int(y)) for x, y in re.findall(r"\bstands? at \((\d+), (\d+)\)", text)]
 
 
-def cues_of(text: Text, question: str, choices: Sequence[str]) -> list[dict[str, float]]:
+def cues_of(text: StateText, question: str, choices: Sequence[str]) -> list[dict[str, float]]:
     """Return the features of each choice: overlap and counts of words, differences of numbers, distances of cells."""
     cues = [_cues(text, question, choice) for choice in choices]
     for name in sorted(set().union(*cues)):
@@ -49,7 +49,7 @@ def cues_of(text: Text, question: str, choices: Sequence[str]) -> list[dict[str,
     return cues
 
 
-def _cues(text: Text, question: str, choice: str) -> dict[str, float]:
+def _cues(text: StateText, question: str, choice: str) -> dict[str, float]:
     words = [word for word in WORD.findall(choice) if word.lower() not in PLAIN]
     numbers = [int(word) for word in words if word.isdecimal()]
     kind = choice.split()[0]
@@ -76,7 +76,7 @@ def _cues(text: Text, question: str, choice: str) -> dict[str, float]:
     return cues
 
 
-def _lengths(text: Text, number: int) -> dict[str, float]:
+def _lengths(text: StateText, number: int) -> dict[str, float]:
     """Return how far a number is from the differences of two lines' numbers, and from the counts of words."""
     last = {head: numbers[-1] for head, numbers in list(text.numbers.items())[:4] if numbers}
     cues = {

@@ -20,6 +20,7 @@ from collab_overcooked.questions.balance import balance_positions, correct_texts
 from collab_overcooked.questions.items import (
     KINDS,
     LETTERS,
+    OWN,
     SHIPPED,
     Item,
     QuestionError,

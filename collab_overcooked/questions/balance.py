@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from msgspec.structs import replace
 
-from collab_overcooked.questions.cues import Cues, Ledger, Text, cues_of, surplus, total
+from collab_overcooked.questions.cues import Cues, Ledger, StateText, cues_of, surplus, total
 from collab_overcooked.questions.items import FACT, LETTERS, Item
 
 MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
@@ -32,7 +32,7 @@ class _States:
     def __init__(self, describe: Callable[[Item], str]) -> None:
         self._describe = describe
         self._keys: dict[int, tuple[Item, str]] = {}  # with the item, whose identity would be used again otherwise
-        self._texts: dict[tuple[int, str], Text] = {}
+        self._texts: dict[tuple[int, str], StateText] = {}
         self._added: dict[tuple[int, tuple[str, ...]], Cues] = {}
 
     def key(self, item: Item) -> str:
@@ -45,7 +45,7 @@ class _States:
         if (id(item), choices) not in self._added:
             text = item.seat, self.key(item)
             if text not in self._texts:
-                self._texts[text] = Text(self._describe(item))
+                self._texts[text] = StateText(self._describe(item))
             (answer,) = correct_texts(item)
             cues = cues_of(self._texts[text], item.question, choices)
             self._added[id(item), choices] = surplus(cues, choices.index(answer))

@@ -203,6 +203,10 @@ class SeatView:
         """Return the label of an event with the names that the seat knows by now."""
         return self._say(label)
 
+    def deed(self, label: str) -> str:
+        """Return the label of one of the seat's own events in the words of its actions."""
+        return self._say(label)
+
     @property
     def idle_action(self) -> int:
         """Id of the action that does nothing for one step."""

@@ -24,6 +24,7 @@ from collab_overcooked.questions.items import (
     LETTERS,
     OTHER_VERSION,
     PARTS,
+    SCORED,
     SEATS,
     VERSION,
     Item,
@@ -57,9 +58,9 @@ class AskedItem(Struct, kw_only=True):
 
     def __post_init__(self) -> None:
         old = self.set[1:].partition("-")[0] or "1"  # the first version had no name
-        if old in map(str, range(1, VERSION)):
+        if old in map(str, range(1, SCORED)):
             raise ValueError(f"set: {OTHER_VERSION.format(old=old, remedy=REMEDY)}")
-        if old != str(VERSION):
+        if old not in map(str, range(SCORED, VERSION + 1)):
             raise ValueError(f"set must be a question set of version {VERSION}; {REMEDY}, not {quote_value(self.set)}")
 
 

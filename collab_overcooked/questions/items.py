@@ -18,6 +18,7 @@ from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.structs import Count, Name, Number, Text, convert
 
 VERSION = 4  # of generator and texts; answers to sets of different versions are not comparable
+SCORED = 3  # the first version whose answers are still scored, by themselves
 SCHEMA = f"collab-overcooked-questions/{VERSION}"
 OTHER_VERSION = (
     "belongs to version {old} of the question sets, many of whose items can be answered without understanding the "

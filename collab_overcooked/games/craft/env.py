@@ -33,6 +33,11 @@ class CraftView(OrderView):
         lifetime = self._game.compiled.config.lifetime
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
 
+    def deed(self, label: str) -> str:
+        verb, _, place = label.removesuffix(")").partition("(")
+        gathered = verb in (VERBS[Verb.KILL], VERBS[Verb.MINE])  # commands name a kind, events the one that is gone
+        return super().deed(f"{verb}({place.rstrip('0123456789')})" if gathered else label)
+
     @property
     def picture_rules(self) -> str:
         return self._say(plain(self._game).rules_text(CHOSEN))

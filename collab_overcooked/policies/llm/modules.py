@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import (
     MAX_SAY,
@@ -77,13 +76,10 @@ class AgentMemory(Module):
         events = seen.history[seen.seat] if seen.history and self.window else ()
         starts = seen.starts[seen.seat] if events else ()
         game = self.session.info.game
-        say, names = (
-            translator_of(game),
-            dict(zip(game.action_texts(seat=seen.seat), seen.view.action_texts, strict=True)),
-        )
+        names = dict(zip(game.action_texts(seat=seen.seat), seen.view.action_texts, strict=True))
         runs: list[tuple[int, int, str]] = []
         for (end, label), start in zip(reversed(events), reversed(starts), strict=True):
-            action, failed, _ = say(label).partition(FAILED)
+            action, failed, _ = seen.view.deed(label).partition(FAILED)
             text = names.get(action, action) + failed
             first, last, after = runs[-1] if runs else (0, 0, "")
             if text == after and end >= first:

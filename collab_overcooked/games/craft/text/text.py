@@ -219,8 +219,7 @@ class CraftText(OrderGame):
             return None
         item, place = row[EventColumn.ITEM], self.level.places[row[EventColumn.PLACE]].name
         word = "" if item == NOTHING else self.level.items[item]
-        kind = self.level.places[row[EventColumn.PLACE]].kind
-        argument = {Verb.GOTO: place, Verb.KILL: kind, Verb.MINE: kind, Verb.TAKE: ""}.get(verb, word)
+        argument = {Verb.GOTO: place, Verb.KILL: place, Verb.MINE: place, Verb.TAKE: ""}.get(verb, word)
         return {
             "event": verb.name,
             "item": word or None,

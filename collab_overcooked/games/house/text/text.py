@@ -107,8 +107,7 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
     if not row[EventColumn.CODE] and not row[EventColumn.REASON]:
         return None
     action = row[EventColumn.ACTION]
-    spoke = row[EventColumn.CODE] == Event.SPOKE
-    label = "said" if spoke else texts[action] if 0 <= action < len(texts) else "wait"
+    label = texts[action] if 0 <= action < len(texts) else "wait"
     ended = Outcome(row[EventColumn.ENDED]).name.lower()
     return {
         "event": Event(row[EventColumn.CODE]).name.lower(),
@@ -118,7 +117,7 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
         "ticks": row[EventColumn.TICKS],
         "saw": row[EventColumn.SAW],
         "delivered": row[EventColumn.DELIVERED],
-        "said": int(spoke),
+        "said": int(row[EventColumn.CODE] == Event.SPOKE),
     }
 
 
@@ -232,6 +231,9 @@ class HouseView(SeatView):
     def picture_rules(self) -> str:
         ends = self._say(f"{plain(self._game).rules_text(self._state, 0)}\n{UNTIL_DONE}")
         return "\n".join(filter(None, (ends, self.talk_price)))
+
+    def deed(self, label: str) -> str:
+        return super().deed(re.sub(r"^say\b( \d+)?", "said", label))
 
     def event_label(self, label: str) -> str:
         names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.kernels.arrays import Array
 
-from ..engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
+from ..engine.constants import NOTHING, Clock, Generator, Goal, Param, Player, Sight
 from ..engine.state import State
 from ..engine.step import settle_batch
 from .scene import RoomScene
@@ -24,6 +24,9 @@ class RoomView(SeatView):
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
         self.public_history = game.kwargs["sight"] == "all"
+
+    def deed(self, label: str) -> str:
+        return super().deed("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
 
     @property
     def aim(self) -> str:

@@ -20,7 +20,6 @@ from ..engine.spec import RoomLayout
 from ..engine.state import Out, State
 
 STAYS = {Goal.CAPTURE: "stay", Goal.ESCAPE: "wait"}
-STAYED = {Goal.CAPTURE: "stayed", Goal.ESCAPE: "waited"}
 MENU = "You can:"
 LABELLED = re.compile(r"([A-Za-z]{1,2}|\d{1,3})[.):]?(\s+(?P<rest>\S.*))?")
 
@@ -330,7 +329,7 @@ class RoomText(CompiledGame):
         if deed == Deed.PRESSED:
             subject = level.door_names[event[EventColumn.SUBJECT]]
         label = {
-            Deed.STAYED: STAYED[self.goal],
+            Deed.STAYED: "stayed",
             Deed.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
             Deed.PRESSED: f"pressed the button of door {subject}",
             Deed.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",

@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--games", default=",".join(registry.first_suites()))
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--out", type=Path, default=STORED)
     chosen = parser.parse_args()
     floors = {game: dict(known) for game, known in stored_floors().floors.items()} if STORED.exists() else {}
     for game in chosen.games.split(","):
@@ -54,8 +55,7 @@ def main() -> None:
         played = compare(RULE_SPECS, [game], out, seed=SEED, crossplay=False, workers=chosen.workers)
         floors[game] = floors_of(played.plan, played.leaderboards[0])
         table = FloorTable(__version__, SEED, dict(sorted(floors.items())))
-        write_atomic(STORED, json.format(encode(table), indent=1) + b"\n")
-        stored_floors.cache_clear()
+        write_atomic(chosen.out, json.format(encode(table), indent=1) + b"\n")
 
 
 if __name__ == "__main__":

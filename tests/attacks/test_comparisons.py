@@ -43,13 +43,13 @@ def told(folder):
 
 
 def test_a_plan_of_countless_episodes_is_read_without_planning_them(folder, monkeypatch):
-    full, created, played = (folder / PLAN).read_text(), [], leaderboard._played
+    full, created, played = (folder / PLAN).read_text(), [], leaderboard.plays_of
 
     def counting(evaluation):
         created.append(len(evaluation.matches))
         return played(evaluation)
 
-    monkeypatch.setattr(leaderboard, "_played", counting)
+    monkeypatch.setattr(leaderboard, "plays_of", counting)
     (folder / PLAN).write_text(json.dumps(json.loads(full) | {"episodes": 3000}))
     try:
         told(folder)

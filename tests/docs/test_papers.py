@@ -70,9 +70,8 @@ CLAIMED: dict[str, tuple[str, ...]] = {  # what a row names beyond its suite's c
                 *("Right initiations by due action", "Right responses by due action", "Success rate by time limit"),
             ),
             "runs/cuisineworld --page runs/cuisineworld.html": ("CoS by number of agents", "Dishes by level"),
-            "runs/rush runs/observation runs/taught --page runs/rush.html": ("CR by condition",),
             "runs/rush runs/observation runs/taught runs/placebo runs/mixed-group --page runs/by-player.html": (
-                *("A+", "A-", "by player", "shared seeds", "against placebo_group"),
+                *("CR by condition", "A+", "A-", "by player", "shared seeds", "against placebo_group"),
             ),
         }.items()
     },

@@ -22,6 +22,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     ".ci/release.py": ["--here", "--only", "core", "stats", "llm", "--out", "FOLDER"],
     ".ci/smoke.py": ["2"],
+    "benchmarks/floors.py": ["FOLDER", "--games", "rush", "--out", "OUT"],
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/network_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
@@ -104,6 +105,7 @@ def test_every_script_is_run_by_a_test_or_a_target():
 
 LASTING = {  # which take long whatever their budget; other tests train and install by the same commands
     ".ci/release.py",
+    "benchmarks/floors.py",
     "benchmarks/network_results.py",
     "benchmarks/partner_results.py",
     "benchmarks/time_to_score.py",

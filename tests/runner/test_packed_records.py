@@ -181,7 +181,10 @@ WORK: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.slow
 @pytest.mark.usefixtures("traced")
 @pytest.mark.parametrize("more", first([100, 2000]))
-@pytest.mark.parametrize("work", WORK.values(), ids=WORK)
+@pytest.mark.parametrize(
+    "work",
+    [pytest.param(w, id=name, marks=pytest.mark.nightly if name == "export" else ()) for name, w in WORK.items()],
+)
 def test_more_episodes_take_little_memory_more(work, more, sample, tmp_path):
     work(write_run(tmp_path / "before", sample, FEW))  # imports, and caches of a game
     few, many = (write_run(tmp_path, sample, count) for count in (FEW, FEW + more))

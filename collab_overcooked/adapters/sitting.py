@@ -181,6 +181,10 @@ class Sitting:
 
         Returns:
             The next question, or a turn that is ``done``.
+
+        Raises:
+            ValueError: If nothing is asked.
+            TypeError: If the answer is neither a string nor a ``Reply``.
         """
         if self._question is None:
             raise ValueError("nothing is asked: the match is over or was not started; call start()")

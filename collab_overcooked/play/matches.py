@@ -9,7 +9,15 @@ from collab_overcooked.runner.match import Match
 
 
 def check_matches(matches: Sequence[Match], voice: bool = False) -> None:
-    """Refuse matches that people cannot play."""
+    """Check that people can play matches.
+
+    Args:
+        matches: Of one session.
+        voice: Whether a person without a seat speaks to the team.
+
+    Raises:
+        ValueError: If there is none, the teams differ, no person plays, or a match does not run from start to end.
+    """
     if not matches:
         raise ValueError("there is no episode to play")
     if len({match.team for match in matches}) > 1:

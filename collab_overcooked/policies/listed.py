@@ -165,7 +165,11 @@ def _shared(text: str, texts: Sequence[str]) -> float:
 
 
 def always_from_text(text: str) -> BlindPolicy:
-    """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon."""
+    """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon.
+
+    Raises:
+        ValueError: For another rule or order.
+    """
     rule, _, order = text.partition(",")
     if not re.fullmatch("|".join((r"[1-9]\d{0,2}", *RULES)), rule) or (order or SHUFFLED) not in ORDERS:
         raise ValueError(f"policy 'always' must be written {USAGE}, with K from 1 to 999, not {text!r}")

@@ -83,7 +83,11 @@ def balance(contributions: Sequence[float]) -> float | None:
 
 
 def score_round(record: RushRecord, attribution: Attribution = "final", losses: bool = False) -> RoundScore:
-    """Score one episode from its ``max_turns`` and its events, and by search with ``losses``."""
+    """Score one episode from its ``max_turns`` and its events, and by search with ``losses``.
+
+    Raises:
+        ValueError: For an unknown attribution.
+    """
     if attribution not in get_args(Attribution):
         raise ValueError(f"attribution must be 'final' or 'immediate', not {attribution!r}")
     seats = [[step.events[seat] for step in record.steps] for seat in range(len(record.team))]
@@ -131,7 +135,11 @@ class ScenarioScore:
 
 
 def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
-    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent."""
+    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent.
+
+    Raises:
+        ValueError: If there is no run, or one without an episode.
+    """
     if not runs or not all(runs):
         raise ValueError("runs: at least one, each with at least one episode, are needed")
 
@@ -140,10 +148,10 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
         estimates = [mean_of_ratios([column], [[1.0] * len(runs)]) for column in zip(*of_runs, strict=True)]
         return [estimate for estimate in estimates if estimate is not None]
 
-    by_agent = [
-        [float(sum(score.actions[seat].positive for score in run)) for run in runs]
-        for seat in range(len(runs[0][0].actions))
-    ]
+    def positive_of(seat: int) -> list[float]:
+        return [float(sum(score.actions[seat].positive for score in run)) for run in runs]
+
+    by_agent = [positive_of(seat) for seat in range(len(runs[0][0].actions))]
     of_all = [sum(numbers) for numbers in zip(*by_agent, strict=True)]
     completed, ruined, turns, early = means(attrgetter("completed", "ruined", "turns", "early"))
     return ScenarioScore(

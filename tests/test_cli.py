@@ -151,7 +151,7 @@ def test_list_alone_names_what_can_be_listed():
     assert "collab-escape" in run("list", "suites").stdout
 
 
-@pytest.mark.parametrize("command", [["evaluate", "--dry-run"], ["play", "--voice"], ["play", "--terminal"]])
+@pytest.mark.parametrize("command", [["evaluate", "--dry-run"], ["play", "--voice"]])
 def test_a_suite_is_found_behind_a_switch_without_value(command):
     """Nothing is known of the switch but that it takes no value; the option behind the suite is refused by name."""
     assert "Missing suite" not in run(*command, "overcooked", "--no-such-option").stderr

@@ -1,4 +1,4 @@
-"""The command ``play``: games with people, in the browser or in the terminal, with a subcommand for every suite."""
+"""The command ``play``: games with people in the browser, with a subcommand for every suite."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ class PlayOptions:
         flag="--practice/--no-practice",
     )
     voice: bool = option(False, "Add a link for a voice: a person without a seat who can message everyone.")
-    terminal: bool = option(False, "Play in this terminal line by line, in turns; suits screen readers and pipes.")
 
 
 @as_options
@@ -76,7 +75,6 @@ class HowOptions:
     on_leave: str = option("idle", "Reaction to a lost connection: idle, pause, end, or a policy that takes over.")
     language: str = option("", "Language of the pages: en or de. Default: each person chooses.")
     metrics: bool = option(True, "Show the metrics of a finished episode.")
-    advice: bool = option(True, "Begin menus with what greedy would do, in games with such advice.")
     replay: bool = option(
         True,
         "Offer a replay of a finished episode, as seen from the person's seat.",
@@ -84,9 +82,7 @@ class HowOptions:
     )
 
 
-play_app = command_group(
-    "play", "Play a suite's episodes as a person, in the browser or the terminal, beside people or policies."
-)
+play_app = command_group("play", "Play a suite's episodes as a person in the browser, beside people or policies.")
 
 
 @play_app.command(name=ROOMS)
@@ -129,15 +125,10 @@ def play_command(name: str) -> Callable[..., None]:
         llm_options: LlmOptions = LlmOptions(),
     ) -> None:
         with session_of(name, play, suite_options, how, limits, llm_options) as sessions:
-            if play.terminal:
-                from collab_overcooked.play.terminal import play_here
-
-                play_here(sessions())
-            else:
-                serve_pages(sessions, pages, play.out or Path("runs") / "play" / name)
+            serve_pages(sessions, pages, play.out or Path("runs") / "play" / name)
 
     set_options(run, {"suite_options": as_options(kind)})
-    run.__doc__ = f"{registry.suites()[name].summary}\n\nLets people play its episodes, in the browser or the terminal."
+    run.__doc__ = f"{registry.suites()[name].summary}\n\nLets people play its episodes in the browser."
     return run
 
 

@@ -266,11 +266,6 @@ class TextGame(Protocol[StateT_contra]):
         """Return the action that pays for a message of this length; None in games where messages are free."""
         return None
 
-    @property
-    def menu_policy(self) -> str:
-        """Spec of the policy whose action comes first on people's menus; empty where names of orders rank well."""
-        return ""
-
     def talk_actions(self, seat: int) -> Sequence[int]:
         """Return all actions that only pay for messages; empty in games where messages are free."""
         return ()

@@ -1,4 +1,4 @@
-"""People in any seat of any game, beside any policy, at a page or in a terminal.
+"""People in any seat of any game, beside any policy, at a page.
 
 What other packages build on:
 

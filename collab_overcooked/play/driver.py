@@ -78,7 +78,6 @@ class EpisodeDriver:
         self.late: list[float] = []  # seconds from a tick's deadline until its frames were sent
         self._keys = {seat: key_actions(self.game, seat) for seat in people}
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
-        self._advisers: dict[int, Policy] = {}  # policies whose actions come first on menus, by seat
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
         self.practice = None if goal is None else Practice(goal, idle, self._lessons())
@@ -161,9 +160,6 @@ class EpisodeDriver:
         for seat, policy in enumerate(self.team.policies):
             if seat not in self.people:
                 await asyncio.to_thread(self._reset, policy, seat)
-        if self.game.menu_policy and self.clock is None and self.settings.advice and self.settings.menu == "legal":
-            for seat in self.people:
-                await asyncio.to_thread(self._prepare_adviser, seat)
         self._show_all(complete=True)
         await begin()
         for person in (*self.people.values(), *([self.voice] if self.voice else [])):
@@ -179,22 +175,6 @@ class EpisodeDriver:
         if Capabilities.of(policy).needs_simulator:
             self._mirrors[seat] = clone(self.env.arrays[0], 0)
         self._started.reset_policy(policy, seat, self.team.names, self._mirrors.get(seat))
-
-    def _prepare_adviser(self, seat: int) -> None:
-        self._advisers[seat] = make_known_policy(self.game.menu_policy)
-        self._reset(self._advisers[seat], seat)
-        snapshot = self.env.clone_state()
-        self._advice(Seen.of(self.game, snapshot.state, snapshot.out, seat, 0))  # compiles in this thread
-
-    def _advice(self, seen: Seen) -> int | None:
-        adviser = self._advisers.get(seen.seat)
-        if adviser is None or seen.error is not None:
-            return None
-        if seen.seat in self._mirrors:
-            restore(self._mirrors[seen.seat], 0, self.env.clone_state().state)
-        answer = adviser.act(seen)
-        action = answer.action if isinstance(answer, Decision) else answer
-        return None if action is None else int(action)
 
     async def _stepped(self, event: Stepped) -> Message | None:
         self.timestep, self._step, asked = event.timestep, event.step, self._asked
@@ -294,8 +274,8 @@ class EpisodeDriver:
     def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
-        named, advised = renaming(self.game), self._advice(seen) if kind == "act" else None
-        person.question = shown.question_of(seen, kind, person.turn, self.settings, person.menu, named, advised)
+        named = renaming(self.game)
+        person.question = shown.question_of(seen, kind, person.turn, self.settings, person.menu, named)
         person.menu = person.question["legal"]
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()

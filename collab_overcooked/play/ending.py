@@ -1,4 +1,4 @@
-"""End of an episode on pages: what happened, who did what, the best so far, and what programs reach."""
+"""End of an episode on pages: what happened, who did what, the best so far, and what a program reaches."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.records import Key
 
-PAR = ("greedy", "planner")
+PAR_POLICY = "greedy"
 MAX_SENTENCES = 6
 MAX_EXPIRED = 3  # kinds of orders whose time ran out
-_one_at_a_time = threading.Lock()  # matches of a process share an environment
+_one_at_a_time = threading.Lock()  # the teams that matches keep are shared by threads
 
 
 def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str, Any]:
@@ -95,15 +95,15 @@ def _happened(suite: Suite, record: Record, names: Sequence[str]) -> list[str]:
     return [*sentences.values(), ending.format(**facts)]
 
 
-async def par_of(match: Match, key: Key, policy: str) -> str:
-    """Return the outcome of an episode that a program plays in all seats on the same seed; empty if it cannot."""
+async def par_of(match: Match, key: Key) -> str:
+    """Return the outcome of an episode that ``greedy`` plays in all seats on the same seed; empty if it cannot."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[str] = loop.create_future()
 
     def play() -> None:
         text = ""
         with contextlib.suppress(ValueError), _one_at_a_time:  # a policy may refuse some layouts
-            records = replace(match, team=(policy,) * len(match.team)).run()
+            records = replace(match, team=(PAR_POLICY,) * len(match.team)).run()
             record = next(record for record in records if (record.task, record.episode) == key)
             text = registry.suite_of(record).outcome(record)
         with contextlib.suppress(RuntimeError):  # the server has stopped meanwhile

@@ -37,17 +37,10 @@ def likeliest_first(
     return sorted(actions, key=rank)
 
 
-def without_duplicates(actions: Sequence[str], advised: str = "") -> list[str]:
-    """Return actions without numbered ones where the same without a number is possible, such as the nearest of many.
-
-    Args:
-        actions: Texts of possible actions.
-        advised: One that stays, instead of the one without a number.
-    """
-    chosen = {NUMBER.sub("", action): action for action in actions if NUMBER.sub("", action) == action}
-    if NUMBER.sub("", advised) in chosen:
-        chosen[NUMBER.sub("", advised)] = advised
-    return [action for action in actions if chosen.get(NUMBER.sub("", action), action) == action]
+def without_duplicates(actions: Sequence[str]) -> list[str]:
+    """Return actions without numbered ones where the same without a number is possible, such as the nearest of many."""
+    unnumbered = {action for action in actions if NUMBER.sub("", action) == action}
+    return [action for action in actions if action in unnumbered or NUMBER.sub("", action) not in unnumbered]
 
 
 def _kind(action: str) -> str:

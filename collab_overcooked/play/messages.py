@@ -11,7 +11,7 @@ from collab_overcooked.io.text import harmless
 
 MAX_BYTES, MAX_PLAN, MAX_TEXT = 4096, 2000, 1000
 MAX_PER_SECOND, BURST = 30, 60
-AGAIN, SWAP, OTHER = REMATCHES = ("again", "swap", "other")
+AGAIN, SWAP = REMATCHES = ("again", "swap")
 KEYS = ("up", "down", "left", "right", "act", "stay")
 
 _TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MAX_PLAN), (str, MAX_TEXT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
+from collab_overcooked.play.messages import AGAIN, REMATCHES, SWAP
 from collab_overcooked.play.people import WATCHER, Person
 
 
@@ -17,28 +17,17 @@ class Rematch:
         watchers: Its watchers, who follow; the list may change.
         agents: Number of seats.
         make: Returns a session with the same people, given one of ``messages.REMATCHES``.
-        list_offers: Returns what the people may choose from; may load a suite.
 
     Attributes:
         begin: Begins to play the session that follows; set by the host.
     """
 
     def __init__(
-        self,
-        people: Sequence[Person],
-        watchers: Sequence[Person],
-        agents: int,
-        make: Callable[[str], Any],
-        list_offers: Callable[[], Sequence[str]],
+        self, people: Sequence[Person], watchers: Sequence[Person], agents: int, make: Callable[[str], Any]
     ) -> None:
-        self.make, self.list_offers = make, list_offers
+        self.make = make
         self.begin: Callable[[Any], None] | None = None
         self._people, self._watchers, self._agents = people, watchers, agents
-        self._offers: Sequence[str] = ()
-
-    def load(self) -> None:
-        """Find out what can be offered; call it in a thread when the session is over."""
-        self._offers = self.list_offers()
 
     def show_all(self) -> None:
         """Send everybody what can be chosen, who has chosen and who is waited for."""
@@ -50,7 +39,7 @@ class Rematch:
         answerable = self.begin is not None and not self._missing() and person.role != WATCHER
         return {
             "type": "rematch",
-            "offers": list(self._offers) if answerable and person.rematch is None else [],
+            "offers": list(REMATCHES) if answerable and person.rematch is None else [],
             "wishes": [[other.seat, other.rematch] for other in self._people if other.rematch is not None],
             "waiting": [other.seat for other in self._people if other.rematch is None],
             "missing": [other.seat for other in self._missing() if other is not person],
@@ -71,8 +60,7 @@ class Rematch:
         return [person for person in self._people if not person.here or (several and person.gone)]
 
     def _begin(self) -> None:
-        wishes = {person.rematch for person in self._people}
-        how = next(name for name in (OTHER, SWAP, AGAIN) if name in wishes)
+        how = SWAP if any(person.rematch == SWAP for person in self._people) else AGAIN
         following = self.make(how)
         assert self.begin is not None
         try:

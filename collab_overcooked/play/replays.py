@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from collab_overcooked.core.record import Record
-from collab_overcooked.io.files import read_bytes
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.session import Session
-from collab_overcooked.play.settings import TICKS
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.templates import render
-from collab_overcooked.reporting.video import FASTEST, write_video
-from collab_overcooked.runner.replay import replay
 
 SEAT_NOTE = "Observations and actions of your seat, and all messages."
 FULL_NOTE = "Actions and messages of all seats."
-TURNS_A_SECOND = 2  # steps of a game in turns, in a GIF
 POLICY = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -40,20 +32,6 @@ def replay_page(session: Session, person: Person, number: int) -> tuple[str, str
     player = report.player(FULL_NOTE if person.seat is None else SEAT_NOTE)
     sections = [render("heading.html", title=session.title), player]
     return report.page(session.title, sections, replays), report.page_policy() + POLICY
-
-
-def replay_gif(session: Session, person: Person, number: int) -> bytes | None:
-    """Return an episode as GIF, with the pictures of ``replay_page``; None if there is none to be watched."""
-    record = _record_of(session, number)
-    if record is None:
-        return None
-    steps = replay(record)
-    frames = (step.env.game.render(step.env.arrays[0], 0, "rgb_array", person.seat) for step in steps)
-    pace = 1 / session.settings.tick if record.people[session.people[0].agent].clock == TICKS else TURNS_A_SECOND
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "replay.gif"
-        write_video(frames, path, min(pace, FASTEST))
-        return read_bytes(path)
 
 
 def _record_of(session: Session, number: int) -> Record | None:

@@ -16,7 +16,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import Name, Positive
 from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.matches import check_matches
-from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
+from collab_overcooked.play.messages import AGAIN, SWAP
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.session import Session
@@ -122,19 +122,8 @@ def with_rematch(session: Session) -> Session:
         session.watchers,
         len(session.matches[0].team),
         lambda how: with_rematch(rematch_of(session, how)),
-        lambda: REMATCHES if other_tasks(session) else (AGAIN, SWAP),
     )
     return session
-
-
-def other_tasks(session: Session) -> list[Match]:
-    """Return the other tasks or layouts of a session's game that its team can play."""
-    first = session.matches[0]
-    if first.env_id not in playable():
-        return []
-    return [
-        match for match in matches_of(first.env_id) if match.task != first.task and len(match.team) == len(first.team)
-    ]
 
 
 def rematch_of(session: Session, how: str = AGAIN) -> Session:
@@ -142,14 +131,11 @@ def rematch_of(session: Session, how: str = AGAIN) -> Session:
 
     Args:
         session: The session that is over.
-        how: ``"again"`` plays the same matches, ``"swap"`` moves the team on by one seat, and ``"other"`` draws another
-            task or layout of the game.
+        how: ``"again"`` plays the same matches; ``"swap"`` moves the team on by one seat.
     """
     team: Sequence[str] = session.matches[0].team
     team = (*team[1:], team[0]) if how == SWAP else team
-    others = other_tasks(session) if how == OTHER else []
-    matches = [others[secrets.randbelow(len(others))]] if others else session.matches
-    matches = [replace(match, team=tuple(team), seed=secrets.randbelow(2**31)) for match in matches]
+    matches = [replace(match, team=tuple(team), seed=secrets.randbelow(2**31)) for match in session.matches]
     new = Session(matches, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)
     new.history = [*session.history, *session.records]
     return new

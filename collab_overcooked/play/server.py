@@ -11,13 +11,12 @@ import contextlib
 import gc
 import ipaddress
 import json
-import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import read_shipped
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-Drawn = TypeVar("Drawn")  # a page or a picture
 
 MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
 UNKNOWN = "This link is not known here, or not any more."
+MAX_CONNECTIONS = 500
 MAX_REFUSED = 300  # messages above the rate after which a connection is closed
 MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
 CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
@@ -148,6 +147,7 @@ def make_app(
     try:
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
+        from starlette.requests import ClientDisconnect
         from starlette.routing import Route, WebSocketRoute
     except ImportError:
         raise ValueError(MISSING) from None
@@ -165,7 +165,6 @@ def make_app(
         Route("/health", _health),
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
-        Route("/s/{token}/replay/{number:int}.gif", _replay_gif),
         Route("/s/{token}/replay/{number:int}", _replay_page),
         WebSocketRoute("/s/{token}/socket", _socket),
         Route("/h/{token}", _host_page),
@@ -176,8 +175,12 @@ def make_app(
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
-    guards, saves = [Middleware(Guard, names=names)], {OSError: _not_saved}
-    app = Starlette(routes=[*app_routes, *routes], middleware=guards, exception_handlers=saves, lifespan=lifespan)
+    app = Starlette(
+        routes=[*app_routes, *routes],
+        middleware=[Middleware(Guard, names=names)],
+        exception_handlers={OSError: _not_saved, ClientDisconnect: _cut_off},
+        lifespan=lifespan,
+    )
     app.state.host, app.state.drawing = host, asyncio.Lock()
     return app
 
@@ -193,6 +196,11 @@ async def _not_saved(request: Request, error: Exception) -> Response:
     print(f"{error}; the answer was refused, all before it is kept", file=sys.stderr)
     text = "This could not be saved. Please wait a minute, go back and send it again."
     return _response(text, "text/plain", 503)
+
+
+async def _cut_off(request: Request, error: Exception) -> Response:
+    """Answer a client that went away within its request: no error of the server, so nothing is logged."""
+    return _response("The request is incomplete.", "text/plain", 400)
 
 
 async def _health(request: Request) -> Response:
@@ -231,29 +239,18 @@ async def _play_page(request: Request) -> Response:
 async def _replay_page(request: Request) -> Response:
     from collab_overcooked.play.replays import replay_page
 
-    page = await _drawn(request, replay_page)
+    state = request.app.state
+    owner = state.host.find(request.path_params["token"])
+    if owner is None:
+        return _response(UNKNOWN, "text/plain", 404)
+    session, person = owner
+    async with state.drawing:
+        page = await asyncio.to_thread(replay_page, session, person, request.path_params["number"])
     if page is None:
         return _response(UNKNOWN, "text/plain", 404)
     response = _response(page[0])
     response.headers["Content-Security-Policy"] = page[1]
     return response
-
-
-async def _replay_gif(request: Request) -> Response:
-    from collab_overcooked.play.replays import replay_gif
-
-    data = await _drawn(request, replay_gif)
-    return _response(UNKNOWN, "text/plain", 404) if data is None else _response(data, "image/gif")
-
-
-async def _drawn(request: Request, draw: Callable[[Session, Person, int], Drawn]) -> Drawn | None:
-    state = request.app.state
-    owner = state.host.find(request.path_params["token"])
-    if owner is None:
-        return None
-    session, person = owner
-    async with state.drawing:
-        return await asyncio.to_thread(draw, session, person, request.path_params["number"])
 
 
 async def _host_page(request: Request) -> Response:
@@ -425,7 +422,7 @@ async def _receive_all(socket: WebSocket, session: Session, person: Person, outb
             session.receive(person, message)
 
 
-def make_server(app: Any, address: str, port: int, ready: Callable[[int], None], limits: Any = None) -> tuple[Any, Any]:
+def make_server(app: Any, address: str, port: int, ready: Callable[[int], None]) -> tuple[Any, Any]:
     """Return a server for an application, and the socket that it is to listen on: ``server.run([listening])``.
 
     Args:
@@ -433,7 +430,6 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         address: Of the network interface.
         port: Port, 0 for a free one.
         ready: Called with the port as soon as pages can be opened.
-        limits: ``connections.ConnectionLimits``; those that suit this process if None.
     """
     import socket
 
@@ -443,9 +439,6 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         import websockets  # noqa: F401  (uvicorn's sockets)
     except ImportError:
         raise ValueError(MISSING) from None
-    from collab_overcooked.play.connections import BACKLOG, ConnectionLimits, RareLines, limited_protocols
-
-    http, websocket = limited_protocols(limits or ConnectionLimits())
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         listening = socket.create_server((address.strip("[]"), port), family=family)
@@ -463,9 +456,8 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
 
     config = uvicorn.Config(
         app,
-        http=http,
-        ws=websocket,
-        backlog=BACKLOG,
+        ws="websockets-sansio",
+        limit_concurrency=MAX_CONNECTIONS,  # further ones get 503; a proxy limits slow requests
         ws_max_size=4 * MAX_BYTES,
         ws_per_message_deflate=False,  # takes longer than all the rest of a frame, which is small
         timeout_graceful_shutdown=2,  # seconds
@@ -473,8 +465,6 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         access_log=False,  # addresses of pages are secrets
         server_header=False,
     )
-    logger = logging.getLogger("uvicorn.error")
-    logger.filters = [*(kept for kept in logger.filters if not isinstance(kept, RareLines)), RareLines()]
     return Server(config), listening
 
 

@@ -21,7 +21,7 @@ from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
-from collab_overcooked.play.ending import PAR, numbers_of, par_of, summary_of
+from collab_overcooked.play.ending import numbers_of, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
@@ -273,8 +273,6 @@ class Session:
             record = record.replace(ended=ABANDONED)  # by a person who decided nothing in it
         again = not record.ended and self._repeats()
         record = await asyncio.to_thread(self._write, record.replace(people=self._people_facts()))
-        if self.rematch is not None and (self._stopped is not None or self._number >= self.episodes):
-            await asyncio.to_thread(self.rematch.load)
         counts = self._number < self.episodes and self._rounds()[self._number].goal is None
         self._send_over(record, BEGINS_AGAIN if again else COUNTS_NOW if counts else "")
         if self.rematch is not None and self.settings.metrics and self.records[-1:] == [record]:
@@ -341,14 +339,10 @@ class Session:
             self._on_over(record)
 
     async def _send_par(self, round_: Round) -> None:
-        over, par = self._over, list[list[str]]()
-        for policy in PAR:
-            outcome = await par_of(round_.match, round_.key, policy)
-            if over is None or self._over is not over:
-                return  # the next episode has begun
-            par += [[policy, renaming(self._game)(outcome)]] if outcome else []
-            over["par"] = par
-            self._send_all({"type": "par", "par": par})
+        over, outcome = self._over, await par_of(round_.match, round_.key)
+        if outcome and over is not None and self._over is over:  # else the next episode has begun
+            over["par"] = renaming(self._game)(outcome)
+            self._send_all({"type": "par", "par": over["par"]})
 
     def _close(self) -> None:
         self.driver = None
@@ -446,7 +440,7 @@ class Session:
     def _welcome(self, person: Person) -> dict[str, Any]:
         game, seat, settings, named = self._game, person.seat, self.settings, renaming(self._game)
         view = None if seat is None else game.seen(self.env.clone_state().state, 0, seat)
-        by_text = settings.show == "words" or settings.menu == "none" or person.interface == "terminal"
+        by_text = settings.show == "words" or settings.menu == "none"
         rules = "" if view is None else named(view.rules if by_text else view.picture_rules)
         team = [spec.kind if spec.is_known else "scripted" for spec in map(PolicySpec.parse, self.matches[0].team)]
         return {

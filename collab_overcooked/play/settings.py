@@ -25,7 +25,7 @@ RANGES = {
     "pace": (0.0, 5.0),
     "countdown": (0.0, 10.0),
 }
-FLAGS = ("metrics", "replay", "advice", "tutorial", "fullscreen")
+FLAGS = ("metrics", "replay", "tutorial", "fullscreen")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,6 @@ class PlaySettings:
     countdown: float = 3.0  # Seconds from everybody's ready to the first step in real time
     metrics: bool = True  # Whether people see the metrics of an episode that is over
     replay: bool = True  # Whether people may watch an episode that is over
-    advice: bool = True  # Whether menus begin with what a program would do, in games that name one
     tutorial: bool = False  # Whether episodes are practice, which is kept apart from records
     fullscreen: bool = False  # Whether the page of the game asks the browser to fill the screen
     language: str = ""  # Of pages, ``"en"`` or ``"de"``; empty to let everybody choose

@@ -60,7 +60,6 @@ def question_of(
     settings: PlaySettings,
     earlier: Sequence[str] = (),
     named: Callable[[str], str] = str,
-    advised: int | None = None,
 ) -> dict[str, Any]:
     """Return the question to a person: a decision, or a reply to the last message.
 
@@ -71,20 +70,17 @@ def question_of(
         settings: What is shown.
         earlier: Actions of the question before; what has become possible since comes first.
         named: Puts the names of pages into a text of the game.
-        advised: Id of the action that ``menu_policy`` would take, which comes first.
     """
     labels, texts = seen.view.action_labels, seen.view.action_texts
     hints = [*seen.view.orders, seen.view.recipe or ""]
     unlikely = {labels[texts[action]] for action in seen.view.unlikely}
     legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, unlikely)
-    first = "" if advised is None else labels[texts[advised]]
-    legal.sort(key=lambda label: label != first)
     payments = {labels[texts[action]] for action in seen.view.payments}
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
     requests = {} if settings.menu == "none" else seen.view.requests
     menus = {
-        "legal": without_duplicates([label for label in legal if label not in payments], first),
+        "legal": without_duplicates([label for label in legal if label not in payments]),
         "vocabulary": vocabulary,
         "none": [],
     }

@@ -239,7 +239,7 @@ class _Reader:
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, dict[str, Any](replay=False, advice=False)  # both would teach participants
+        doc, values = self.doc, dict[str, Any](replay=False)  # it would teach participants
         values |= {"language": doc.at("language")} if doc.at("language") in LANGUAGES else {}
         names = PlaySettings.__dataclass_fields__
         for keys in (("play",), (*path, "play")):

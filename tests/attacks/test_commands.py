@@ -29,7 +29,7 @@ WRONG = [
     ("train", "ppo", "--config", "cramped_room", "--hyper", "batch_size=1", "--out", "NEW"),
     *((*PLAY, "--address", "0.0.0.0"), (*PLAY, "--base-url", "http://x"), (*PLAY, "--scenario", "nope")),
     *((*PLAY, "--set", "x"), (*PLAY, "--max-turns", "0"), ("play", "nope"), ("play", "questions", "--no-open")),
-    *((*PLAY[:3], "--out", "RUN"), (*PLAY[:3], "--out", "FILE"), (*PLAY, "--terminal", "--team", "all=person")),
+    *((*PLAY[:3], "--out", "RUN"), (*PLAY[:3], "--out", "FILE")),
     *(("study",), ("study", "run"), ("study", "run", "nope"), STUDY, (*STUDY, "--partner", "x")),
     *(("study", "run", "FILE"), ("study", "rehearse", "EVIL", "1"), ("study", "rehearse", "EVIL", "x")),
     *(("study", what, "STUDY", *more) for what, more in (("export", ("--out", "NEW")), ("forget", ("p-1",)))),

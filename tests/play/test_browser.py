@@ -58,7 +58,7 @@ def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(context, pr
         expect(page.locator("#key-list")).not_to_contain_text("Z")
         record = record_of(page, tmp_path)
         assert {"north", "west"} <= {step.action_texts[0] for step in record.steps}
-        page.click("[data-rematch=other]")
+        page.click("[data-rematch=again]")
         page.wait_for_url(lambda address: address != links[0])
         page.locator("#start").wait_for()
         assert problems == []

@@ -21,7 +21,7 @@ STATES = ("waiting", "ready", "playing", "paused", "over", "closed")
 
 
 def rematch(role: str, **what: Any) -> dict[str, Any]:
-    offers = [] if role == "watcher" else ["again", "swap", "other"]
+    offers = [] if role == "watcher" else ["again", "swap"]
     return {"type": "rematch", "offers": offers, "wishes": [], "waiting": [0, 1], "missing": [], "link": ""} | what
 
 
@@ -38,7 +38,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
         | {"happened": ["Bob served."]}
         for left, more, practice in product((False, True), repeat=3)
     ]
-    wishes = [rematch(role, wishes=[[seat, how]]) for seat in (0, 1, None) for how in ("again", "swap", "other")]
+    wishes = [rematch(role, wishes=[[seat, how]]) for seat in (0, 1, None) for how in ("again", "swap")]
     return [
         {"type": "loading", "compiling": 1, "seconds": 4},
         *(state(name, here, ready) for name, here, ready in product(STATES[:-1], (True, False), (True, False))),
@@ -50,7 +50,7 @@ def all_messages(role: str) -> list[dict[str, Any]]:
         {"type": "refused", "code": "busy", "message": "Too many."},
         {"type": "progress", "steps": ["take", "pot"], "done": ["take"], "at": []},
         *over,
-        {"type": "par", "par": [["greedy", "4 soups"]]},
+        {"type": "par", "par": "4 soups"},
         rematch(role),
         *wishes,
         rematch(role, missing=[1]),

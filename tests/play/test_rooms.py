@@ -17,7 +17,6 @@ from collab_overcooked import registry
 from collab_overcooked.io.structs import convert
 from collab_overcooked.play import rooms
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.messages import OTHER
 from collab_overcooked.play.practice import LESSON, Goal, Practice
 from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, details, listing, playable, with_rematch
 from collab_overcooked.play.server import page_file
@@ -95,15 +94,6 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     assert new.matches[0].seed != session.matches[0].seed and {p.token for p in new.people}.isdisjoint(
         p.token for p in session.people
     )
-
-
-def test_another_layout_of_the_game_can_follow(make_session) -> None:
-    session = with_rematch(make_session(["all=person"], **KITCHEN))
-    assert OTHER in session.rematch.list_offers()
-    new = session.rematch.make(OTHER)
-    assert new.matches[0].task != session.matches[0].task and new.matches[0].team == session.matches[0].team
-    alone = with_rematch(make_session(["all=person"], **ESCAPE))
-    assert OTHER not in alone.rematch.list_offers()  # it has one layout
 
 
 def test_two_people_in_turns_are_asked_at_once(make_session) -> None:

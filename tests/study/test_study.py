@@ -1263,6 +1263,6 @@ def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
 
 
 def test_a_study_teaches_participants_nothing_unless_it_says_so() -> None:
-    for play, expected in (({}, (False, False)), ({"advice": True, "replay": True}, (True, True))):
+    for play, expected in (({}, False), ({"replay": True}, True)):
         study = read_study(QUICK | {"play": play})
-        assert {(c.settings.advice, c.settings.replay) for c in study.conditions.values()} == {expected}
+        assert {c.settings.replay for c in study.conditions.values()} == {expected}

@@ -53,7 +53,6 @@ class CraftKitchen(CraftText):
     config_class = CraftConfig
     array_classes = (State, Out)
     seat_view = CraftView
-    menu_policy = "greedy"
     course = COURSE
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")

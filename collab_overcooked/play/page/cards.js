@@ -79,11 +79,11 @@ $("read-rules").onclick = () => {
 };
 
 export function showEnding() {
-  const { happened = [], par = [], best = "", did = [] } = now.ending;
+  const { happened = [], par = "", best = "", did = [] } = now.ending;
   $("happened").replaceChildren(...happened.map((sentence) => make("li", phrase(sentence))));
   const rows = [
     ...(best ? [[words.your_best, best]] : []),
-    ...par.map(([policy, outcome]) => [say("par", { policy: words.programs[policy] ?? policy }), outcome]),
+    ...(par ? [[words.par, par]] : []),
   ];
   $("par").replaceChildren(...rows.flatMap(([name, outcome]) => [make("dt", name), make("dd", phrase(outcome))]));
   const row = (tag, cells) => {

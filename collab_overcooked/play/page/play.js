@@ -149,7 +149,6 @@ const HANDLERS = {
     for (const [id, path] of [
       ["replay", message.replay],
       ["keep-page", message.replay],
-      ["keep-gif", message.replay && `${message.replay}.gif`],
     ]) {
       show(id, Boolean(path));
       $(id).href = `${address}/${path}`;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -79,10 +80,9 @@ def paired_test(differences: Values) -> TwoSampleTest | None:
     rank_p = float(stats.wilcoxon(nonzero, method="exact" if exact else "asymptotic").pvalue) if len(nonzero) else 1.0
     if deviation == 0.0:
         return TwoSampleTest(Estimate(mean), None, None, None, None, rank_p)
-    error = deviation / math.sqrt(n)
-    t, scale = mean / error, 1.0 / math.sqrt(n)
-    effect = _t_effect(t, n - 1, scale, 1.0)
-    return TwoSampleTest(_t_interval(mean, error, n - 1), effect, t, n - 1, _t_p(t, n - 1), rank_p)
+    test = stats.ttest_1samp(values, 0.0)
+    effect = _t_effect(float(test.statistic), n - 1, 1.0 / math.sqrt(n))
+    return _two_sample(mean, test, effect, rank_p)
 
 
 def independent_test(first: Values, second: Values) -> TwoSampleTest | None:
@@ -96,17 +96,22 @@ def independent_test(first: Values, second: Values) -> TwoSampleTest | None:
     n, m = len(one), len(other)
     if min(n, m) < 2:
         return None
-    mean = float(one.mean() - other.mean())
-    rank_p = float(_stats().mannwhitneyu(one, other).pvalue)
-    parts = _deviation(one) ** 2 / n, _deviation(other) ** 2 / m
-    error = math.sqrt(sum(parts))
-    if error == 0.0:
+    stats, mean = _stats(), float(one.mean() - other.mean())
+    rank_p = float(stats.mannwhitneyu(one, other).pvalue)
+    if _deviation(one) == _deviation(other) == 0.0:
         return TwoSampleTest(Estimate(mean), None, None, None, None, 1.0 if mean == 0.0 else rank_p)
-    df = sum(parts) ** 2 / (parts[0] ** 2 / (n - 1) + parts[1] ** 2 / (m - 1))
-    pooled = mean / (_pooled(one, other) * math.sqrt(1 / n + 1 / m))
-    effect = _t_effect(pooled, n + m - 2, math.sqrt(1 / n + 1 / m), _small_sample(n + m - 2))
-    t = mean / error
-    return TwoSampleTest(_t_interval(mean, error, df), effect, t, df, _t_p(t, df), rank_p)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # one of the samples may have no variance
+        test = stats.ttest_ind(one, other, equal_var=False)
+    scale = math.sqrt(1 / n + 1 / m)
+    effect = _t_effect(mean / (_pooled(one, other) * scale), n + m - 2, scale * _small_sample(n + m - 2))
+    return _two_sample(mean, test, effect, rank_p)
+
+
+def _two_sample(mean: float, test: Any, effect: Estimate, rank_p: float) -> TwoSampleTest:
+    interval = test.confidence_interval(0.95)
+    difference = Estimate(mean, float(interval.low), float(interval.high))
+    return TwoSampleTest(difference, effect, float(test.statistic), float(test.df), float(test.pvalue), rank_p)
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
@@ -123,28 +128,20 @@ def _small_sample(df: int) -> float:
     return 1.0 - 3.0 / (4.0 * df - 1.0)
 
 
-def _t_p(t: float, df: float) -> float:
-    return float(2.0 * _stats().t.sf(abs(t), df))
-
-
-def _t_interval(mean: float, error: float, df: float) -> Estimate:
-    half = float(_stats().t.ppf(0.975, df)) * error
-    return Estimate(mean, mean - half, mean + half)
-
-
-def _t_effect(t: float, df: int, scale: float, factor: float) -> Estimate:
+def _t_effect(t: float, df: int, scale: float) -> Estimate:
+    """Return ``t * scale`` with the interval of the noncentral t distribution."""
     if abs(t) > _MAX_NONCENTRALITY / 2:
-        return Estimate(t * scale * factor)
-    stats = _stats()
+        return Estimate(t * scale)
+    distribution = _stats().nct
 
     def noncentrality(target: float) -> float:
-        return _root(lambda value: float(stats.nct.cdf(t, df, value)) - target, t - 60.0, t + 60.0)
+        return _root(lambda value: float(distribution.cdf(t, df, value)) - target, t - 60.0, t + 60.0)
 
-    low, high = noncentrality(0.975), noncentrality(0.025)
-    return Estimate(t * scale * factor, low * scale * factor, high * scale * factor)
+    return Estimate(t * scale, noncentrality(0.975) * scale, noncentrality(0.025) * scale)
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of a falling function by bisection, which stands that scipy's tails far out are NaN."""
     if function(low) <= 0.0:
         return low
     for _ in range(60):
@@ -168,7 +165,12 @@ def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:
         return None
     grand = float(np.concatenate(samples).mean())
     explained = sum(len(sample) * float(sample.mean() - grand) ** 2 for sample in samples)
-    return _anova(explained, _rest(samples), between, within, None)
+    rest = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples)
+    if not _varies(explained, rest):
+        return Anova(None, between, within, None, None)
+    test = _stats().f_oneway(*samples)
+    f, effect = float(test.statistic), explained / (explained + rest)
+    return Anova(f, between, within, float(test.pvalue), _f_effect(f, between, within, effect))
 
 
 def repeated_anova(table: Sequence[Values]) -> Anova | None:
@@ -192,27 +194,29 @@ def repeated_anova(table: Sequence[Values]) -> Anova | None:
     covariance = np.cov(centred, rowvar=False)
     squares = float((covariance**2).sum())
     epsilon = min(1.0, float(np.trace(covariance)) ** 2 / ((k - 1) * squares)) if squares > 0.0 else 1.0
-    return _anova(explained, rest, k - 1, (k - 1) * (n - 1), epsilon)
-
-
-def _rest(samples: Sequence[NDArray[np.float64]]) -> float:
-    return sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples)
-
-
-def _anova(explained: float, rest: float, between: int, within: int, epsilon: float | None) -> Anova:
-    if rest <= 1e-12 * max(explained, 1.0):
+    between, within = k - 1, (k - 1) * (n - 1)
+    if not _varies(explained, rest):
         return Anova(None, between, within, None, None, epsilon)
-    stats, f = _stats(), explained / between / (rest / within)
-    factor = 1.0 if epsilon is None else epsilon
-    p = float(stats.f.sf(f, between * factor, within * factor))
+    f, effect = explained / between / (rest / within), explained / (explained + rest)
+    p = float(_stats().f.sf(f, between * epsilon, within * epsilon))
+    return Anova(f, between, within, p, _f_effect(f, between, within, effect), epsilon)
+
+
+def _varies(explained: float, rest: float) -> bool:
+    return rest > 1e-12 * max(explained, 1.0)
+
+
+def _f_effect(f: float, between: int, within: int, effect: float) -> Estimate:
+    """Return a share of the variance with the interval of the noncentral F distribution."""
+    if f * between >= _MAX_NONCENTRALITY / 4:
+        return Estimate(effect)
+    distribution = _stats().ncf
 
     def share(target: float) -> float:
-        value = _root(lambda nc: float(stats.ncf.cdf(f, between, within, nc)) - target, 0.0, _MAX_NONCENTRALITY)
+        value = _root(lambda nc: float(distribution.cdf(f, between, within, nc)) - target, 0.0, _MAX_NONCENTRALITY)
         return value / (value + between + within + 1)
 
-    effect = explained / (explained + rest)
-    interval = (share(0.975), share(0.025)) if f * between < _MAX_NONCENTRALITY / 4 else (None, None)
-    return Anova(f, between, within, p, Estimate(effect, *interval), epsilon)
+    return Estimate(effect, share(0.975), share(0.025))
 
 
 def tukey_comparisons(groups: Mapping[str, Values]) -> list[TukeyComparison]:
@@ -225,19 +229,20 @@ def tukey_comparisons(groups: Mapping[str, Values]) -> list[TukeyComparison]:
     df = sum(map(len, samples.values())) - len(samples)
     if len(samples) < 2 or df < 1:
         return []
-    variance, stats = _rest(list(samples.values())) / df, _stats()
-    varies = variance > 1e-12
-    critical = float(stats.studentized_range.ppf(0.95, len(samples), df)) if varies else 0.0
+    names, values = list(samples), list(samples.values())
+    test = None
+    if any(_deviation(sample) > 0.0 for sample in values if len(sample) > 1):
+        test = _stats().tukey_hsd(*values)
     comparisons = []
-    for (first, one), (second, other) in combinations(samples.items(), 2):
+    for i, j in combinations(range(len(names)), 2):
+        one, other = values[i], values[j]
         mean = float(one.mean() - other.mean())
-        if not varies:
-            comparisons.append(TukeyComparison(first, second, Estimate(mean), None, None))
+        if test is None:
+            comparisons.append(TukeyComparison(names[i], names[j], Estimate(mean), None, None))
             continue
-        error = math.sqrt(variance / 2.0 * (1 / len(one) + 1 / len(other)))
-        p = float(stats.studentized_range.sf(abs(mean) / error, len(samples), df))
+        interval = test.confidence_interval(0.95)
+        difference = Estimate(mean, float(interval.low[i, j]), float(interval.high[i, j]))
         enough = len(one) > 1 < len(other) and _pooled(one, other) > 0.0
         g = mean / _pooled(one, other) * _small_sample(len(one) + len(other) - 2) if enough else None
-        half = critical * error
-        comparisons.append(TukeyComparison(first, second, Estimate(mean, mean - half, mean + half), p, g))
+        comparisons.append(TukeyComparison(names[i], names[j], difference, float(test.pvalue[i, j]), g))
     return comparisons

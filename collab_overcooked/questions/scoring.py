@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.paired import sign_test
 from collab_overcooked.questions.answering import QuestionRecord
 from collab_overcooked.questions.balance import BASELINES, baselines
 from collab_overcooked.questions.items import KINDS, OWN, PARTNER, shipped_name
@@ -195,7 +195,7 @@ def _difference(first: Sequence[QuestionRecord], second: Sequence[QuestionRecord
         counts[0] += mine > other
         counts[1] += other > mine
     sums, sizes = [sum(values) for values in gains.values()], [len(values) for values in gains.values()]
-    return len(asked), mean_of_ratios([sums], [sizes]), *counts, mcnemar(*counts)
+    return len(asked), mean_of_ratios([sums], [sizes]), *counts, sign_test(*counts)
 
 
 def _item_of(record: QuestionRecord) -> str:
@@ -204,12 +204,3 @@ def _item_of(record: QuestionRecord) -> str:
 
 def _mean(values: Sequence[bool]) -> float:
     return sum(values) / len(values)
-
-
-def mcnemar(first: int, second: int) -> float:
-    """Return the exact two-sided p value of McNemar's test from the discordant counts."""
-    total, most = first + second, max(first, second)
-    if not total:
-        return 1.0
-    tail = sum(math.comb(total, k) for k in range(most, total + 1)) / 2.0**total
-    return min(1.0, 2.0 * tail)

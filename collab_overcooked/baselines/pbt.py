@@ -127,7 +127,7 @@ def keep(training: Training, folder: Path, member: int, generation: int) -> None
 def pool_of(pbt: PbtSettings) -> Executor:
     """Return what trains the members side by side."""
     workers = read_workers(RAY if pbt.executor == RAY else pbt.population)
-    return open_pool(workers, pbt.population)[0]
+    return open_pool(workers, pbt.population)
 
 
 def select(game: FullGame, members: Sequence[PolicyFile], games: int, shaping: float, seed: int) -> list[float]:

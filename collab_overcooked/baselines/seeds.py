@@ -54,7 +54,7 @@ def train_seeds(
                 say(train_seed(*task))
         else:
             refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
-            pool, _ = open_pool(chosen, min(chosen.count, len(tasks)))
+            pool = open_pool(chosen, min(chosen.count, len(tasks)))
             waiting: dict[Future[str], int] = {}
 
             def advice() -> str:

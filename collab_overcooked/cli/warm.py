@@ -20,8 +20,7 @@ def warm(*games: Annotated[str, Parameter(help="Environment ids. Default: all.")
         registry.find(name)  # refuses unknown ones before any process starts
     workers = min(os.cpu_count() or 1, len(ids))
     say(f"compiling {len(ids)} games in {workers} processes")
-    pool, _ = open_pool(Workers(workers), workers)
-    with pool:
+    with open_pool(Workers(workers), workers) as pool:
         for name, seconds in zip(ids, pool.map(compile_kernels, ids), strict=True):
             OUT.print(f"{name}: {f'{seconds:.1f} s' if seconds else 'compiled already'}")
 

@@ -300,7 +300,7 @@ def cross_play(
         pairs = np.ndindex(len(specs), len(specs))
         missing = {pair: [k for k in range(episodes) if (*pair, k) not in done] for pair in pairs}
         cells = plan_pairs(game.id, options or {}, specs, missing, seed, batch_size)
-        for played, values in run_jobs([cells], chosen, make, note=note):
+        for played, values in run_jobs(cells, chosen, make, note=note):
             for cell, value in zip(played, values, strict=True):
                 run.append(CellReturn(cell, value))
                 if progress is not None:

@@ -251,7 +251,7 @@ def score(
         if run.results:
             note(f"{out}: continuing, {len(run.results)} cells are there")
         pending = [cell for cell in cells if cell.tag.key not in run.results]
-        lines = run_jobs([[pending]], chosen, make, note=note)
+        lines = run_jobs(pending, chosen, make, note=note)
         for count, (line, returns) in enumerate(lines, len(cells) - len(pending) + 1):
             run.append(structs.replace(line, returns=returns))
             if progress is not None:

@@ -1,4 +1,4 @@
-"""Writers of datasets: NumPy archives in the layout of OG-MARL's vaults, Parquet with a card, and Minari."""
+"""Writers of datasets: NumPy archives in the layout of OG-MARL's vaults, Parquet, and Minari."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _write_description(path: Path, described: Sequence[Description], seat: int |
 
 
 def write_parquet(path: Path, episodes: Iterable[Trajectory], seat: int | None) -> list[Description]:
-    """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset.
+    """Write ``data.parquet``, a row for each agent and step.
 
     Raises:
         ValueError: If pyarrow is not installed.
@@ -155,8 +155,6 @@ def write_parquet(path: Path, episodes: Iterable[Trajectory], seat: int | None) 
             writer.write_table(pyarrow.Table.from_pylist(rows, schema))
             described.append(_describe(episode))
     _write_description(path, described, seat)
-    columns = [(field.name, str(field.type)) for field in schema]
-    write_atomic(path / "README.md", _card(first, described, columns).encode())
     return described
 
 
@@ -184,29 +182,6 @@ def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
 
 def _teams(described: Iterable[Description]) -> str:
     return "; ".join(sorted({" + ".join(episode["team"].values()) for episode in described}))
-
-
-def _card(first: Trajectory, described: Sequence[Description], fields: Sequence[tuple[str, str]]) -> str:
-    steps = sum(episode["steps"] for episode in described)
-    agents, shape = first.game.n_agents, tuple(first.game.single_observation_space.shape)
-    columns = "\n".join(f"| `{name}` | {kind} |" for name, kind in fields)
-    return f"""---
-license: {LICENCE}
-tags: [multi-agent, cooperation, reinforcement-learning]
-configs:
-- config_name: default
-  data_files: data.parquet
----
-
-# {first.record.env_id}: {len(described)} episodes, {steps} steps of {agents} agents
-
-Recorded with collab-overcooked {__version__} by {_teams(described)}. A row is one agent in one step. `observation` is
-flattened; its shape is {shape}. `dataset.json` has options, seed, team and outcome of every episode.
-
-| column | type |
-|---|---|
-{columns}
-"""
 
 
 def write_minari(path: Path, episodes: Iterable[Trajectory], seat: int | None) -> list[Description]:

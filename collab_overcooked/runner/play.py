@@ -210,7 +210,7 @@ def play(
     # refuses unknown policies before a folder is touched; a comparison has made them
     teams = [] if timed else [make_team(team, make or make_known_policy) for plan, _ in plans for team in plan.teams()]
     runs: list[Run[Record]] = []
-    bundles: dict[tuple[str, frozenset[str]], list[Bundle]] = {}
+    bundles: list[Bundle] = []
     failed: dict[int, Exception] = {}  # why a run is not whole
     clear_env_cache()
     # finished episodes, or the exchanges of unfinished ones
@@ -228,15 +228,13 @@ def play(
                     f"{episode} of {task}; ask for as many, or choose another folder"
                 )
             missing = [match for match in plan.matches if any(key not in run.results for key in match.keys)]
-            kinds = plan.suite, frozenset(spec for team in plan.teams() for spec in team)
-            new = _timed_bundles(number, plan, missing) if timed else bundles_of(number, missing, teams)
-            bundles.setdefault(kinds, []).extend(new)
+            bundles += _timed_bundles(number, plan, missing) if timed else bundles_of(number, missing, teams)
         total = sum(plan.n_episodes for plan, _ in plans)
         done = sum(len(run.results) for run in runs)
         successes = sum(record.success for run in runs for record in run.results.values())
         if done:
             note(f"{folder}: continuing, {done} of {total} episodes are there")
-        for number, record in run_jobs(_chains(bundles), chosen, make, stop, note):
+        for number, record in run_jobs(bundles, chosen, make, stop, note):
             if isinstance(record, Exception):
                 if number not in failed:
                     note(f"{runs[number].path}: {record}; the others go on")
@@ -261,32 +259,3 @@ def _timed_bundles(number: int, plan: MatchPlan, matches: Sequence[Match]) -> li
     for k, match in enumerate(matches):
         together.setdefault(k if speaking else (match.task, match.team), []).append(match)
     return [Bundle(tuple(group), number, "timed records") for group in together.values()]
-
-
-def _chains(bundles: Mapping[tuple[str, frozenset[str]], list[Bundle]]) -> list[list[list[Bundle]]]:
-    """Return a chain for each suite: a stage for each policy, with its pairs behind the later of the two.
-
-    The suite with the most steps comes first, so that its kernels are compiled first.
-    """
-    suites: dict[str, dict[frozenset[str], list[Bundle]]] = {}
-    for (suite, kinds), played in bundles.items():
-        suites.setdefault(suite, {})[kinds] = played
-    chains: list[list[list[Bundle]]] = []
-    for stages in suites.values():
-        order = {min(kinds): list(played) for kinds, played in stages.items() if len(kinds) == 1}
-        for kinds, played in stages.items():
-            if len(kinds) > 1:
-                last = max((name for name in order if name in kinds), key=list(order).index, default=None)
-                order.setdefault(" ".join(sorted(kinds)) if last is None else last, []).extend(played)
-        chains.append(list(order.values()))
-    return sorted(chains, key=lambda chain: -_steps(chain)) if len(chains) > 1 else chains
-
-
-def _steps(chain: Sequence[Sequence[Bundle]]) -> int:
-    total = 0
-    for stage in chain:
-        for bundle in stage[:1]:
-            match = bundle.matches[0]
-            steps = match.env_kwargs.get("max_cycles") or match.load_game().max_cycles
-            total += steps * sum(match.episodes for bundle in stage for match in bundle.matches)
-    return total

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,11 +45,6 @@ class Runnable(Protocol):
 
     def run(self, make: MakePolicy | None = None) -> Records:
         """Return the records."""
-
-
-Chain = Sequence[Sequence[Runnable]]
-"""Stages of jobs. The first job of a stage compiles the stage's kernels while the other jobs of its chain wait. These
-load the kernels from the cache and run in parallel to each other and to the first job of the next stage."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ def _cores() -> int:
 
 
 def run_jobs(
-    chains: Sequence[Chain],
+    jobs: Sequence[Runnable],
     workers: Workers,
     make: MakePolicy | None = None,
     stop: Callable[[], None] | None = None,
@@ -100,8 +95,8 @@ def run_jobs(
     load, such as one registered in a notebook, run in this process, in threads if a number of workers is given.
 
     Args:
-        chains: Jobs; chains are independent of each other, so that different games compile in parallel.
-        workers: Configuration of workers; with one worker all jobs run in this process, in the order of the chains.
+        jobs: What to run.
+        workers: Configuration of workers; with one worker all jobs run in this process, in their order.
         make: Factory of policies outside the registry or with shared resources. It cannot be passed to other processes,
             so workers are threads of this process in this case.
         stop: Called if running ends early, so that policies in other threads can stop.
@@ -111,8 +106,6 @@ def run_jobs(
         ValueError: For Ray and jobs that only this process can run.
         OSError: If a process ends before its job.
     """
-    left = [[list(stage) for stage in chain if stage] for chain in chains]
-    jobs = [job for chain in left for stage in chain for job in stage]
     alone = workers.address is None and (workers.count == 1 or len(jobs) < 2)
     reason = "" if alone else _reason_to_stay(jobs, workers, make)
     if alone or (reason and workers.begins_here):
@@ -122,23 +115,27 @@ def run_jobs(
     if reason:
         note(f"workers: threads of this process, as {reason}")
         make = make_policy
-    if make is not None:  # threads compile shared kernels only once
-        left = [[[job]] for job in jobs]
-    elif workers.begins_here and len(left) == 1:  # several games had better compile in parallel
-        yield from _run_here(left[0])
-    number = sum(len(stage) for chain in left for stage in chain)
-    if not number:
+    left = deque(jobs)
+    if make is None and workers.begins_here:
+        began = time.monotonic()
+        while left and time.monotonic() - began < START_SECONDS:
+            yield from left.popleft().run()
+    if not left:
         return
-    pool, count = open_pool(workers, min(workers.count, number), make is not None)
-    try:
-        with deaths_reported(lambda: "try again with fewer workers"):
-            yield from _schedule(left, lambda job: pool.submit(job.run, make), count)
-    except BaseException:
+    pool = open_pool(workers, min(workers.count, len(left)), make is not None)
+
+    def end() -> None:
         if stop is not None:
             stop()
-        raise
-    finally:  # reached early by Ctrl+C and errors: cancel jobs that have not begun; yielded records are on disk
         pool.shutdown(wait=True, cancel_futures=True)
+
+    try:
+        with deaths_reported(lambda: "try again with fewer workers"):
+            yield from _finished([pool.submit(job.run, make) for job in left], end)
+    except BaseException:  # also Ctrl+C: jobs that have not begun are cancelled; yielded records are on disk
+        end()
+        raise
+    pool.shutdown()
 
 
 @contextmanager
@@ -169,42 +166,27 @@ def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy
     return f"only it knows {', '.join(alone)}" if alone else ""
 
 
-def _run_here(chain: list[list[Runnable]]) -> Iterator[Any]:
-    began = time.monotonic()
-    while chain and time.monotonic() - began < START_SECONDS:
-        yield from chain[0].pop(0).run()
-        if not chain[0]:
-            del chain[0]
-
-
-def _schedule(chains: Sequence[Chain], submit: Callable[[Runnable], Future[Records]], count: int) -> Iterator[Any]:
-    rest = {number: deque(chain) for number, chain in enumerate(chains) if chain}
-    first = deque(rest)  # chains whose next stage can start
-    ready: deque[Runnable] = deque()
-    running: dict[Future[Records], int | None] = {}  # job -> chain whose stage it starts
-    while first or ready or running:
-        while (first or ready) and len(running) <= count:
-            number = first.popleft() if first else None
-            job = ready.popleft() if number is None else rest[number][0][0]
-            running[submit(job)] = number
-        done = wait(running, return_when=FIRST_COMPLETED).done
-        for future in sorted(done, key=lambda one: one.exception() is not None):  # yield finished jobs before errors
-            records, number = future.result(), running.pop(future)
-            if number is not None:
-                ready.extend(rest[number].popleft()[1:])
-                if rest[number]:
-                    first.append(number)
+def _finished(futures: Sequence[Future[Records]], end: Callable[[], None]) -> Iterator[Any]:
+    """Yield the records of jobs as they finish; after an error, those of the jobs that finished meanwhile."""
+    left = set(futures)
+    try:
+        for future in as_completed(futures):
+            records = future.result()
+            left.remove(future)
             yield from records
+    except Exception:
+        end()
+        for future in left:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield from future.result()
+        raise
 
 
-def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Executor, int]:
-    """Return an executor of jobs and its number of workers."""
+def open_pool(workers: Workers, count: int, threads: bool = False) -> Executor:
+    """Return an executor of jobs with a number of workers; Ray has its own number."""
     if workers.address is not None:
-        pool = _RayPool(workers.address)
-        return pool, pool.count
-    if threads:
-        return ThreadPoolExecutor(count), count
-    return _Processes(count), count
+        return _RayPool(workers.address)
+    return ThreadPoolExecutor(count) if threads else _Processes(count)
 
 
 class _Processes(ProcessPoolExecutor):
@@ -257,7 +239,6 @@ class _RayPool(Executor):
                 ray.init(address=address or None, include_dashboard=None if address else False, log_to_driver=False)
             except (ConnectionError, ValueError) as error:
                 raise ValueError(f"workers: cannot reach Ray at {address!r}: {error}") from None
-        self.count = max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._call = ray.remote(num_cpus=1)(call)
         self._registrations = pack_registrations()
         self._pending: dict[Future[Any], Any] = {}

@@ -107,8 +107,6 @@ def test_parquet_has_a_row_for_each_agent_and_step(run, tmp_path):
         assert row["observation"] == trajectory.observations[row["t"], row["agent"]].ravel().tolist()
         assert row["action"] == trajectory.actions[row["t"], row["agent"]]
         assert row["truncated"] == (row["t"] == 14) and not row["terminated"]
-    card = (tmp_path / "data" / "README.md").read_text()
-    assert "license: mit" in card and "30 steps of 2 agents" in card
 
 
 def test_minari_recovers_the_environment_and_its_episodes(run, tmp_path, monkeypatch):
@@ -228,7 +226,7 @@ runpy.run_module("collab_overcooked", run_name="__main__")
         ("npz", "writing", []),
         ("npz", "move 1", []),
         ("npz", "move 2", ["data.npz"]),
-        ("parquet", "move 2", ["README.md"]),
+        ("parquet", "move 2", ["data.parquet"]),
         ("minari", "move 1", []),
         ("chat", "move 1", []),
     ],

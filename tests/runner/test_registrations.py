@@ -141,4 +141,4 @@ def test_a_cluster_is_refused_before_the_first_episode(register):
             raise AssertionError("played")
 
     with pytest.raises(ValueError, match=r"policy 'mine', known to this process alone; .*--import.*workers=1.*make="):
-        list(run_jobs([[[Job()]]], read_workers("ray")))  # type: ignore[list-item]
+        list(run_jobs([Job()], read_workers("ray")))  # type: ignore[list-item]

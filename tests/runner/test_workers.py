@@ -19,7 +19,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner import workers
 from collab_overcooked.runner.registrations import JobNeeds
 from collab_overcooked.runner.run import Run
-from collab_overcooked.runner.workers import Workers, _schedule, read_workers, run_jobs
+from collab_overcooked.runner.workers import Workers, read_workers, run_jobs
 
 HAS_RAY = importlib.util.find_spec("ray") is not None
 
@@ -47,8 +47,8 @@ class Log:
         return Logged()
 
 
-def in_threads(chains: list[list[list[Any]]], count: int) -> list[str]:
-    return [record["name"] for record in run_jobs(chains, Workers(count), make=lambda spec: None)]  # type: ignore[arg-type, return-value]
+def in_threads(jobs: list[Any], count: int) -> list[str]:
+    return [record["name"] for record in run_jobs(jobs, Workers(count), make=lambda spec: None)]  # type: ignore[arg-type, return-value]
 
 
 @pytest.mark.parametrize(
@@ -80,38 +80,35 @@ def test_short_runs_start_no_process(monkeypatch: pytest.MonkeyPatch, seconds: f
         return lambda: ran_here.append(name) if threading.get_ident() == this else None
 
     monkeypatch.setattr(workers, "START_SECONDS", seconds)
-    monkeypatch.setattr(workers, "open_pool", lambda *options: (ThreadPoolExecutor(2), 2))
-    chain = [[log.job(name, note(name)) for name in names] for names in (["a0", "a1"], ["b0"])]
-    records = list(run_jobs([chain], Workers(2, begins_here=True)))
+    monkeypatch.setattr(workers, "open_pool", lambda *options: ThreadPoolExecutor(2))
+    jobs = [log.job(name, note(name)) for name in ("a0", "a1", "b0")]
+    records = list(run_jobs(jobs, Workers(2, begins_here=True)))
     assert sorted(record["name"] for record in records) == ["a0", "a1", "b0"] and ran_here == here
-
-
-def test_the_first_job_of_a_stage_ends_before_its_others_and_the_next_stage_begin() -> None:
-    log = Log()
-    chain = [[log.job("a0"), log.job("a1"), log.job("a2")], [log.job("b0"), log.job("b1")]]
-    with ThreadPoolExecutor(4) as pool:
-        names = [record["name"] for record in _schedule([chain], lambda job: pool.submit(job.run), 3)]
-    assert sorted(names) == ["a0", "a1", "a2", "b0", "b1"] and names[0] == "a0"
-    at = {line: i for i, line in enumerate(log.lines)}
-    assert all(at["end", "a0"] < at["begin", name] for name in ("a1", "a2", "b0", "b1"))
-    assert at["end", "b0"] < at["begin", "b1"]
 
 
 def test_in_threads_of_one_process_no_job_waits_for_the_first() -> None:
     log, all_three = Log(), threading.Barrier(3, timeout=30)
-    assert len(in_threads([[[log.job(name, all_three.wait) for name in "abc"]]], 3)) == 3
+    assert len(in_threads([log.job(name, all_three.wait) for name in "abc"], 3)) == 3
 
 
-def test_chains_compile_side_by_side() -> None:
-    log, both = Log(), threading.Barrier(2, timeout=30)
-    in_threads([[[log.job("a", both.wait)]], [[log.job("b", both.wait)]]], 2)
-    assert len(log.lines) == 4  # neither could end before the other began
+def test_what_finishes_beside_an_error_is_not_lost() -> None:
+    log, both, names = Log(), threading.Barrier(2, timeout=30), []
+
+    def fail() -> None:
+        both.wait()
+        raise ValueError("no more")
+
+    jobs = [log.job("fails", fail), log.job("a", both.wait), log.job("never")]
+    with pytest.raises(ValueError, match="no more"):
+        for record in run_jobs(jobs, Workers(2), make=lambda spec: None):
+            names.append(record["name"])
+    assert "a" in names
 
 
 def test_one_worker_keeps_the_order() -> None:
     log = Log()
-    assert in_threads([[[log.job("a0"), log.job("a1")], []], [], [[log.job("b0")]]], 1) == ["a0", "a1", "b0"]
-    assert in_threads([[], [[]]], 3) == []
+    assert in_threads([log.job("a0"), log.job("a1"), log.job("b0")], 1) == ["a0", "a1", "b0"]
+    assert in_threads([], 3) == []
 
 
 def test_crossplay_is_the_same_with_two_workers() -> None:
@@ -146,7 +143,7 @@ def test_ray_writes_what_one_process_writes(tmp_path, random_run, two_randoms, o
 
 def test_ray_plays_no_policies_of_this_process():
     with pytest.raises(ValueError, match="threads of this process"):
-        list(run_jobs([[[Log().job("a")]]], read_workers("ray"), make=lambda spec: None))  # type: ignore[arg-type, return-value]
+        list(run_jobs([Log().job("a")], read_workers("ray"), make=lambda spec: None))  # type: ignore[arg-type, return-value]
 
 
 # ------------------------------------------------------------------------------------------- one writer

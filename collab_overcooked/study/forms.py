@@ -13,7 +13,7 @@ from collab_overcooked.io.text import harmless, one_line
 from collab_overcooked.study.media import MEDIA_KEYS, Media, MediaReader
 from collab_overcooked.study.texts import fill
 
-Kind = Literal["likert", "choice", "many", "rank", "number", "slider", "text"]
+Kind = Literal["likert", "choice", "many", "number", "slider", "text"]
 ShowIf = tuple[tuple[str, tuple[str, ...]], ...]
 """Answers on which something is shown: ``FORM.QUESTION`` and the answers of which one must have been given."""
 FIXED, RANDOM = "fixed", "random"  # orders of questions
@@ -28,8 +28,8 @@ class FormItem:
     """A question of a questionnaire."""
 
     name: str  # Name of its column in exports
-    # ``"likert"`` (points of a scale), ``"choice"`` (one of several), ``"many"`` (any of several), ``"rank"`` (all of
-    # several in an order), ``"number"``, ``"slider"`` or ``"text"``
+    # ``"likert"`` (points of a scale), ``"choice"`` (one of several), ``"many"`` (any of several), ``"number"``,
+    # ``"slider"`` or ``"text"``
     kind: Kind
     ask: str  # Text of the question
     points: int = 0  # Number of points of the scale
@@ -55,8 +55,6 @@ class FormItem:
         values = [value.strip() for value in entries if value.strip()]
         if not values and not self.optional:
             raise ValueError(texts["empty"])
-        if self.kind == "rank":
-            return self._ranking(entries, texts) if values else None
         if self.kind in ("choice", "many"):
             most = len(set(values)) if self.kind == "many" else 1
             if any(value not in self.options for value in values) or len(values) > most:
@@ -66,12 +64,6 @@ class FormItem:
             return None
         value = " ".join(values)
         return harmless(self._text(value, texts)) if self.kind == "text" else self._number(value, texts)
-
-    def _ranking(self, values: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-        places = [str(place) for place in range(1, len(self.options) + 1)]
-        if sorted(values) != sorted(places):
-            raise ValueError(fill(texts["rank"], most=len(places)))
-        return [self.options[values.index(place)] for place in places]
 
     def _text(self, value: str, texts: Mapping[str, str]) -> str:
         if len(value) > MAX_ANSWER:
@@ -106,11 +98,10 @@ class FormItem:
         named = [option if option == label else f"{option}: {label}" for option, label in pairs]
         if self.kind == "choice":
             return "; ".join(f"{text} (code {code})" for code, text in enumerate(named, start=1))
-        options = "; ".join(named)
-        return {"text": "free text", "rank": f"in order, first to last: {options}"}.get(self.kind, options)
+        return "free text" if self.kind == "text" else "; ".join(named)
 
     def values(self) -> tuple[str, ...] | range:
-        """Return the possible answers to a question that others may depend on; empty for free text and rankings."""
+        """Return the possible answers to a question that others may depend on; empty for free text."""
         if self.kind in ("number", "slider"):
             return range(self.span[0], self.span[1] + 1)
         return self.options if self.kind in ("choice", "many") else tuple(map(str, range(1, self.points + 1)))
@@ -194,7 +185,6 @@ class FormReader:
         "likert": ("low", "high", "expect"),
         "choice": ("accept", "expect"),
         "many": ("accept", "expect"),
-        "rank": (),
         "number": ("expect",),
         "slider": ("low", "high"),
         "text": (),
@@ -274,8 +264,6 @@ class FormReader:
         labelled = isinstance(doc.at(*path, kind), dict)
         options = tuple(doc.mapping(*path, kind)) if labelled else self._texts(*path, kind)
         labels = tuple(one_line(doc.text(*path, kind, option)) for option in options) if labelled else ()
-        if kind == "rank" and not 2 <= len(options) <= MAX_POINTS:
-            raise doc.refuse(f"have 2 to {MAX_POINTS} answers", *path, kind)
         accept = self._texts(*path, "accept") if "accept" in keys else ()
         for i, answer in enumerate(accept):
             if answer not in options:

@@ -36,8 +36,6 @@ PAGE_TEXTS: Mapping[str, str] = {
     "empty": "Please answer this question.",
     "choose": "Please choose one of the answers shown.",
     "number": "Please give an integer from {low} to {high}.",
-    "rank": "Please use each place from 1 to {most} once.",
-    "place": "Place",
     "retry": "Not all answers are right. Please read the explanation again. Tries left: {left}",
     "partner": "Your partner in game {n}",
     "time_left": "Time left: {seconds} s",

@@ -72,7 +72,7 @@ def test_people_rank_egos_and_their_clone_is_a_partner_beside_all_other_kinds(tm
     pytest.importorskip("uvicorn", reason="needs the extra play")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    shutil.copy(EXAMPLES / "studies" / "ranked_partners.yaml", tmp_path)
+    shutil.copy(EXAMPLES / "studies" / "three_partners.yaml", tmp_path)
     shutil.copy(EXAMPLES / "partners" / "mixed.yaml", tmp_path)
     with serving(lambda asked: Says('{"action": 1}')) as server:
         for command in section("Language models and people")[3:]:

@@ -222,7 +222,6 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("forms", "liked", "items", 0, "expect"), 6, "forms.liked.items.0.expect must be among 1, 2, 3, 4, 5, not 6"),
         (("forms", "before", "items", 0, "expect"), 9, "expect must be an integer from 18 to 99"),
         (("forms", "liked", "within"), 2, "forms.liked.within must be an integer from 5"),
-        (("forms", "liked", "items", 1), {"name": "r", "rank": ["a"], "ask": "?"}, "rank must have 2 to 11 answers"),
         (("blocks", 0, "page", "seconds"), -1, "seconds must be an integer from 0"),
         (("participants", "per_network"), 0, "per_network must be an integer of at least 1"),
         (("participants", "idle"), 5, "participants.idle must be"),
@@ -374,36 +373,6 @@ def test_the_way_back_carries_kept_values_and_nothing_else(study: Study) -> None
     assert 'href="https://example.org/back?cc=XYZ&amp;id=a%26b%2Fc&amp;s=s%201"' in page and ">XYZ</code>" in page
 
 
-RANKING = FormItem("best", "rank", "Which?", options=("a", "b", "c"))
-
-
-@pytest.mark.parametrize(
-    ("value", "answer"), [(["2", "3", "1"], ["c", "a", "b"]), (["1", "2", "3"], ["a", "b", "c"]), (["", "", ""], None)]
-)
-def test_rankings_are_the_options_in_their_order(value: list[str], answer: Any) -> None:
-    if answer is None:
-        with pytest.raises(ValueError, match="answer this question"):
-            RANKING.read(value, PAGE_TEXTS)
-        assert replace(RANKING, optional=True).read(value, PAGE_TEXTS) is None
-    else:
-        assert RANKING.read(value, PAGE_TEXTS) == answer
-
-
-@pytest.mark.parametrize(
-    "value", [["1", "1", "2"], ["1", "2"], ["1", "2", ""], ["0", "1", "2"], ["1", "2", "4"], ["x"]]
-)
-def test_rankings_give_each_place_once(value: list[str]) -> None:
-    with pytest.raises(ValueError, match="each place from 1 to 3 once"):
-        RANKING.read(value, PAGE_TEXTS)
-
-
-def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
-    form = Questionnaire("f", "F", "", (RANKING,))
-    page = form_page(study, form, "/x", 0, 1, {"best": ["2", "", "2"]}, {"best": "Each once."})
-    assert page.count("<option selected>2</option>") == 2 and page.count('<select name="best"') == 3
-    assert 'aria-label="Place: b"' in page
-
-
 @pytest.mark.parametrize(
     ("labels", "shown"),
     [
@@ -416,14 +385,14 @@ def test_questions_about_conditions_show_their_labels_and_keep_their_names(label
         name: value | {"label": label} for (name, value), label in zip(QUICK["conditions"].items(), labels, strict=True)
     }
     study = read_study({**QUICK, "conditions": conditions})
-    item = FormItem("best", "rank", "Which?", options=tuple(conditions))
+    item = FormItem("best", "choice", "Which?", options=tuple(conditions))
     for group in (0, 1):
         steps = study.steps(group)
         played = [step.condition for step in steps if step.kind == "play"]
         page = form_page(study, Questionnaire("f", "F", "", (item,)), "/x", 0, 1, {}, {}, labels=study.labels_of(steps))
         for name, label in shown.items():
             assert f"<span>{label.format(played.index(name) + 1)}</span>" in page and f">{name}<" not in page
-    assert item.read(["2", "1"], PAGE_TEXTS) == ["hindered", "helped"]
+    assert item.read(["hindered"], PAGE_TEXTS) == "hindered"
 
 
 def test_answers_have_labels_and_a_choice_expects_one_of_them() -> None:
@@ -1173,7 +1142,7 @@ def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) 
 
 
 def test_there_is_an_example_of_each_pattern() -> None:
-    assert [path.stem for path in EXAMPLES] == ["between", "ranked_partners", "within"]
+    assert [path.stem for path in EXAMPLES] == ["between", "three_partners", "within"]
 
 
 def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[Path, Any], tmp_path: Path) -> None:

@@ -122,13 +122,12 @@ def proof_table(data: dict[str, Any]) -> str:
 def exact_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of the exact values of room games; empty if none were timed."""
     results = [result for result in data["results"] if result["kind"] == "exact values"]
-    heads = ("map of rooms", "preset", "from", "adversary", "states", "joint actions", "milliseconds")
-    lines = [f"| {' | '.join(heads)} |", "|---|---|---|---|---:|---:|---:|"]
+    heads = ("map of rooms", "preset", "from", "states", "joint actions", "milliseconds")
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|---:|---:|---:|"]
     for result in results:
         start = "all placements" if result["everywhere"] else "the start"
-        adversary = "worst" if result["worst"] else "the preset's"
         lines.append(
-            f"| {result['map']} | {result['preset']} | {start} | {adversary} | {result['states']:,} | "
+            f"| {result['map']} | {result['preset']} | {start} | {result['states']:,} | "
             f"{result['joint_actions']:,} | {result['median_seconds'] * 1e3:,.1f} |"
         )
     heading = "Exact values of room games, over all reachable states:"

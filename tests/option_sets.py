@@ -78,13 +78,13 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"preset": "paper2023", "doors": {"1-2": True}, "reward": "timed", "mask_in": "rllib"},
         {"adversary": "distance", "catch_on_exchange": "always", "agents": 1, "menu": "numbered", "order": "game"},
         {"max_cycles": 20},
-        {"adversary": "worst", "map": "capture_five_turns"},
+        {"map": "capture_five_turns"},
     ],
     "CollabEscape-v0": [
         {"sight": "room", "agents": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
         {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "max_cycles": 12},
         {"adversary": "closest", "fix_by": "player", "agents": 1, "fixes": 1, "catch_on_exchange": "always"},
-        {"adversary": "worst", "sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
+        {"sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
     ],
     "Housework-v0": [
         {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_ticks": 80},

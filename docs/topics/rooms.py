@@ -55,10 +55,9 @@ def rooms_maps() -> str:
     rows: list[tuple[Any, ...]] = []
     for name in maps():
         found = prove_solvability(name)
-        worst = "never" if found.worst_turns is None else f"{found.worst_turns:g}"
-        figures = f"{found.turns:.4g}", f"{found.helping_turns:.4g}", f"{found.alone:.4g}", worst
+        figures = f"{found.turns:.4g}", f"{found.helping_turns:.4g}", f"{found.alone:.4g}"
         rows.append((code(name), found.game, load_rooms(name).description, *figures))
-    heads = ("map", "game", "what it is", "turns", "helping turns", "success alone", "turns, worst adversary")
+    heads = ("map", "game", "what it is", "turns", "helping turns", "success alone")
     return table(heads, rows)
 
 

@@ -11,7 +11,7 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "house": ("Transport-v0", {"action_level": "agent_0=medium,agent_1=low"}),
     "capture": ("CollabCapture-v0", {"doors": {"1-2": True}}),
     "capture-room": ("CollabCapture-v0", {"sight": "room", "preset": "paper2023", "agents": 3}),
-    "escape": ("CollabEscape-v0", {"adversary": "worst", "loss": "all"}),
+    "escape": ("CollabEscape-v0", {"adversary": "closest", "loss": "all"}),
     "escape-room": ("CollabEscape-v0", {"sight": "room", "agents": 3, "loss": "all", "generators": "random"}),
     "escape-paper": ("CollabEscape-v0", {"sight": "room", "preset": "paper2023"}),
     "collab": ("CollabOvercooked-v0", {"task": "boiled_egg"}),

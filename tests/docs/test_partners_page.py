@@ -87,7 +87,7 @@ def test_people_rank_egos_and_their_clone_is_a_partner_beside_all_other_kinds(tm
                 Path("mixed.yaml").write_text(pool.replace("family: clone", f"family: clone, {digest}"))
                 done = CliRunner().invoke(app, arguments)
             assert done.exit_code == 0, done.output
-    answers = Path("runs/ranked/journal.jsonl").read_text("utf-8")
+    answers = Path("runs/three/journal.jsonl").read_text("utf-8")
     assert answers.count('"best"') >= 2  # both bots have ranked
     lines = [json.loads(line) for line in Path("runs/mixed/scores.jsonl").read_text("utf-8").splitlines()]
     families = {line["family"] for line in lines if line["kind"] == "partner"}

@@ -15,12 +15,7 @@ from collab_overcooked.kernels.jit import is_compiled
 
 STEPS = 30  # of each episode
 SEEDS = (0, 1)
-CASES = [
-    (env_id, options)
-    for env_id in registered()
-    for options in ({}, *OPTIONS[env_id])
-    if options.get("adversary") != "worst"  # which searches all its futures first
-]
+CASES = [(env_id, options) for env_id in registered() for options in ({}, *OPTIONS[env_id])]
 
 
 def named(case):

@@ -141,7 +141,7 @@ class NaiveRooms:
         return next(r for r in self.start_ways if self.far(r, goal, self.start_doors) == nearer)
 
     def play(self, actions: Sequence[Action], goes: str | None = None) -> None:
-        """One turn; `goes` is where an adversary goes that chance, or its worst, sends."""
+        """One turn; `goes` is where an adversary goes that chance sends."""
         actions = [a if a in self.menu(n) else ("stay", "") for n, a in enumerate(actions)]
         self.before, self.fixing = list(self.rooms), [False] * self.n
         self.start_doors, self.start_ways = dict(self.doors), self.ways(self.at)
@@ -235,12 +235,10 @@ class NaiveRooms:
     def joint(self) -> Iterator[tuple[Action, ...]]:
         return itertools.product(*(self.menu(n) for n in range(self.n)))
 
-    def after(self, joint: Sequence[Action], worst: bool = False) -> list[NaiveRooms]:
-        """All that can follow; with `worst` the adversary may take any way, and stays only as that of 2023."""
+    def after(self, joint: Sequence[Action]) -> list[NaiveRooms]:
+        """All that can follow: a killer without a target takes any way."""
         by_draw = self.escape and self.adversary == "coded" and self.target is None
-        ways: Sequence[str | None] = (self.ways(self.at) or [self.at]) if worst or by_draw else [None]
-        if worst and self.adversary == "closest":
-            ways = list(dict.fromkeys([*ways, self.at]))
+        ways: Sequence[str | None] = (self.ways(self.at) or [self.at]) if by_draw else [None]
         results = []
         for way in ways:
             other = self.copied()

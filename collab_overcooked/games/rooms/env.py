@@ -14,7 +14,6 @@ from .engine.compile import compile_rooms
 from .engine.config import CaptureConfig, EscapeConfig, RoomsConfig
 from .engine.constants import TURNS, Adversary, Clock, Deed, EventColumn, Goal, Param
 from .engine.observe import highest_numbers
-from .engine.solver import worst_case_values
 from .engine.state import Out, State, sizes_of
 from .engine.step import COURSE
 from .text.seen import RoomBelief, RoomView
@@ -46,8 +45,6 @@ class RoomGame(RoomText, RoomBelief):
         self.max_cycles = TURNS
         wanders = self.goal == Goal.ESCAPE and self.compiled.tables.params[Param.ADVERSARY] == Adversary.CODED
         self.deterministic = not wanders and not self.compiled.tables.params[Param.RANDOM_GENERATORS]
-        if self.compiled.tables.params[Param.ADVERSARY] == Adversary.WORST:
-            self.compiled = worst_case_values(self.compiled)
         self.sizes = sizes_of(self.compiled.tables)
         self.unsaved = () if config.sight == "room" else ("sightings", "known_doors", "known_repairs")
         self._set_spaces(counts_to(highest_numbers(self.compiled.tables)))

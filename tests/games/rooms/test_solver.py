@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from naive.rooms import NaiveRooms
 
-from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.solver import solve, start_of
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
 
@@ -54,7 +53,7 @@ SMALL_ESCAPE = {
 }
 
 
-def brute_force(first, worst=False):
+def brute_force(first):
     """Return success and turns of every state by key: plain rounds over all joint actions until nothing changes."""
     after, queue = {}, [first]
     for naive in queue:
@@ -62,24 +61,24 @@ def brute_force(first, worst=False):
             continue
         results = after[naive.key()] = []
         for joint in naive.joint():
-            ends = naive.after(joint, worst)
+            ends = naive.after(joint)
             results.append([end.key() if end.outcome == "running" else end.outcome for end in ends])
             queue += [part for part in ends if part.outcome == "running" and part.key() not in after]
 
-    def expected(values, ends, bad):
-        return bad(values[end] for end in ends) if worst else sum(values[end] for end in ends) / len(ends)
+    def expected(values, ends):
+        return sum(values[end] for end in ends) / len(ends)
 
     success = dict.fromkeys(after, 0.0) | {"success": 1.0, "lost": 0.0}
     for _ in range(400):
-        new = {key: max(expected(success, ends, min) for ends in result) for key, result in after.items()}
+        new = {key: max(expected(success, ends) for ends in result) for key, result in after.items()}
         changed = max(abs(new[key] - success[key]) for key in new)
         success |= new
         if changed < 1e-12:
             break
-    best = {k: [e for e in entry if expected(success, e, min) > success[k] - 1e-9] for k, entry in after.items()}
+    best = {k: [e for e in entry if expected(success, e) > success[k] - 1e-9] for k, entry in after.items()}
     turns = dict.fromkeys(success, 0.0)
     for _ in range(400):
-        new = {k: min(1 + expected(turns, e, max) for e in item) for k, item in best.items() if success[k] > 0}
+        new = {k: min(1 + expected(turns, e) for e in item) for k, item in best.items() if success[k] > 0}
         changed = max((abs(new[key] - turns[key]) for key in new), default=0)
         turns |= new
         if changed < 1e-11:
@@ -88,44 +87,26 @@ def brute_force(first, worst=False):
 
 
 @pytest.mark.parametrize(
-    ("kind", "message", "worst"),
+    ("kind", "message"),
     [
-        ("capture", {"adversary": "coded", "exchange": "later"}, False),
-        ("capture", {"adversary": "distance", "exchange": "always"}, False),
-        ("capture", {"adversary": "closest", "exchange": "never"}, False),
-        ("capture", {"adversary": "coded", "exchange": "always"}, True),
-        ("capture", {"adversary": "closest", "exchange": "always"}, True),
-        ("escape", {"adversary": "closest", "loss": "all"}, True),
-        ("escape", {}, False),
-        ("escape", {"adversary": "closest", "loss": "all", "fix_by": "player"}, False),
+        ("capture", {"adversary": "coded", "exchange": "later"}),
+        ("capture", {"adversary": "distance", "exchange": "always"}),
+        ("capture", {"adversary": "closest", "exchange": "never"}),
+        ("escape", {"adversary": "closest", "loss": "all"}),
+        ("escape", {}),
+        ("escape", {"adversary": "closest", "loss": "all", "fix_by": "player"}),
     ],
 )
-def test_values_are_those_of_brute_force(kind, message, worst):
+def test_values_are_those_of_brute_force(kind, message):
     values = {"capture": SMALL_CAPTURE, "escape": SMALL_ESCAPE}[kind]
     naive, options = NaiveRooms(values, max_cycles=10**9, **message), dict(message)
     if "exchange" in options:
         options["catch_on_exchange"] = options.pop("exchange")
     game = {"capture": CollabCapture, "escape": CollabEscape}[kind](map=values, **options)
-    result, expected = solve(game.compiled, worst=worst), brute_force(naive, worst)
+    result, expected = solve(game.compiled), brute_force(naive)
     assert len(result.keys) == len(expected)
     assert result.value(start_of(game.compiled)) == pytest.approx(expected[naive.key()], abs=1e-6)
     reference = expected.values()
     np.testing.assert_allclose(np.sort(result.success), sorted(s for s, _ in reference), atol=1e-7)
     np.testing.assert_allclose(np.sort(result.turns), sorted(t for _, t in reference), atol=1e-5)
     assert len({round(s, 4) for s, _ in reference}) + len({round(t, 4) for _, t in reference}) > 3
-
-
-def test_the_worst_adversary_is_no_kinder_than_that_of_2023_which_may_stay():
-    report = prove_solvability("nine_rooms", "paper2023")
-    assert (report.turns, report.worst_turns) == (4, 4)
-
-
-def test_the_worst_adversary_is_solved_once_and_only_where_it_can_be():
-    first, again, other = (
-        CollabCapture(adversary="worst", **options).compiled.tables
-        for options in ({}, {}, {"catch_on_exchange": "always"})
-    )
-    assert first.keys is again.keys and first.values is again.values
-    assert not np.array_equal(first.values, other.values)
-    with pytest.raises(ValueError, match=r"nine_rooms with 4 players: about \d+ transitions .* at most 10000000"):
-        CollabCapture(adversary="worst", agents=4)

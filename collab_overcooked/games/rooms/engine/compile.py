@@ -64,8 +64,6 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
         starts=np.array(starts, np.int32),
         generators=np.array(generators, np.int32),
         candidates=np.array(candidates, np.int32),
-        keys=np.zeros(0, np.int64),
-        values=np.zeros(0, np.int32),
     )
     for array in tables:
         array.setflags(write=False)
@@ -121,7 +119,6 @@ def _open_doors(level: RoomLayout, config: Any) -> int:
 
 
 def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int, is_random: bool) -> np.ndarray:
-    is_worst = config.adversary == "worst"  # which may stay where the preset's own adversary may
     params: np.ndarray = config.pack(
         Param,
         goal=goal,
@@ -137,7 +134,6 @@ def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: i
         sight=Sight,
         fix_flags=config.preset == "code2024",
         n_doors=len(level.doors),
-        may_stay="closest" in (config.adversary, config.presets[config.preset]["adversary"] if is_worst else ""),
     )
     return params
 

@@ -52,8 +52,8 @@ class RoomsConfig(Config):
     agents: int | None = integer(None, "Number of agents. Default: the layout's (2).", least=1, most=MAX_PLAYERS)
     adversary: str | None = choice(
         None,
-        'Policy of thief or killer: ``"coded"`` (as in 2024), ``"distance"`` (the same thief with graph distances),'
-        ' ``"closest"`` (by the position of the closest player, as in 2023) or ``"worst"`` (against best play).',
+        'Policy of thief or killer: ``"coded"`` (as in 2024), ``"distance"`` (the same thief with graph distances) or'
+        ' ``"closest"`` (by the position of the closest player, as in 2023).',
         [adversary.name.lower() for adversary in Adversary],
     )
     catch_on_exchange: str | None = choice(

@@ -106,7 +106,7 @@ class Reason(IntEnum):
 
 
 class Param(IntEnum):
-    """Entries of ``Tables.params`` (15,)."""
+    """Entries of ``Tables.params`` (14,)."""
 
     GOAL = 0  # see Goal
     N_PLAYERS = 1
@@ -122,7 +122,6 @@ class Param(IntEnum):
     SIGHT = 11  # see Sight
     FIX_FLAGS = 12  # 1 if, of several players fixing in one room, only the first is reported to have worked
     N_DOORS = 13
-    MAY_STAY = 14  # 1 if the adversary may stay though it could leave, as in the text of 2023
 
 
 class Adversary(IntEnum):
@@ -131,7 +130,6 @@ class Adversary(IntEnum):
     CODED = 0  # as in the code of 2024
     DISTANCE = 1  # the coded thief, with graph distances instead of differences of room numbers
     CLOSEST = 2  # by the current room of the closest player, as in the text of 2023
-    WORST = 3  # optimal play against the players
 
 
 class Exchange(IntEnum):

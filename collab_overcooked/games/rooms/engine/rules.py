@@ -256,7 +256,7 @@ def notice(tables, env):
     distances = tables.distances[doors, room]
     old = clock[Clock.TARGET]
     clock[Clock.TARGET] = NOTHING
-    if params[Param.GOAL] != Goal.ESCAPE or params[Param.ADVERSARY] == Adversary.WORST:
+    if params[Param.GOAL] != Goal.ESCAPE:
         return
     if params[Param.ADVERSARY] != Adversary.CODED:
         best = UNREACHABLE

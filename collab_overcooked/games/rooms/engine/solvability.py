@@ -38,7 +38,6 @@ class SolvabilityReport:
     turns: float | None  # Expected turns of best play; None if success is impossible
     alone: float  # Probability of success of the first player alone
     helping_turns: float | None  # Minimum of the expected helping turns in best play; None if success is impossible
-    worst_turns: float | None  # Turns against an optimal adversary; None if it cannot be beaten
     draws: int  # Draws of the generators' rooms, over which figures are means; 1 if they are not drawn
     states: int  # Number of reachable states
     claims: dict[str, tuple[float, bool]]  # Figure claimed by the file and whether it holds, by name
@@ -64,8 +63,7 @@ class SolvabilityReport:
         else:
             lines.append(f"  can be {won} with probability {self.success:.4g}, in {self.turns:.4g} turns on average")
             lines.append(f"  helping turns: {self.helping_turns:.4g}; by one player alone: {self.alone:.4g}")
-        worst = "not at all" if self.worst_turns is None else f"in {self.worst_turns:.4g} turns"
-        lines.append(f"  against the worst adversary: {worst}; {self.states} states")
+        lines.append(f"  {self.states} states")
         if self.draws > 1:
             lines.append(f"  means over all {self.draws} draws of the generators' rooms")
         for name, (value, holds) in self.claims.items():
@@ -118,13 +116,11 @@ def _best_play(goal: Goal, options: dict[str, Any]) -> dict[str, Any]:
     lone = compile_rooms(goal, CONFIGS[goal](**options, agents=1))
     solution, start = solve(compiled), start_of(compiled)
     success, turns = solution.value(start)
-    worst = solve(compiled, worst=True).value(start)
     return {
         "success": success,
         "turns": turns if success else None,
         "alone": solve(lone).value(start_of(lone))[0],
         "helping_turns": helping_turns(solution) if success else None,
-        "worst_turns": worst[1] if worst[0] else None,
         "states": len(solution.keys),
     }
 

@@ -1,16 +1,14 @@
 """Exact values of room games: every state that play can reach, expanded by the game's own kernels, then solved.
 
-``solve`` follows all joint actions and all random moves, or all moves of the adversary. The value of a state is first
+``solve`` follows all joint actions and all random moves. The value of a state is first
 the probability of success, then the expected number of turns until the episode is decided: until success, or until
 success has become impossible. The limit of turns is ignored; ``Solution.success_within`` takes it into account.
 
-The players choose joint actions. Only the moves of an unaware killer are random; with ``worst`` the adversary chooses
-every move itself, after the players, first to minimise success and then to maximise turns.
+The players choose joint actions. Only the moves of an unaware killer are random.
 """
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -51,8 +49,7 @@ class Solution:
     """The states reachable from some roots, with their values."""
 
     compiled: Compiled  # The game
-    worst: bool  # Whether the adversary plays optimally against the players
-    keys: Array  # (S,) int64, sorted; see ``worst.state_key``
+    keys: Array  # (S,) int64, sorted; see ``state_key``
     states: State  # S states in the same order
     joint_starts: Array  # (S + 1,) where the joint actions of each state begin
     actions: Array  # (J, N) int32 joint actions
@@ -92,8 +89,8 @@ class Solution:
     @cached_property
     def joint_success_and_turns(self) -> tuple[Array, Array]:
         """Success and turns of all joint actions (J,)."""
-        success = _backup(self, np.append(self.success, (0.0, 1.0)), np.minimum)
-        turns = 1 + _backup(self, np.append(np.where(self.success > 0, self.turns, 0.0), (0.0, 0.0)), np.maximum)
+        success = _backup(self, np.append(self.success, (0.0, 1.0)))
+        turns = 1 + _backup(self, np.append(np.where(self.success > 0, self.turns, 0.0), (0.0, 0.0)))
         return success, np.where(success > 0, turns, np.inf)
 
     def success_within(self, turns: int, uniform: bool = False) -> Array:
@@ -106,7 +103,7 @@ class Solution:
         table = np.zeros((turns + 1, len(self.keys)))
         sizes = np.diff(self.joint_starts)
         for t in range(1, turns + 1):
-            joint = _backup(self, np.append(table[t - 1], (0.0, 1.0)), np.minimum)
+            joint = _backup(self, np.append(table[t - 1], (0.0, 1.0)))
             if uniform:
                 table[t] = np.add.reduceat(joint, self.joint_starts[:-1]) / sizes
             else:
@@ -137,17 +134,16 @@ def survey(compiled: Compiled, state: State) -> Survey:
     return result
 
 
-def solve(compiled: Compiled, state: State | None = None, everywhere: bool = False, worst: bool = False) -> Solution:
+def solve(compiled: Compiled, state: State | None = None, everywhere: bool = False) -> Solution:
     """Find and solve all reachable states.
 
     Args:
         compiled: The game, ``game.compiled``.
         state: Batch of states to start from. Default: the start of an episode.
         everywhere: Start from all placements of players and adversary, doors and repairs instead.
-        worst: Let the adversary play optimally against the players.
     """
     roots = placements(compiled) if everywhere else start_of(compiled) if state is None else _running(state)
-    return _values(_explore(compiled, roots, worst))
+    return _values(_explore(compiled, roots))
 
 
 def start_of(compiled: Compiled) -> State:
@@ -201,7 +197,7 @@ def _is_won(compiled: Compiled, state: State) -> Array:
     return gate & np.isin(state.players[:, :, Player.ROOM], compiled.level.exits).any(axis=1)
 
 
-def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
+def _explore(compiled: Compiled, roots: State) -> Solution:
     levels: list[State] = []
     parts: list[tuple[Array, Array, Array, Array]] = []  # joint actions a state, actions, outcomes an action, keys
     all_keys: list[Array] = []
@@ -213,7 +209,7 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
         known = np.union1d(known, keys)
         if len(known) > MAX_STATES:
             raise ValueError(f"layout {compiled.level.name}: more than {MAX_STATES} states; exact values need fewer")
-        expected = transitions + _estimated(compiled, state, worst)
+        expected = transitions + _estimated(compiled, state)
         if expected > MAX_TRANSITIONS:
             raise ValueError(
                 f"layout {compiled.level.name} with {compiled.n_players} players: about {expected} transitions of "
@@ -221,7 +217,7 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
             )
         fresh: list[tuple[Array, State]] = []
         for start in range(0, len(keys), ROWS):
-            part, after = _expand(compiled, _rows(state, slice(start, start + ROWS)), worst)
+            part, after = _expand(compiled, _rows(state, slice(start, start + ROWS)))
             transitions += len(part[3])
             parts.append(part)
             fresh.append(_distinct(part[3], after, known))
@@ -232,15 +228,15 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
         keys, state = _distinct(np.concatenate([new for new, _ in fresh]), _joined([rows for _, rows in fresh]), known)
     if sys.stderr.isatty() and transitions > LONG:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
-    return _assembled(compiled, worst, np.concatenate(all_keys), _joined(levels), parts)
+    return _assembled(compiled, np.concatenate(all_keys), _joined(levels), parts)
 
 
-def _estimated(compiled: Compiled, state: State, worst: bool) -> int:
+def _estimated(compiled: Compiled, state: State) -> int:
     """Return about how many transitions states have, by some of them if they are many."""
     size = len(state.clock)
     if size <= ROWS:
         return 0
-    part, _ = _expand(compiled, _rows(state, np.linspace(0, size - 1, ROWS).astype(int)), worst)
+    part, _ = _expand(compiled, _rows(state, np.linspace(0, size - 1, ROWS).astype(int)))
     return len(part[3]) * size // ROWS
 
 
@@ -260,19 +256,18 @@ def _distinct(keys: Array, state: State, known: Array) -> tuple[Array, State]:
     return keys, _rows(state, new[at])
 
 
-def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array, Array, Array, Array], State]:
+def _expand(compiled: Compiled, state: State) -> tuple[tuple[Array, Array, Array, Array], State]:
     surveyed, size = survey(compiled, state), len(state.clock)
     joint = surveyed.legal[:, 0]
     for n in range(1, compiled.n_players):
         joint = (joint[:, :, None] & surveyed.legal[:, n][:, None, :]).reshape(size, -1)
     where, code = np.nonzero(joint)
     actions = np.stack(np.unravel_index(code, (compiled.n_rooms + 2,) * compiled.n_players), axis=1).astype(np.int32)
-    ways = surveyed.ways + (worst and compiled.tables.params[Param.MAY_STAY])
-    chooses = (np.ones(size, np.bool_) if worst else surveyed.unaware) & (ways > 0)
-    counts = np.where(chooses, ways, 1)[where]
+    draws = surveyed.unaware & (surveyed.ways > 0)
+    counts = np.where(draws, surveyed.ways, 1)[where]
     last = np.cumsum(counts)
     picks = (np.arange(last[-1]) - np.repeat(last - counts, counts)).astype(np.int32)
-    picks[~np.repeat(chooses[where], counts)] = NOTHING
+    picks[~np.repeat(draws[where], counts)] = NOTHING
     after = State(*(array[np.repeat(where, counts)] for array in state))
     after.clock[:, Clock.LIMIT] = NEVER
     out = allocate(Out, {**sizes_of(compiled.tables), "numbers": 0}, len(picks))
@@ -284,7 +279,7 @@ def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array,
     return (np.bincount(where, minlength=size), actions, counts, keys), after
 
 
-def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, parts: list[Any]) -> Solution:
+def _assembled(compiled: Compiled, keys: Array, states: State, parts: list[Any]) -> Solution:
     sizes, actions, counts, after = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(keys)
     joint_first, outcome_first = np.cumsum(sizes) - sizes, np.cumsum(counts) - counts
@@ -293,7 +288,6 @@ def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, part
     keys = keys[order]
     return Solution(
         compiled=compiled,
-        worst=worst,
         keys=keys,
         states=_rows(states, order),
         joint_starts=np.append(0, np.cumsum(sizes[order])),
@@ -311,13 +305,10 @@ def _ranges(starts: Array, sizes: Array) -> Array:
     return ranges
 
 
-def _backup(solution: Solution, values: Array, worst: np.ufunc) -> Array:
-    starts, after = solution.outcome_starts, values[solution.outcomes]
-    joint: Array
-    if solution.worst:
-        joint = worst.reduceat(after, starts[:-1])
-    else:
-        joint = np.add.reduceat(after, starts[:-1]) / np.diff(starts)
+def _backup(solution: Solution, values: Array) -> Array:
+    """Return the mean value (J,) over the outcomes of every joint action."""
+    starts = solution.outcome_starts
+    joint: Array = np.add.reduceat(values[solution.outcomes], starts[:-1]) / np.diff(starts)
     return joint
 
 
@@ -325,44 +316,20 @@ def _values(solution: Solution) -> Solution:
     first = solution.joint_starts[:-1]
     success = np.zeros(len(solution.keys))
     for _ in range(ROUNDS):
-        joint = _backup(solution, np.append(success, (0.0, 1.0)), np.minimum)
+        joint = _backup(solution, np.append(success, (0.0, 1.0)))
         better = np.maximum.reduceat(joint, first)
         change, success = np.abs(better - success).max(), better
         if change < 1e-13:
             break
     success[success > 1 - EPSILON] = 1.0
-    joint = _backup(solution, np.append(success, (0.0, 1.0)), np.minimum)
+    joint = _backup(solution, np.append(success, (0.0, 1.0)))
     allowed = joint >= np.repeat(success, np.diff(solution.joint_starts)) - EPSILON
     hopeless = success == 0
     turns = np.zeros(len(solution.keys))
     for _ in range(ROUNDS):
-        joint = np.where(allowed, 1 + _backup(solution, np.append(turns, (0.0, 0.0)), np.maximum), np.inf)
+        joint = np.where(allowed, 1 + _backup(solution, np.append(turns, (0.0, 0.0))), np.inf)
         more = np.where(hopeless, 0.0, np.minimum.reduceat(joint, first))
         change, turns = np.abs(more - turns).max(), more
         if change < 1e-10:
             break
     return replace(solution, success=success, turns=np.where(hopeless, np.inf, turns))
-
-
-def worst_case_values(compiled: Compiled) -> Compiled:
-    """Return a game whose adversary knows the number of turns that the players need in every state.
-
-    Games with equal tables are solved once in a process.
-    """
-    parts = [(array.shape, array.tobytes()) for array in map(np.asarray, compiled.tables)]
-    content = hashlib.sha256(repr(parts).encode()).digest()
-    if content not in _SOLVED:
-        solution = solve(compiled, everywhere=True, worst=True)
-        turns = np.where(solution.success > 0, solution.turns, NEVER)
-        solved = solution.keys.copy(), np.round(turns).astype(np.int32)
-        for array in solved:
-            array.setflags(write=False)
-        while len(_SOLVED) >= MAX_SOLVED:
-            del _SOLVED[next(iter(_SOLVED))]
-        _SOLVED[content] = solved
-    keys, values = _SOLVED[content]
-    return replace(compiled, tables=compiled.tables._replace(keys=keys, values=values))
-
-
-MAX_SOLVED = 16
-_SOLVED: dict[bytes, tuple[Array, Array]] = {}  # by content of the tables: sorted keys of states, and turns

@@ -18,7 +18,7 @@ from .constants import Clock, EventColumn, Generator, Player
 class Tables(NamedTuple):
     """Constants of a compiled layout: read-only arrays, int32 unless stated otherwise."""
 
-    params: Array  # (15,) see Param
+    params: Array  # (14,) see Param
     passages: Array  # (R, R) FREE, 1 + door, or NOTHING
     ways: Array  # (2**D, R, K) rooms that open passages of a room lead to in the order of its list, then NOTHING
     rooms: Array  # (R, 3) see RoomColumn
@@ -28,8 +28,6 @@ class Tables(NamedTuple):
     starts: Array  # (N,) rooms of the players
     generators: Array  # (G,) their rooms, if these are not drawn
     candidates: Array  # (C,) rooms that can be drawn
-    keys: Array  # (V,) int64: sorted keys of the states that the adversary "worst" knows, see ``worst.state_key``
-    values: Array  # (V,) turns that the players need there, NEVER if they cannot force it
 
 
 class State(NamedTuple):

@@ -7,7 +7,7 @@ from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import NOTHING, STAY, Adversary, Clock, EventColumn, Generator, Goal, Outcome, Param, Player
+from .constants import NOTHING, STAY, Clock, EventColumn, Generator, Goal, Outcome, Param, Player
 from .observe import forget, observe_env, remember
 from .rules import (
     act,
@@ -26,24 +26,19 @@ from .rules import (
     team_reward,
     why_refused,
 )
-from .worst import state_key, worst_way
+from .state_key import state_key
 
 
 @kernel
 def move_adversary(tables, env, pick, doors):
     """The adversary moves by the doors at the start of the turn; ``pick`` selects a passage unless it is NOTHING.
 
-    A ``pick`` beyond the last passage is to stay.
-
     Mutates: env.
     """
     params, players, clock = tables.params, env.players, env.clock
     room = clock[Clock.ADVERSARY]
     if pick != NOTHING:
-        ways = tables.ways[index(doors), index(room)]
-        now = ways[index(pick)] if pick < count_ways(ways) else room
-    elif params[Param.ADVERSARY] == Adversary.WORST:
-        now = worst_way(tables, env, doors)
+        now = tables.ways[index(doors), index(room)][index(pick)]
     elif params[Param.GOAL] == Goal.CAPTURE:
         now = flee(players, room, doors, tables)
     else:

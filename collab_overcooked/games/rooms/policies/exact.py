@@ -31,11 +31,10 @@ class ExactValues:
 
     Args:
         game: Compiled game of rooms.
-        worst: Whether the adversary is assumed to play optimally against the players.
     """
 
-    def __init__(self, game: Any, worst: bool) -> None:
-        self._compiled, self._worst = plain(game).compiled, worst
+    def __init__(self, game: Any) -> None:
+        self._compiled = plain(game).compiled
         self._found: list[Solution] = []
 
     def of(self, state: Any, i: int = 0) -> JointValues:
@@ -46,18 +45,14 @@ class ExactValues:
             except KeyError:
                 continue
         root = type(state)(*(array[i : i + 1] for array in state))
-        self._found = [solve(self._compiled, root, worst=self._worst), *self._found[: KEPT - 1]]
+        self._found = [solve(self._compiled, root), *self._found[: KEPT - 1]]
         return self._found[0].joint_values(state, i)
 
 
 @lru_cache(maxsize=16)
-def _exact_values(game: Any, worst: bool) -> ExactValues:
-    return ExactValues(game, worst)
-
-
-def exact_values(game: Any, worst: bool = False) -> ExactValues:
+def exact_values(game: Any) -> ExactValues:
     """Return the values of a game, shared by all callers."""
-    return _exact_values(game, worst)
+    return ExactValues(game)
 
 
 def worth(values: JointValues) -> np.ndarray:

@@ -21,7 +21,6 @@ from .greedy import GreedyPolicy
 
 BELIEFS = 32  # states sampled per decision with limited sight
 PARTNERS = ("best", "uniform")
-ADVERSARIES = ("own", "worst")
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,10 @@ class PlannerOptions:
     """Assumptions of the planner."""
 
     partner: str = "best"  # Teammates' behaviour in this turn: ``"best"`` or ``"uniform"``
-    adversary: str = "own"  # ``"own"`` (the game's) or ``"worst"`` (optimal against the players)
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (("partner", self.partner, PARTNERS), ("adversary", self.adversary, ADVERSARIES)):
-            if value not in allowed:
-                raise ValueError(near_matches(name, value, allowed))
+        if self.partner not in PARTNERS:
+            raise ValueError(near_matches("partner", self.partner, PARTNERS))
 
 
 class PlannerPolicy(Silent):
@@ -50,7 +47,7 @@ class PlannerPolicy(Silent):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         check_game(self.name, info.game)
         self._simulator = simulator_of(info, self.name)
-        self._values = exact_values(info.game, self._options.adversary == "worst")
+        self._values = exact_values(info.game)
         self._beliefs = BELIEFS if info.game.kwargs["sight"] == "room" else 1
         self._rng = np.random.default_rng(seed)
 

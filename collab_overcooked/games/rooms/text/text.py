@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import in_drawn_order, plural
 
 from ..engine.compile import Compiled
-from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Param, Player, Reason
+from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Player, Reason
 from ..engine.spec import RoomLayout
 from ..engine.state import Out, State
 
@@ -83,7 +83,6 @@ THIEVES = {
     " were at the start of the turn, and it goes to the room where this number is largest, the one that is listed first"
     " if several are equally good; a room that no player can reach is the farthest. If none of these rooms is farther"
     " away than its own, it stays.",
-    "worst": "It knows where the players are going and moves so that catching it takes them as many turns as possible.",
 }
 KILLERS = {
     "coded": "Before you choose, it looks into the neighbouring rooms. A player that it did not see in the turn before"
@@ -94,11 +93,7 @@ KILLERS = {
     "closest": "It chases the player who was closest to it before this turn's moves, the one with the lower number if"
     " two were equally close: it goes one room towards the room in which that player was at the start of the turn,"
     " through the room that is listed first if two ways are equally short.",
-    "worst": "It knows where you are going and makes the move that is worst for you.",
 }
-
-
-WORST_STAYS = (" It never stays unless it is shut in.", " It may also stay.")  # the worst adversary, by Param.MAY_STAY
 
 
 def labels(style: str, count: int) -> list[str]:
@@ -190,14 +185,13 @@ class RoomText(CompiledGame):
         config, n = self.compiled.config, self.n_agents
         players = f"{n} players" if n > 1 else "One player"
         common = {"players": players, "rooms": self._rooms(), "doors": self._doors(), "horizon": turns}
-        stays = WORST_STAYS[int(self.compiled.tables.params[Param.MAY_STAY])] if config.adversary == "worst" else ""
         if self.goal == Goal.CAPTURE:
             exchange = {
                 "never": "",
                 "later": ", or when the two exchange rooms in any turn except the first",
                 "always": ", or when the two exchange rooms",
             }
-            rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary] + stays
+            rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary]
             rules = CAPTURE.format(**common, exchange=rule, adversary=thief)
         else:
             loss = {
@@ -210,7 +204,7 @@ class RoomText(CompiledGame):
                 exits=self._exits(),
                 loss=loss,
                 generators=self._generators(),
-                adversary=KILLERS[config.adversary] + stays,
+                adversary=KILLERS[config.adversary],
             )
         if config.sight == "room":
             rules += "\n" + SIGHT

@@ -36,7 +36,7 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
             "dynamics": "explicit",
         },
     ),
-    "overcooked-features": ("Overcooked-v0", {"layout": "gated_delivery", "obs": "features_counters"}),
+    "overcooked-features": ("Overcooked-v0", {"layout": "gated_delivery", "obs": "features"}),
     "recipes": ("OvercookedV2-v0", {"layout": "grounded_coord_ring", "view_radius": 2, "dynamics": "explicit"}),
     "recipes-permuted": ("OvercookedV2-v0", {"layout": "two_rooms", "permuted_ingredients": [0, 1], "view_radius": 1}),
     "rush": ("KitchenRush-v0", {"scenario": "hard"}),

@@ -17,7 +17,7 @@ REACHED = 0.02  # share of the numbers that get to their highest value
 DEFAULTS = [(env_id, {}) for env_id in registered()]
 OTHERS = [
     ("Overcooked-v0", {"obs": "features", "layout": "forced_coordination"}),
-    ("Overcooked-v0", {"obs": "features_counters", "agents": 3, "layout": "gated_delivery"}),
+    ("Overcooked-v0", {"obs": "features", "agents": 3, "layout": "gated_delivery"}),
     ("CollabOvercooked-v0", {"obs": "grid", "action_level": "primitive"}),
     ("CollabOvercooked-v0", {"action_level": "primitive", "kitchen": "shared_floor"}),
     ("CuisineWorld-v0", {"obs": "original64", "mask": "original", "agents": 2}),

@@ -139,7 +139,7 @@ def closest(faced: dict[Cell, int], cells: list[Cell]) -> list[Cell]:
     return sorted((cell for cell in cells if cell in faced), key=lambda cell: faced[cell])
 
 
-def block(grid: tuple[str, ...], scene: dict[str, Any], player: dict[str, Any], counters: bool) -> list[int]:
+def block(grid: tuple[str, ...], scene: dict[str, Any], player: dict[str, Any]) -> list[int]:
     x, y = player["position"]
     held = player["holding"]["item"] if player["holding"] else None
     faced = steps_to_face(grid, player)
@@ -152,19 +152,15 @@ def block(grid: tuple[str, ...], scene: dict[str, Any], player: dict[str, Any], 
         outcome = closest(faced, targets)
         return [outcome[0][0] - x, outcome[0][1] - y] if outcome else [0, 0]
 
-    def on_counters(item: str | None) -> list[Cell]:
-        return [cell for cell in cells("X") if (lying.get(cell) or {"item": None})["item"] == item] if counters else []
-
     numbers = [int(player["facing"] == facing) for facing in FACINGS]
     numbers += [int(held == item) for item in ("onion", "soup", "dish", "tomato")]
     for item, symbol in (("onion", "O"), ("tomato", "T"), ("dish", "D")):
-        numbers += [0, 0] if held == item else way(cells(symbol) + on_counters(item))
-    soups = closest(faced, on_counters("soup"))
-    soup = player["holding"] if held == "soup" else lying[soups[0]] if soups else None
-    numbers += [0, 0] if held == "soup" else way(soups)
+        numbers += [0, 0] if held == item else way(cells(symbol))
+    soup = player["holding"] if held == "soup" else None
+    numbers += [0, 0]  # the way to a soup on a counter, which the original's planner does not see
     numbers += [soup["ingredients"].count(name) if soup else 0 for name in ("onion", "tomato")]
     numbers += way(cells("S"))
-    numbers += way(on_counters(None))
+    numbers += [0, 0]  # the way to a free counter
     pots = closest(faced, cells("P"))
     for rank in range(2):
         numbers += pot_numbers(pots[rank], lying.get(pots[rank]), x, y) if rank < len(pots) else [0] * 10
@@ -185,11 +181,11 @@ def pot_numbers(cell: Cell, soup: dict[str, Any] | None, x: int, y: int) -> list
     return [1, 0, int(full), int(cooking), int(soup["ready"]), *counts, left, *there]
 
 
-def features(grid: tuple[str, ...], scene: dict[str, Any], seat: int, counters: bool) -> np.ndarray:
+def features(grid: tuple[str, ...], scene: dict[str, Any], seat: int) -> np.ndarray:
     """Own block, the others' blocks, where they stand from here, and where the player stands."""
     players = scene["players"]
     order = [players[(seat + k) % len(players)] for k in range(len(players))]
-    numbers = [number for player in order for number in block(grid, scene, player, counters)]
+    numbers = [number for player in order for number in block(grid, scene, player)]
     x, y = order[0]["position"]
     for other in order[1:]:
         numbers += [other["position"][0] - x, other["position"][1] - y]

@@ -98,11 +98,10 @@ def test_gates_hides_nothing(name: str) -> None:
     compare(env, partial(naive.gates, grid_of(env)))
 
 
-@pytest.mark.parametrize("counters", (False, True))
 @pytest.mark.parametrize("name", KITCHENS)
-def test_features_are_what_a_player_alone_would_count(name: str, counters: bool) -> None:
-    env = make(name, obs="features_counters" if counters else "features")
-    compare(env, lambda scene, seat: naive.features(grid_of(env), scene, seat, counters))
+def test_features_are_what_a_player_alone_would_count(name: str) -> None:
+    env = make(name, obs="features")
+    compare(env, lambda scene, seat: naive.features(grid_of(env), scene, seat))
     assert env.observation_space("agent_0").dtype == np.int8
 
 

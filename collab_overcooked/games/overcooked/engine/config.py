@@ -74,9 +74,7 @@ class OvercookedConfig(Config):
         "empty_handed", 'Who opens gates: ``"empty_handed"`` or ``"anyone"``.', ("empty_handed", "anyone")
     )
     gate_reset: bool = boolean(True, "Close all gates when an episode starts; the original does not reset them.")
-    obs: str = choice(
-        "lossless", '``"lossless"``, ``"features"``, ``"features_counters"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS
-    )
+    obs: str = choice("lossless", '``"lossless"``, ``"features"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS)
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)
     )

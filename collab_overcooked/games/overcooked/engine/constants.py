@@ -320,7 +320,6 @@ class Encoding(IntEnum):
     JAXMARL = 1
     GATES = 2
     FEATURES = 3
-    FEATURES_COUNTERS = 4
 
 
 class View(IntEnum):

@@ -77,7 +77,7 @@ def compile_view(
     cook_time: int,
     gate_limit: int,
 ) -> tuple[dict[str, Array], gymnasium.spaces.Box[Any]]:
-    """Lay out the observations of a pool: the tables ``views`` to ``ways``, and the space of one player's observation.
+    """Lay out the observations of a pool: tables ``views`` to ``nearest``, and the space of one player's observation.
 
     Args:
         config: Options of the game.
@@ -100,7 +100,7 @@ def compile_view(
         low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time)
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
-        return {"views": view, "holders": holders, "template": template, "nearest": nearest, "ways": ways}, space
+        return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
     _refuse_unknown(symbols, n_players, obs)
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
@@ -111,9 +111,9 @@ def compile_view(
     template = _template(
         terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, map_channels, view_radius or 0, order
     )
-    nearest, ways = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
+    nearest = np.zeros((len(terrain), 0, len(Closest)), np.int32)
     space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:map_channels])
-    return {"views": view, "holders": holders, "template": template, "nearest": nearest, "ways": ways}, space
+    return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
 
 
 def _template(

@@ -76,7 +76,6 @@ def encode_player(tables, env, i, out):
     """A player is its facing, its hand, the way to what it may need, the nearest pots, and walls. Mutates: out."""
     k, cells, player = env.clock[Clock.LAYOUT], env.cells, env.players[i]
     terrain, times, nearest = tables.terrain[k], tables.times[k], tables.nearest[k]
-    sees_counters = tables.views[View.ENCODING] == Encoding.FEATURES_COUNTERS
     x, y, held = player[Player.X], player[Player.Y], player[Player.HAND]
     pose = 4 * tables.floor[k, y, x] + player[Player.FACING]
     out[:] = 0
@@ -89,8 +88,6 @@ def encode_player(tables, env, i, out):
     for item, source in SOURCES:
         if held != item:
             target = nearest[pose, source] if source != NOTHING else NOTHING
-            if sees_counters:
-                target = closest_on_counters(tables, env, item, target, pose)
             encode_way(target, x, y, cells.shape[1], out, at)
             if item == Item.SOUP and target != NOTHING:
                 soup = cells[target // cells.shape[1], target % cells.shape[1]]
@@ -99,10 +96,7 @@ def encode_player(tables, env, i, out):
         out[at] = soup[Thing.ONIONS]
         out[at + 1] = soup[Thing.TOMATOES]
     encode_way(nearest[pose, Closest.SERVING], x, y, cells.shape[1], out, at + 2)
-    if sees_counters:
-        target = closest_on_counters(tables, env, Item.NONE, NOTHING, pose)
-        encode_way(target, x, y, cells.shape[1], out, at + 4)
-    at += 6
+    at += 6  # with the way to the nearest free counter, which the original's planner never finds
     encode_pot(nearest[pose, Closest.POT], x, y, cells, times, out, at)
     encode_pot(nearest[pose, Closest.SECOND_POT], x, y, cells, times, out, at + POT_FEATURES)
     at += 2 * POT_FEATURES
@@ -110,22 +104,6 @@ def encode_player(tables, env, i, out):
         cell_x, cell_y = cell_ahead(x, y, direction)
         is_open = cells[cell_y, cell_x, Thing.ITEM] == Item.OPEN
         out[at + direction] = terrain[cell_y, cell_x] != Terrain.FLOOR and not is_open
-
-
-@kernel
-def closest_on_counters(tables, env, item, target, pose):
-    """An object on a counter is closest if it takes fewer steps than any before it, in reading order; none is NONE."""
-    k, cells = env.clock[Clock.LAYOUT], env.cells
-    terrain, ways, holders = tables.terrain[k], tables.ways[k], tables.holders[k]
-    fewest = ways[pose, target] if target != NOTHING else NOTHING
-    for h in range(holders.shape[0]):
-        x, y = holders[h, 0], holders[h, 1]
-        if cells[y, x, Thing.ITEM] == item and terrain[y, x] == Terrain.COUNTER:
-            steps = ways[pose, y * cells.shape[1] + x]
-            if steps != NOTHING and (fewest == NOTHING or steps < fewest):
-                fewest = steps
-                target = y * cells.shape[1] + x
-    return target
 
 
 @kernel

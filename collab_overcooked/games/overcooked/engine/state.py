@@ -39,7 +39,6 @@ class Tables(NamedTuple):
     holders: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see Closest; (K, 0, 6) for pictures
-    ways: Array  # (K, 4F, H * W) fewest steps from a pose to facing a cell, or NOTHING; (K, 0, 0) for pictures
     objects: Array  # (K, M, 5) see Object
     catalogue: Array  # (rows, 2) see Row: what players choose from if actions are directives
     levels: Array  # (N,) action level of each player, see kernels.macro_actions.Level

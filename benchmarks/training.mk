@@ -45,7 +45,7 @@ $(PROXY)/ppo_bc_%/policy.npz: $(PROXY)/bc_%/policy.npz
 	$(TRAIN) ppo-bc --config ppo_bc --set layout=$* --hyper partners=[$<] start=$< --out $(PROXY)/ppo_bc_$*
 train-all: $(SEEDED) train-gated_delivery train-proxies
 baselines: $(STAMP)
-	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
+	$(BIN)/python benchmarks/train_results.py runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
 
 # Learning curves of both trainers in one file and of the built-in one with a central critic and with memory, drawn with intervals over the seeds.
 CURVES := ippo vdn

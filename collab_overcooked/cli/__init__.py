@@ -9,7 +9,7 @@ from collab_overcooked.cli.app import app, commands
 
 PANELS = {
     "Play": {"play": "play:play_app", "study": "study:study_app"},
-    "Train": {name: f"training:{name}" for name in ("train", "plot", "baselines", "crossplay")},
+    "Train": {name: f"training:{name}" for name in ("train", "plot", "crossplay")},
     "Evaluate": {
         "evaluate": "evaluate:evaluate_app",
         "compare": "compare:compare",

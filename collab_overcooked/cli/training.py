@@ -129,26 +129,6 @@ def plot(
     say(f"written: {out}")
 
 
-def baselines(
-    runs: Annotated[Path, Parameter(help="Folder with training runs named CONFIG-SEED.")] = Path("runs/train"),
-    /,
-    *,
-    out: Annotated[Path | None, Parameter(help="JSON output file.")] = None,
-    games: Annotated[int, Parameter(help="Self-play episodes per policy.")] = 100,
-    ship: Annotated[Path | None, Parameter(help="Folder for the best policy of each configuration.")] = None,
-) -> None:
-    """Evaluate trained policies and print their scores next to published ones."""
-    from collab_overcooked.baselines import results
-
-    trained = results.gather(runs, games, say)
-    if out is not None:
-        results.write(trained, out)
-        say(f"written: {out}")
-    if ship is not None:
-        say("written: " + ", ".join(map(str, results.ship(trained, runs, ship))))
-    OUT.print(results.table(trained))
-
-
 def crossplay(
     *,
     pool: Annotated[list[str], several("Policies, optionally named: greedy a=ppo:a.npz.")],

@@ -7,7 +7,6 @@ import json
 import runpy
 from collections import defaultdict
 
-from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import builtin_policies, policy_path, read_policy
 
@@ -39,8 +38,10 @@ def training_configs() -> str:
 
 
 def training_results() -> str:
-    """Return the results table, as `collab-overcooked baselines` prints it."""
-    return results_table(json.loads((RESULTS / "baselines.json").read_text("utf-8"))).rstrip()
+    """Return the results table, as `benchmarks/train_results.py` prints it."""
+    results = json.loads((RESULTS / "baselines.json").read_text("utf-8"))
+    text: str = runpy.run_path(str(RESULTS.parents[1] / "benchmarks" / "train_results.py"))["table"](results)
+    return text.rstrip()
 
 
 def network_results() -> str:

@@ -1,4 +1,4 @@
-"""The commands train, baselines and crossplay."""
+"""The commands train and crossplay, and the script that measures trainings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 from cli_runner import CliRunner
+from train_results import _variant, curve, main, published, table
 
-from collab_overcooked.baselines.results import _variant, curve, published, table
 from collab_overcooked.baselines.settings import shipped_configs
 from collab_overcooked.cli import app
 from collab_overcooked.cli.training import kept_command
@@ -136,24 +136,38 @@ def test_the_same_training_elsewhere_has_the_same_digest(trained, tmp_path, monk
     assert len(digests) == 1
 
 
-def test_results_are_gathered_beside_published_numbers(trained, tmp_path):
+@pytest.fixture
+def measure(monkeypatch, capsys):
+    """Run the script that measures trainings, and return what it prints."""
+
+    def measured(*arguments):
+        monkeypatch.setattr("sys.argv", ["train_results.py", *map(str, arguments)])
+        capsys.readouterr()
+        main()
+        return capsys.readouterr().out
+
+    return measured
+
+
+def test_results_are_gathered_beside_published_numbers(trained, tmp_path, measure):
     folder, _ = trained
-    done = run("baselines", folder, "--out", tmp_path / "baselines.json", "--games", 4)
-    assert done.exit_code == 0, done.output
+    printed = measure(folder, "--out", tmp_path / "baselines.json", "--games", 4)
     (entry,) = json.loads((tmp_path / "baselines.json").read_text())["cuisine"].values()
     assert entry["steps"] == 320 and entry["sample"]["games"] == 4 and 0 <= entry["greedy"]["success"] <= 1
     row = "| cuisine | CuisineWorld-v0, level level_1, agents 2 | return | 0 | 320 |"
-    assert row in " ".join(done.stdout.split())
+    assert row in " ".join(printed.split())
+    with pytest.raises(SystemExit):
+        measure(tmp_path / "nowhere")
 
 
-def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
+def test_trainings_that_others_start_from_are_no_results(trained, tmp_path, measure):
     folder, _ = trained
     shutil.copytree(folder / "cuisine-0", tmp_path / "first-0")
     start = f"start={tmp_path}/first-0/policy.npz"
     done = run("train", "ppo", "CuisineWorld-v0", *LITTLE, start, "--steps", 320, "--out", tmp_path / "then-0")
     assert done.exit_code == 0, done.output
-    done = run("baselines", tmp_path, "--games", 2, "--ship", tmp_path / "weights")
-    assert "| then |" in done.stdout and "first" not in done.stdout
+    printed = measure(tmp_path, "--games", 2, "--ship", tmp_path / "weights")
+    assert "| then |" in printed and f"{tmp_path}/first" not in printed and "| first" not in printed
     assert [path.name for path in (tmp_path / "weights").iterdir()] == ["then.npz"]
 
 
@@ -168,7 +182,6 @@ def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
         (("train", "bc", "CuisineWorld-v0"), "data is missing"),
         (("train", "bc", "CuisineWorld-v0", "--steps", 5), "cloning goes by epochs"),
         (("train", "pbt", "CuisineWorld-v0", "--steps", 5, "--hyper", "population=1"), "population must be"),
-        (("baselines", "nowhere"), "holds no finished training"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text, answer, tmp_path, monkeypatch):

@@ -40,6 +40,7 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
 }
 ELSEWHERE = {  # scripts that other tests or targets run
     "docs/films.py": "make docs",
+    "benchmarks/train_results.py": "tests/baselines/test_commands.py",
     "benchmarks/against.py": "make bench-against",
     "benchmarks/peers/cogrid_cpu.py": "make bench-peers",
     "benchmarks/peers/jax_timing.py": "make bench-peers",

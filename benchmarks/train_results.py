@@ -1,7 +1,13 @@
-"""The results table: every training beside what was published, measured again from the exported policies."""
+"""Measure every training of a folder and print its scores beside published ones.
+
+    python benchmarks/train_results.py runs/train --out docs/results/baselines.json --ship FOLDER
+
+Trainings are folders named ``CONFIGURATION-SEED``, as `make train-all` writes them.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -165,3 +171,27 @@ def write(results: Mapping[str, Any], path: Path) -> None:
     text = json.dumps(results, indent=1)
     flat = re.sub(r"\[\s+([\d.eE+-]+),\s+([\d.eE+-]+)\s+\]", r"[\1, \2]", text)  # a point a line
     write_atomic(path, flat.encode() + b"\n")
+
+
+def main() -> None:
+    """Measure, print the table, and write what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="?", type=Path, default=Path("runs/train"), help="Folder of the trainings.")
+    parser.add_argument("--out", type=Path, help="JSON output file.")
+    parser.add_argument("--games", type=int, default=GAMES, help="Games of each policy with itself.")
+    parser.add_argument("--ship", type=Path, help="Folder for the best policy of each configuration.")
+    chosen = parser.parse_args()
+    try:
+        trained = gather(chosen.runs, chosen.games)
+    except ValueError as error:
+        parser.error(str(error))
+    if chosen.out is not None:
+        write(trained, chosen.out)
+        print(f"written: {chosen.out}")
+    if chosen.ship is not None:
+        print("written: " + ", ".join(map(str, ship(trained, chosen.runs, chosen.ship))))
+    print(table(trained))
+
+
+if __name__ == "__main__":
+    main()

@@ -49,8 +49,8 @@ CHECKS: dict[str, list[list[str] | str]] = {
     "core": [
         [str(ROOT / ".ci" / "smoke.py"), "20", "--games"],
         "compare --policies random greedy --games collab-capture --episodes 2 --out runs/c".split(),
-        ["results", "write", "runs/c", "--out", "runs/results.jsonl"],
-        ["results", "check", "runs/results.jsonl"],
+        ["score", "runs/c", "--results", "runs/results.jsonl"],
+        ["score", "runs/results.jsonl", "--check"],
     ],
     "rl": [["train", "ppo", "CollabCapture-v0", "--steps", "640", "--hyper", *LITTLE, "--out", "runs/ppo"], EXPORTED],
     "llm": [[*CAPTURE, "--team", "agent_0=llm:some-model", "agent_1=greedy", "--out", "runs/model"]],

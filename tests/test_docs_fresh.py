@@ -287,7 +287,6 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
 
     from collab_overcooked.cli import app
     from collab_overcooked.cli.app import commands as root
-    from collab_overcooked.cli.app import prepare
 
     for folder in ("", "levels", "scenarios", "layouts", "studies"):
         shutil.copytree(DOCS / "examples" / folder, tmp_path, dirs_exist_ok=True)  # where the pages' reader stands
@@ -299,7 +298,7 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == int(text.endswith("check level_12")), result.output  # which lacks a fryer
         return
-    root.parse_args(prepare(arguments))
+    root.parse_args(arguments)
 
 
 def test_the_api_page_has_every_public_name() -> None:

@@ -6,17 +6,16 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Any
 
 import pydantic  # noqa: F401  see test_cli.py
 import pytest
 from cli_runner import CliRunner
-from cyclopts import App, Argument, Parameter
+from cyclopts import Argument
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
-from collab_overcooked.cli.app import commands, prepare
-from collab_overcooked.cli.options import return_positionals, several
+from collab_overcooked.cli.app import commands
 from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS
 
 VALUES = {
@@ -28,7 +27,6 @@ VALUES = {
 
 
 def options(suite: str) -> dict[str, Argument]:
-    prepare(["evaluate", suite])
     return {one.name: one for one in commands["evaluate"][suite].assemble_argument_collection() if not one.children}
 
 
@@ -72,43 +70,6 @@ def test_a_second_value_of_another_option_names_the_option():
     done = CliRunner().invoke(app, ["evaluate", "overcooked", "--episodes", "1", "2"])
     assert done.exit_code == 2
     assert "--episodes takes one value, got '1 2'" in done.stderr
-
-
-def run(
-    *runs: Annotated[str, Parameter(required=True)],
-    metrics: Annotated[list[str] | None, several("Metrics.")] = None,
-    pool: Annotated[list[str] | None, several("Policies.")] = None,
-    hyper: Annotated[list[str] | None, several("Settings.", PAIRS)] = None,
-) -> Any:
-    return runs, metrics, pool, hyper
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        ["a", "b", "--metrics", "x", "y", "--pool", "greedy", "mcts:depth=2,width=3,random", "--hyper", "c=1", "d=2"],
-        ["--metrics", "x,y", "a", "b", "--pool", "greedy,mcts:depth=2,width=3,random", "--hyper", "c=1", "d=2"],
-        [
-            "--hyper",
-            "c=1",
-            "d=2",
-            "a",
-            "b",
-            "--metrics",
-            "x",
-            "--metrics",
-            "y",
-            "--pool",
-            "greedy",
-            "mcts:depth=2,width=3",
-            "random",
-        ],
-    ],
-)
-def test_positional_arguments_are_not_taken_by_a_list_option_before_them(text):
-    alone = App(default_command=run, config=return_positionals)
-    expected = ("a", "b"), ["x", "y"], ["greedy", "mcts:depth=2,width=3", "random"], ["c=1", "d=2"]
-    assert alone(text, result_action="return_value") == expected
 
 
 @pytest.mark.parametrize("module", ["collab_overcooked", "collab_overcooked.cli"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from cyclopts import App, CoercionError, CycloptsError, Group, Parameter, UnusedCliTokensError
@@ -48,19 +48,24 @@ def usage_error(error: CycloptsError) -> str:
     return error_line(str(error))
 
 
+PARSING: dict[str, Any] = {
+    "name": "collab-overcooked",
+    "help_format": "plaintext",
+    "group_parameters": Group.create_ordered("Options"),
+    "default_parameter": Parameter(negative=(), allow_repeating=False, show_choices=False),
+    "error_console": ERR,
+    "error_formatter": usage_error,
+    "suppress_keyboard_interrupt": False,
+}
 commands = App(
-    name="collab-overcooked",
     help="Benchmarks of cooperation: kitchens, homes, pursuit and escape.",
+    help_epilogue="Options of every command: --import MODULE_OR_FILE imports what registers games, policies or "
+    "metrics; --traceback shows the traceback of errors.",
     version=f"collab-overcooked {__version__}",
-    help_format="plaintext",
-    group_parameters=Group.create_ordered("Options"),
-    default_parameter=Parameter(negative=(), allow_repeating=False, show_choices=False),
-    error_console=ERR,
-    error_formatter=usage_error,
-    suppress_keyboard_interrupt=False,
+    **PARSING,
 )
-app = commands.meta
-app.help_flags = ()  # the commands print their help, which may depend on the arguments after them
+# An app of its own rather than a meta app: plug-ins are imported before the modules of commands, which list their games
+app = App(help_flags=(), version_flags=(), **PARSING)
 for _option in ("--help", "--version"):
     commands[_option].group = commands.group_parameters
 
@@ -69,9 +74,6 @@ def command_group(name: str, help: str) -> App:
     """Return a command that has subcommands."""
     return App(name=name, help=help, group_parameters=commands.group_parameters)
 
-
-CHOOSERS: dict[str, Callable[[list[str]], list[str]]] = {}
-"""Command -> function that prepares it for its arguments, and returns these; see ``choose``."""
 
 FIRST_STEPS = """Benchmarks of cooperation: kitchens, homes, pursuit and escape.
 
@@ -109,11 +111,10 @@ def run(
         if not arguments:
             OUT.print(FIRST_STEPS)
             return None
-        text = prepare(arguments)
-        if len(text) == 1 and text[0] in commands and commands[text[0]].default_command is None:
-            commands([*text, "--help"], result_action="return_value")
+        if len(arguments) == 1 and arguments[0] in commands and commands[arguments[0]].default_command is None:
+            commands([*arguments, "--help"], result_action="return_value")
             return 2  # a subcommand is missing
-        return commands(text, result_action="return_value")
+        return commands(arguments, result_action="return_value")
     except BrokenPipeError:  # `collab-overcooked list tasks | head`
         sys.stderr.close()
         return 0
@@ -124,39 +125,6 @@ def run(
     except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.run.resumable``
         ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
         return 130
-
-
-def prepare(arguments: Sequence[str]) -> list[str]:
-    """Import the module of a command, and prepare it for its arguments if they determine its options."""
-    name, *rest = arguments
-    for command in commands if name in commands.help_flags else (name,) if name in commands else ():
-        commands[command]
-    return [name, *CHOOSERS.get(name, list)(rest)]
-
-
-def choose(
-    group: App, summaries: Mapping[str, str], name: str = "", make: Callable[[], Callable[..., Any]] | None = None
-) -> None:
-    """List subcommands whose options are known only when they are used, and make the one that is.
-
-    Args:
-        group: Command that has them.
-        summaries: Name -> help.
-        name: The one that is used, if any.
-        make: Returns its function.
-    """
-    for word, summary in summaries.items():
-        if word not in group:
-            group.command(App(name=word, help=summary))
-    if make is not None and (name not in group or group[name].default_command is None):
-        function = make()  # which refuses an unknown name
-        group[name].default(function)
-        group[name].help = function.__doc__
-
-
-def is_asking(arguments: Sequence[str]) -> bool:
-    """Return whether the arguments of a command ask for its help."""
-    return not arguments or arguments[0] in commands.help_flags
 
 
 def _replace_what_cannot_be_shown(stream: Any) -> None:

@@ -1,19 +1,17 @@
 """The commands ``check`` and ``generate`` for layouts, lexicons and studies; games define their options."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from functools import cache, partial
-from itertools import takewhile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, is_asking, say
-from collab_overcooked.cli.options import FLAG, as_options, set_options
+from collab_overcooked.cli.app import OUT, command_group, say
+from collab_overcooked.cli.options import FLAG, as_options, merge_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.documents import LayoutError, load_file
@@ -26,44 +24,6 @@ File = Annotated[
 ]
 Out = Annotated[Path, Parameter(help="File or folder to write.")]
 Json = Annotated[bool, FLAG, Parameter(name="--json", help="Print the figures as JSON.")]
-
-
-check_app = command_group(
-    "check", "Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind."
-)
-generate_app = command_group("generate", "Generate new layouts or scenarios of a game.")
-
-
-def choose_kind(arguments: list[str]) -> list[str]:
-    """Prepare the check of the kind of file that is named first."""
-    summaries = {kind.plural: kind.summary for kind in document_kinds()}
-    if is_asking(arguments):
-        choose(check_app, summaries)
-        return arguments
-    if arguments[0].startswith("-"):
-        raise ValueError("Missing file: name it first, then the options of its kind")
-    files = list(takewhile(lambda word: not word.startswith("-"), arguments))
-    kind = next((kind for kind in map(_kind_of, files) if kind is not None), None) or recognise(files[0])
-    choose(check_app, summaries, kind.plural, partial(check_command, kind))
-    return [kind.plural, *arguments]
-
-
-def choose_game(arguments: list[str]) -> list[str]:
-    """Prepare the generator of the game that is named first."""
-    summaries = {
-        record.id: (generator_of(record.id).__doc__ or "").split("\n")[0]
-        for record in registry.games()
-        if record.generator
-    }
-    if is_asking(arguments):
-        choose(generate_app, summaries)
-        return arguments
-    env_id = registry.find(arguments[0]).id
-    choose(generate_app, summaries, env_id, partial(generate_command, env_id))
-    return [env_id, *arguments[1:]]
-
-
-CHOOSERS |= {"check": choose_kind, "generate": choose_game}
 
 
 ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.documents:STUDY")
@@ -106,45 +66,60 @@ def recognise(source: str) -> DocumentKind:
     return best
 
 
-def _kind_of(source: str) -> DocumentKind | None:
-    try:
-        return recognise(source)
-    except (ValueError, OSError):
-        return None
+CheckOptions = merge_options("CheckOptions", [kind.options for kind in document_kinds()])
 
 
-def check_command(kind: DocumentKind) -> Callable[..., int]:
-    """Return the command that checks files of a kind."""
+def check(
+    *files: File,
+    options: CheckOptions = CheckOptions(),  # type: ignore[valid-type]
+    to_dict: Json = False,
+) -> int:
+    """Check files: layouts, levels, maps, scenarios, kitchens, lexicons and studies.
 
-    def check(*files: File, options: object = kind.options(), to_dict: Json = False) -> int:
-        if files == (kind.plural,):
-            show(kind.check(kind.names(), options), to_dict)
-            return 0  # built-in files document what they lack
-        if len(files) == 1:
-            finding = kind.check(list(files), options)
+    Exit code 1 if a file does not hold what it claims, 2 if one cannot be read.
+    """
+    given = {name: value for name, value in asdict(options).items() if value is not None}
+    plurals = {kind.plural: kind for kind in document_kinds()}
+    if len(files) == 1 and files[0] in plurals:
+        kind = plurals[files[0]]
+        show(kind.check(kind.names(), options_of(kind, given)), to_dict)
+        return 0  # built-in files document what they lack
+    fixed = plurals.get(files[0])  # such as 'layouts': files that need not be recognised
+    if len(files) == 1:
+        kind = recognise(files[0])
+        finding = kind.check(list(files), options_of(kind, given))
+        show(finding, to_dict)
+        return int(not finding.ok)
+    codes, values = [0], list[Any]()
+    for file in files[1:] if fixed else files:
+        try:
+            kind = fixed or recognise(file)
+            finding = kind.check([file], options_of(kind, given))
+        except (ValueError, OSError) as error:  # the others are checked all the same
+            reason = str(error) if file in str(error) else f"{file}: {error}"
+            finding = DocumentFinding(f"CANNOT BE READ: {reason}", [{"file": file, "error": str(error)}], ok=False)
+            codes.append(2)
+        codes.append(int(not finding.ok))
+        values += finding.values if isinstance(finding.values, list) else [finding.values]
+        if not to_dict:
             show(finding, to_dict)
-            return int(not finding.ok)
-        fixed = kind if files[0] == kind.plural else None  # such as 'layouts': files that need not be recognised
-        codes, values = [0], list[Any]()
-        for file in files[1:] if fixed else files:
-            try:
-                file_kind = fixed or recognise(file)
-                finding = file_kind.check([file], options if file_kind is kind else file_kind.options())
-            except (ValueError, OSError) as error:  # the others are checked all the same
-                reason = str(error) if file in str(error) else f"{file}: {error}"
-                finding = DocumentFinding(f"CANNOT BE READ: {reason}", [{"file": file, "error": str(error)}], ok=False)
-                codes.append(2)
-            codes.append(int(not finding.ok))
-            values += finding.values if isinstance(finding.values, list) else [finding.values]
-            if not to_dict:
-                show(finding, to_dict)
-        if to_dict:
-            show(DocumentFinding("", values), to_dict)
-        return max(codes)
+    if to_dict:
+        show(DocumentFinding("", values), to_dict)
+    return max(codes)
 
-    check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims, 2 if one cannot be read."
-    set_options(check, {"options": as_options(kind.options)})
-    return check
+
+def options_of(kind: DocumentKind, given: Mapping[str, Any]) -> Any:
+    """Return the options of a kind of file.
+
+    Raises:
+        ValueError: For an option of another kind, or a value that is not allowed.
+    """
+    names = [one.name for one in fields(kind.options)]
+    for name in given:
+        if name not in names:
+            allowed = ", ".join(f"--{other}" for other in names) or "no option"
+            raise ValueError(f"--{name} is not for {kind.plural}, which take {allowed}")
+    return kind.options(**given)
 
 
 def show(finding: DocumentFinding, to_dict: bool) -> None:
@@ -165,14 +140,20 @@ def generator_of(env_id: str) -> Any:
 
 def generate_command(env_id: str) -> Callable[..., int]:
     """Return the command that generates files of a game."""
-    generator = generator_of(env_id)
+    generator = as_options(generator_of(env_id))
 
-    def generate(*, options: Any = generator(), out: Out, to_dict: Json = False) -> int:
-        finding = options.write(out, f"collab-overcooked generate {env_id}")
+    def generate(*, options: generator = generator(), out: Out, to_dict: Json = False) -> int:  # type: ignore[valid-type]
+        finding = options.write(out, f"collab-overcooked generate {env_id}")  # type: ignore[attr-defined]
         show(finding, to_dict)
         say(f"written: {out}")
         return int(not finding.ok)
 
-    generate.__doc__ = f"Write {(generator.__doc__ or '').lower()[:1]}{(generator.__doc__ or '')[1:]}"
-    set_options(generate, {"options": as_options(generator)})
+    summary = generator_of(env_id).__doc__ or ""
+    generate.__doc__ = f"Write {summary[:1].lower()}{summary[1:]}"
     return generate
+
+
+generate_app = command_group("generate", "Generate new layouts or scenarios of a game.")
+for _record in registry.games():
+    if _record.generator:
+        generate_app.command(generate_command(_record.id), name=_record.id)

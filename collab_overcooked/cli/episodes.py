@@ -28,6 +28,9 @@ def replay(
     check: Annotated[
         bool, FLAG, Parameter(name="--check", help="Only verify that the records replay exactly.")
     ] = False,
+    plan: Annotated[
+        int | None, Parameter(help="Print the search tree of the joint plan at or before this timestep, and no steps.")
+    ] = None,
 ) -> int:
     """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
     from collab_overcooked.runner.records import read_records
@@ -35,8 +38,22 @@ def replay(
     records = read_records(record)
     if check:
         return check_records(choose(records, episode, task))
-    show_episode(choose(records, episode or 0, task)[0])
+    chosen = choose(records, episode or 0, task)[0]
+    if plan is None:
+        show_episode(chosen)
+    else:
+        show_plan(chosen, plan)
     return 0
+
+
+def show_plan(record: Record, timestep: int) -> None:
+    """Print the search tree of a joint plan, for policies such as cots."""
+    from collab_overcooked.reporting.plan_trees import tree_text, update_at
+    from collab_overcooked.runner.records import about
+
+    with about(record):
+        update = update_at(record, timestep)
+    OUT.print(tree_text(update))
 
 
 def choose(records: list[Record], episode: int | None, task: str | None) -> list[Record]:

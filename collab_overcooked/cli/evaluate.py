@@ -1,19 +1,16 @@
 """The command ``evaluate``, with a subcommand for every suite."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, commands, read_settings, say
+from collab_overcooked.cli.app import OUT, command_group, read_settings, say
 from collab_overcooked.cli.options import (
     LimitOptions,
     LlmOptions,
@@ -21,8 +18,6 @@ from collab_overcooked.cli.options import (
     ShowOptions,
     as_options,
     refuse_changes,
-    set_options,
-    valued_switches,
 )
 from collab_overcooked.cli.progress import ProgressBar
 from collab_overcooked.cli.results import write_results
@@ -53,23 +48,11 @@ class RunOptions:
     report: bool = option(True, "Write report.html.")
 
 
-def choose_suite(
-    group: App, make: Callable[[str], Callable[..., Any]], kinds: Sequence[type], arguments: list[str]
-) -> list[str]:
-    """Prepare the subcommand of the suite that is named, before or after options of these kinds."""
-    summaries, valued = {name: record.summary for name, record in registry.suites().items()}, valued_switches(*kinds)
-    for i, word in enumerate(arguments):
-        if word in summaries and not (i and arguments[i - 1] in valued):
-            arguments = [word, *arguments[:i], *arguments[i + 1 :]]
-            break
-    if arguments[:1] and arguments[0] in commands.help_flags:
-        choose(group, summaries)
-        return arguments
-    if not arguments or arguments[0].startswith("-"):
-        raise ValueError("Missing suite: one of " + ", ".join(summaries))
-    name = registry.suite_name(arguments[0])
-    choose(group, summaries, name, partial(make, name))
-    return [name, *arguments[1:]]
+def add_suites(group: App, make: Callable[[str], Callable[..., None]]) -> None:
+    """Add a subcommand for every suite that has none yet, whose options are those of the suite."""
+    for name, record in registry.suites().items():
+        if name not in group:
+            group.command(make(name), name=name, help=record.summary)
 
 
 def warn_of(records: Sequence[Record]) -> None:
@@ -86,14 +69,18 @@ def warn_of(records: Sequence[Record]) -> None:
 def suite_command(name: str) -> Callable[..., None]:
     """Return the command that evaluates a suite."""
     options = registry.load_suite_options(name)
+    played = {field.name for field in fields(options.play)}
+    counted = [field.name for field in fields(options.scoring) if field.name not in played]  # others are fixed
+    play_kind, scoring_kind = as_options(options.play), as_options(options.scoring, counted)
+    show_kind, record_kind = as_options(ShowOptions, options.show), as_options(RecordScoring)
 
     def run(
         *,
-        suite_options: Any = options.play(),
+        suite_options: play_kind = play_kind(),  # type: ignore[valid-type]
         run: RunOptions = RunOptions(),
-        scoring: Any = options.scoring(),
-        record_scoring: Any = RecordScoring(),
-        show: Any = ShowOptions(),
+        scoring: scoring_kind = scoring_kind(),  # type: ignore[valid-type]
+        record_scoring: record_kind = record_kind(),  # type: ignore[valid-type]
+        show: show_kind = show_kind(),  # type: ignore[valid-type]
         limits: LimitOptions = LimitOptions(),
         llm_options: RunLlmOptions = RunLlmOptions(),
     ) -> None:
@@ -106,23 +93,12 @@ def suite_command(name: str) -> Callable[..., None]:
         write_results(out, records, run.report, scoring_values, show)
         warn_of(records)
 
-    played = {field.name for field in fields(options.play)}
-    counted = [field.name for field in fields(options.scoring) if field.name not in played]  # others are fixed
-    groups = {
-        "suite_options": as_options(options.play),
-        "scoring": as_options(options.scoring, counted),
-        "record_scoring": as_options(RecordScoring),
-        "show": as_options(ShowOptions, options.show),
-    }
-    set_options(run, groups)
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
     return run
 
 
 evaluate_app = command_group("evaluate", "Evaluate a team on a suite: play, write records, print the table.")
-CHOOSERS["evaluate"] = partial(
-    choose_suite, evaluate_app, suite_command, (RunOptions, RunLlmOptions, ShowOptions, LimitOptions)
-)
+add_suites(evaluate_app, suite_command)
 
 
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
@@ -149,7 +125,7 @@ def scoring_of(presets: Iterable[registry.PresetRecord], scoring: Any, default: 
 
 def plan_suite(
     suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, presets: Iterable[registry.PresetRecord]
-) -> MatchPlan:
+) -> "MatchPlan":
     """Plan the evaluation of a team on a suite, with the environment options of presets."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
@@ -165,7 +141,7 @@ def plan_suite(
     )
 
 
-def warn_of_repetitions(plan: MatchPlan) -> None:
+def warn_of_repetitions(plan: "MatchPlan") -> None:
     """Warn if models at temperature 0 play a task more than once, as their answers may be identical."""
     from collab_overcooked.policies.specs import PolicySpec
     from collab_overcooked.reporting.sample_sizes import is_steady
@@ -180,7 +156,7 @@ def warn_of_repetitions(plan: MatchPlan) -> None:
         )
 
 
-def run_plan(plan: MatchPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> Sequence[Record]:
+def run_plan(plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions) -> Sequence[Record]:
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 
@@ -198,7 +174,9 @@ def run_plan(plan: MatchPlan, out: Path, workers: str | None, llm_options: LlmOp
 
 
 @contextmanager
-def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[tuple[dict[str, Any], Client]]:
+def language_models(
+    llm_options: LlmOptions, workers: str | None, out: Path
+) -> "Iterator[tuple[dict[str, Any], Client]]":
     """Yield the keyword arguments of a run that uses language models, and its client; print its summary at the end.
 
     Args:
@@ -229,7 +207,7 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
                 say(summary)
 
 
-def show_dry_run(plans: Iterable[tuple[MatchPlan, Path]], llm_options: LlmOptions) -> None:
+def show_dry_run(plans: "Iterable[tuple[MatchPlan, Path]]", llm_options: LlmOptions) -> None:
     """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget, parse_prices

@@ -12,6 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, read_settings
 from collab_overcooked.cli.documents import recognise
 from collab_overcooked.cli.options import Settings
+from collab_overcooked.cli.questions import describe_item
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
@@ -126,12 +127,19 @@ def list_teachers() -> list[tuple[str, str]]:
 
 
 def describe(
-    name: Annotated[str, Parameter(help="Environment id, suite, task, kitchen, level, layout or scenario.")],
+    name: Annotated[str, Parameter(help="Environment id, suite, task, kitchen, level, layout, scenario or question.")],
     /,
     *,
     settings: Settings = None,
+    file: Annotated[Path | None, Parameter(help="Question set of a question. Default: the built-in one.")] = None,
+    picture: Annotated[Path | None, Parameter(help="Also write a PNG of the scene of a question.")] = None,
 ) -> None:
-    """Describe an environment, suite, task (recipe, limits, references), kitchen (picture, seats), level, ..."""
+    """Describe an environment, suite, task (recipe, references), kitchen (picture, seats), level, question, ..."""
+    if file is not None or picture is not None or _is_question(name):
+        from collab_overcooked.questions.sets import read_set
+
+        describe_item(read_set(file).find(name), picture)
+        return
     suites, options = [registry.load_suite(name) for name in registry.suites()], read_settings(settings)
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         OUT.print(describe_env(name, options))
@@ -163,6 +171,14 @@ def describe(
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
     )
+
+
+def _is_question(name: str) -> bool:
+    if not name.endswith(("-fact", "-partner", "-own")):
+        return False
+    from collab_overcooked.questions.sets import read_set
+
+    return any(item.id == name for item in read_set(None).items)
 
 
 def describe_file(path: str, options: Mapping[str, Any]) -> str:

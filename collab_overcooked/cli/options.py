@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import Field, dataclass, field, fields, make_dataclass
 from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from cyclopts import App, ArgumentCollection, Parameter, Token
+from cyclopts import Parameter, Token
 
-from collab_overcooked.cli.app import commands, read_numbers
+from collab_overcooked.cli.app import read_numbers
 from collab_overcooked.io.checks import check_distinct, near_matches
 from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, is_set, option, read_names
 
@@ -79,12 +79,6 @@ def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
     return Parameter(name="*", parse=bool(read))(group)
 
 
-def set_options(command: Callable[..., Any], groups: Mapping[str, type]) -> None:
-    """Set the types of a command's parameters that hold options, and their defaults."""
-    command.__annotations__.update(groups)
-    command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), **{name: kind() for name, kind in groups.items()}}
-
-
 def _annotation(one: Field[Any], hint: Any) -> Any:
     name, default, metadata = one.name, one.default, one.metadata
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
@@ -118,16 +112,6 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
     return Annotated[hint if item is None else tuple[item, ...] | None, parameter]  # type: ignore[valid-type]
 
 
-def valued_switches(*kinds: type) -> set[str]:
-    """Return the switches of options that take a value, so that the argument after them is no name of a command."""
-    return {
-        one.metadata["flag"] or "--" + one.name.replace("_", "-")
-        for kind in kinds
-        for one in fields(kind)
-        if not isinstance(one.default, bool)
-    }
-
-
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
     """Reject options with other values than allowed, because they would be ignored."""
     for one in fields(options):
@@ -136,24 +120,20 @@ def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
             raise ValueError(f"option {switch} {reason}")
 
 
-def return_positionals(command: App, chain: Sequence[str], arguments: ArgumentCollection) -> None:
-    """Give positional parameters the arguments that list options before them took.
+def merge_options(name: str, kinds: Sequence[type]) -> type:
+    """Return a dataclass with the options of several kinds, for a command that reads values of all of them.
 
-    A list option leaves its further arguments to a missing positional parameter; ``NAME=VALUE`` options leave all
-    arguments without ``=``.
+    An option that is not given is None, which stands for the default of its kind; options of one name are one.
     """
-    takers = [one for one in arguments if one.index is None and one.parameter.consume_multiple]
-    for taker in sorted(takers, key=lambda one: one.parameter.metavar not in (PAIRS, SEATS)):
-        pairs = taker.parameter.metavar in (PAIRS, SEATS)
-        strays = [token for token in taker.tokens if token.index and not (pairs and "=" in token.value)]
-        for position in arguments:
-            if position.index is not None and not position.tokens and (pairs or position.required):
-                taken, strays = (strays, []) if position.token_count()[1] else (strays[:1], strays[1:])
-                taker.tokens = [token for token in taker.tokens if token not in taken]
-                position.tokens = [token.evolve(keyword=None) for token in taken]
+    declared: dict[str, Any] = {}
+    for kind in kinds:
+        hints = get_type_hints(kind)
+        for one in fields(kind):
+            standard = "" if one.default is None else f" Default: {one.default}."
+            metadata = {**one.metadata, "help": one.metadata["help"] + standard}
+            declared[one.name] = (one.name, hints[one.name] | None, option(None, **metadata))
+    return as_options(make_dataclass(name, declared.values(), frozen=True, kw_only=True))
 
-
-commands.config = (return_positionals,)
 
 BUDGET_HELP = "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
 

@@ -1,7 +1,5 @@
 """The command ``play``: games with people in the browser, with a subcommand for every suite."""
 
-from __future__ import annotations
-
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
@@ -13,9 +11,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, command_group, read_settings, say
-from collab_overcooked.cli.evaluate import choose_suite, language_models, refuse_llm_options
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options, set_options
+from collab_overcooked.cli.app import command_group, read_settings, say
+from collab_overcooked.cli.evaluate import add_suites, language_models, refuse_llm_options
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
 
 ADDRESS = "127.0.0.1"
@@ -113,11 +111,11 @@ def open_rooms(
 
 def play_command(name: str) -> Callable[..., None]:
     """Return the command that lets people play a suite."""
-    kind = registry.load_suite_options(name).play
+    kind = as_options(registry.load_suite_options(name).play)
 
     def run(
         *,
-        suite_options: Any = kind(),
+        suite_options: kind = kind(),  # type: ignore[valid-type]
         play: PlayOptions = PlayOptions(),
         pages: PageOptions = PageOptions(),
         how: HowOptions = HowOptions(),
@@ -127,25 +125,11 @@ def play_command(name: str) -> Callable[..., None]:
         with session_of(name, play, suite_options, how, limits, llm_options) as sessions:
             serve_pages(sessions, pages, play.out or Path("runs") / "play" / name)
 
-    set_options(run, {"suite_options": as_options(kind)})
     run.__doc__ = f"{registry.suites()[name].summary}\n\nLets people play its episodes in the browser."
     return run
 
 
-def choose_game(arguments: list[str]) -> list[str]:
-    """Prepare the subcommand of a suite, unless the start page is asked for."""
-    if arguments[:1] == [ROOMS]:
-        return arguments
-    prepared = choose_suite(
-        play_app,
-        play_command,
-        (PlayOptions, PageOptions, HowOptions, LimitOptions, LlmOptions),
-        arguments or ["--help"],
-    )
-    return prepared if arguments else []
-
-
-CHOOSERS["play"] = choose_game
+add_suites(play_app, play_command)
 
 
 @contextmanager

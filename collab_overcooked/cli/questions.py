@@ -1,4 +1,4 @@
-"""Commands on question sets: ``generate``, ``list`` and ``show``."""
+"""Commands on question sets: ``generate`` and ``list``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collab_overcooked.io.files import draft
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
 
-questions_app = command_group("questions", "Generate, list and show questions with proven answers.")
+questions_app = command_group("questions", "Generate and list questions with proven answers.")
 
 FileOpt = Annotated[
     Path | None,
@@ -76,24 +76,15 @@ def list_questions(
     say(f"{len(items)} items; without the state: " + ", ".join(f"{name} {share:.1%}" for name, share in blind.items()))
 
 
-@questions_app.command(name="show")
-def show_question(
-    name: Annotated[str, Parameter(name="ID", help="Item id, as printed by 'questions list'.")],
-    /,
-    *,
-    file: FileOpt = None,
-    picture: Annotated[Path | None, Parameter(help="Also write a PNG of the scene.")] = None,
-) -> None:
-    """Show an item: the scene as text and picture, the question, its choices and the evidence."""
+def describe_item(item: Item, picture: Path | None) -> None:
+    """Print an item: the scene as text and picture, the question, its choices and the evidence."""
     from collab_overcooked.questions.answering import checked_env
     from collab_overcooked.questions.items import LETTERS
-    from collab_overcooked.questions.sets import read_set
     from collab_overcooked.questions.source import source_of
 
-    item = read_set(file).find(name)
     env = None if item.scene.told else checked_env(item)
     if picture is not None and env is None:
-        raise ValueError(f"picture: {name} is from a table, which has no scene to draw")
+        raise ValueError(f"picture: {item.id} is from a table, which has no scene to draw")
     described = (
         (item.scene.told,)
         if env is None

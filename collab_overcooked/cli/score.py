@@ -1,48 +1,39 @@
-"""The commands ``score`` and ``report``.
-
-Their scoring options are those of all suites, so the commands are built lazily.
-"""
-
-from __future__ import annotations
+"""The commands ``score`` and ``report``, whose scoring options are those of all suites."""
 
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, fields, make_dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, commands, read_settings, say
-from collab_overcooked.cli.options import ShowOptions, as_options, set_options, several
+from collab_overcooked import registry
+from collab_overcooked.cli.app import OUT, read_settings, say
+from collab_overcooked.cli.options import ShowOptions, as_options, merge_options, several
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.options import PAIRS, option
+from collab_overcooked.reporting.record_scoring import RecordScoring
+from collab_overcooked.reporting.scorecard import Scorecard
 
 
-def scoring_options(logs: bool) -> type:
-    """Return a dataclass with the scoring options of all suites, and optionally those for logs of the originals.
-
-    An option that is not given is None, which stands for the default of its suite.
-    """
-    from collab_overcooked import registry
-    from collab_overcooked.reporting.record_scoring import RecordScoring
-
+def _scoring_kinds() -> tuple[list[type], list[type]]:
+    """Return the scoring options of all suites, and those of logs of the originals."""
     suites = [registry.load_suite_options(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
-    kinds = [RecordScoring] + [suite.scoring for suite in suites] + ([suite.logs for suite in suites] if logs else [])
-    declared: list[Any] = []
-    for kind in kinds:
-        hints = get_type_hints(kind)
-        for one in fields(kind):
-            standard = "" if one.default is None else f" Default: {one.default}."
-            metadata = {**one.metadata, "help": one.metadata["help"] + standard}
-            declared.append((one.name, hints[one.name] | None, option(None, **metadata)))
-    declared.append(
-        ("settings", list[str] | None, option(None, "Scoring options by name.", flag="--set", metavar=PAIRS))
-    )
-    return make_dataclass("ScoringOptions", declared, frozen=True, kw_only=True)
+    return [RecordScoring, *(suite.scoring for suite in suites), SettingOptions], [suite.logs for suite in suites]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingOptions:
+    """Scoring options by name."""
+
+    settings: list[str] | None = option(None, "Scoring options by name.", flag="--set", metavar=PAIRS)
+
+
+_kinds, _logs = _scoring_kinds()
+ScoringOptions, LogOptions = merge_options("ScoringOptions", _kinds), merge_options("LogOptions", [*_kinds, *_logs])
 
 
 def given_options(scoring: Any) -> dict[str, Any]:
@@ -60,25 +51,21 @@ def given_options(scoring: Any) -> dict[str, Any]:
     return flags | settings
 
 
-def report_command() -> Callable[..., None]:
-    """Return the command ``report``."""
-    kind = scoring_options(logs=False)
+def report(
+    run: Annotated[Path, Parameter(help="Run folder, or folder of trainings.")],
+    /,
+    *,
+    scoring: ScoringOptions = ScoringOptions(),  # type: ignore[valid-type]
+) -> None:
+    """Rewrite the tables and the report of a run folder, or of trainings."""
+    from collab_overcooked.runner.records import RECORDS, read_packed
 
-    def report(
-        run: Annotated[Path, Parameter(help="Run folder, or folder of trainings.")], /, *, scoring: Any = kind()
-    ) -> None:
-        """Rewrite the tables and the report of a run folder, or of trainings."""
-        from collab_overcooked.runner.records import RECORDS, read_packed
-
-        if not run.is_dir():
-            raise ValueError(f"{run}: no such run folder")
-        if not (run / RECORDS).exists() and _holds_training(run):
-            report_training(run)
-            return
-        write_results(run, read_packed(run), True, given_options(scoring))
-
-    set_options(report, {"scoring": as_options(kind)})
-    return report
+    if not run.is_dir():
+        raise ValueError(f"{run}: no such run folder")
+    if not (run / RECORDS).exists() and _holds_training(run):
+        report_training(run)
+        return
+    write_results(run, read_packed(run), True, given_options(scoring))
 
 
 def _holds_training(run: Path) -> bool:
@@ -94,48 +81,93 @@ def report_training(run: Path) -> None:
     say(f"written: {run}/{', '.join(files)}")
 
 
-def score_command() -> Callable[..., None]:
-    """Return the command ``score``."""
-    kind = scoring_options(logs=True)
+@dataclass(frozen=True, kw_only=True)
+class FurtherOptions:
+    """What else ``score`` does with run folders."""
 
-    def score(
-        *paths: Annotated[Path, Parameter(required=True, help="Run folders, record files, or logs of the original.")],
-        form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
-        metrics: Annotated[list[str] | None, several("Metrics to add, as printed by 'list metrics'.")] = None,
-        scoring: Any = kind(),
-        show: ShowOptions = ShowOptions(),
-    ) -> None:
-        """Score records, or logs of the original implementation, with optional alternative definitions."""
-        print_scores(list(paths), form, metrics or [], given_options(scoring), show)
-
-    set_options(score, {"scoring": as_options(kind)})
-    return score
+    compare: bool = option(False, "Show the runs side by side, with paired differences from the first one.")
+    page: Path | None = option(None, "With --compare: also write an HTML page with charts.")
+    results: Path | None = option(
+        None, "Write a file of results for a leaderboard: a line of JSON for each team and setting."
+    )
+    check: bool = option(False, "PATH is a file of results: recompute its numbers and replay some of its episodes.")
+    sample: int = option(3, "Episodes of each row that --check replays.")
+    sample_seed: int = option(0, "Random seed of the choice of these episodes.")
 
 
-def print_scores(paths: list[Path], form: str, metrics: list[str], scoring: dict[str, Any], show: ShowOptions) -> None:
-    """Print the scores of run folders, record files or logs."""
+FurtherOptions = as_options(FurtherOptions)  # type: ignore[misc]
+
+
+def score(
+    *paths: Annotated[Path, Parameter(required=True, help="Run folders, record files, or logs of the original.")],
+    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+    metrics: Annotated[list[str] | None, several("Metrics to add, as printed by 'list metrics'.")] = None,
+    further: FurtherOptions = FurtherOptions(),
+    scoring: LogOptions = LogOptions(),  # type: ignore[valid-type]
+    show: ShowOptions = ShowOptions(),
+) -> int:
+    """Score records, or logs of the original implementation, with optional alternative definitions."""
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_paths
+    from collab_overcooked.reporting.run_comparison import compare_runs
 
+    if further.check:
+        return check_results(paths, further.sample, further.sample_seed)
+    if further.results is not None:
+        write_results_file(paths, further.results)
+        return 0
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    cards = score_paths(paths, scoring, say, metrics)
+    options = given_options(scoring)
+    if further.compare and (options or metrics):
+        raise ValueError("compare: runs are compared by their default metrics; leave out --metrics and scoring options")
+    if further.page is not None and not further.compare:
+        raise ValueError("page: a page shows a comparison; add --compare, or use 'report' for a single run")
+    cards = compare_runs(paths) if further.compare else score_paths(list(paths), options, say, metrics or [])
+    if further.page is not None:
+        write_page(further.page, cards)
     if form != "table":
         sys.stdout.write(writers[form](cards))
-        return
+        return 0
     for card in cards:
         card.show(OUT, show.more, show.by_task)
+    return 0
 
 
-def prepare(name: str, make: Callable[[], Callable[..., None]], arguments: list[str]) -> list[str]:
-    """Prepare a command whose scoring options are those of all suites."""
-    choose(commands, {}, name, make)
-    return arguments
+def write_page(path: Path, cards: Sequence[Scorecard]) -> None:
+    """Write cards and their charts as a self-contained HTML page."""
+    from collab_overcooked.io.files import write_atomic
+    from collab_overcooked.reporting import report as pages
+
+    sections = [pages.card_section(card) for card in cards]
+    write_atomic(path, pages.page("; ".join(card.title for card in cards), sections, []).encode())
+    say(f"written: {path}")
 
 
-report_app = command_group("report", "Rewrite the tables and the report of a run folder, or of trainings.")
-score_app = command_group(
-    "score", "Score records, or logs of the original implementation, with optional alternative definitions."
-)
-CHOOSERS |= {"report": partial(prepare, "report", report_command), "score": partial(prepare, "score", score_command)}
+def write_results_file(runs: Sequence[Path], out: Path) -> None:
+    """Write a line of JSON for each team and setting: means with intervals, digests of configuration and records."""
+    from collab_overcooked.reporting.results_file import write
+
+    rows = write(runs, out)
+    say(f"written: {out}, {len(rows)} rows")
+
+
+def check_results(paths: Sequence[Path], sample: int, seed: int) -> int:
+    """Recompute the numbers of a file of results from its records, and replay a sample; return the exit code."""
+    from collab_overcooked.io.checks import parse_integer
+    from collab_overcooked.reporting.results_file import check
+    from collab_overcooked.runner.env_variants import option_text
+    from collab_overcooked.runner.teams import team_text
+
+    if len(paths) != 1:
+        raise ValueError(f"check: name one file of results, not {len(paths)} paths")
+    bad = rows = 0
+    for row, faults in check(paths[0], parse_integer("sample", sample, 0), parse_integer("sample-seed", seed, 0)):
+        setting = (option_text(name, value) for name, value in row.setting.items() if value is not None)
+        title = ", ".join(filter(None, (row.env_id, *setting, row.variant, team_text(row.team))))
+        rows, bad = rows + 1, bad + bool(faults)
+        for fault in faults:
+            OUT.print(f"{title}: {fault}", markup=False)
+    say(f"{rows - bad} of {rows} rows agree with their records")
+    return 1 if bad else 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import collab_overcooked
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
+from collab_overcooked.games.cuisineworld.engine.constants import PAPER_ALPHAS
 from collab_overcooked.games.cuisineworld.suite.scoring import published
 from collab_overcooked.metrics.orders import OrderCell, cos, mean_known
 

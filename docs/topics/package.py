@@ -109,15 +109,12 @@ def model_options() -> str:
 def walk() -> Iterator[tuple[str, App]]:
     """Yield all commands with their full names."""
     from collab_overcooked.cli.app import commands as root
-    from collab_overcooked.cli.app import prepare
 
     for name in sorted(word for word in root if not word.startswith("-")):
-        prepare([name, "--help"])
         subcommands = sorted(word for word in root[name] if not word.startswith("-"))
         if not subcommands:
             yield name, root[name]
         for word in subcommands:
-            prepare([name, word])
             yield f"{name} {word}", root[name][word]
 
 

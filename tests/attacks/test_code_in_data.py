@@ -114,7 +114,7 @@ def test_readers_run_no_code_that_their_files_name(spec, planted, donors):
     for words in (
         ("score", *runs),
         ("report", runs[0]),
-        ("summarize", *runs),
+        ("score", "--compare", *runs),
         ("significance", *runs),
         ("significance", comparison),
         ("significance", journal),

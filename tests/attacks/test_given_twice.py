@@ -49,7 +49,7 @@ def test_a_run_that_is_given_twice_is_refused_on_every_way(ways, number, tmp_pat
     run, other = ways[0], ways[number]
     for words in (
         ("score", run, other),
-        ("summarize", run, other),
+        ("score", "--compare", run, other),
         ("significance", run, other),
         *(("export", form, run, other, "--out", tmp_path / form) for form in ("npz", "chat")),
     ):

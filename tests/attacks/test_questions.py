@@ -34,7 +34,7 @@ def write(path, entries):
 
 
 def show(path, name):
-    return CliRunner().invoke(app, ["questions", "show", name, "--file", str(path)], catch_exceptions=False)
+    return CliRunner().invoke(app, ["describe", name, "--file", str(path)], catch_exceptions=False)
 
 
 def test_mutated_sets_are_shown_or_refused(entries, attack_seed, tmp_path):

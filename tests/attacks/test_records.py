@@ -16,12 +16,12 @@ from covers import first
 
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines
-from collab_overcooked.cli.summarize import sheet_cards
 from collab_overcooked.games.collab_overcooked.suite import original_logs
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
 from collab_overcooked.reporting.plan_trees import all_updates, tree_text, update_at
 from collab_overcooked.reporting.results import score_paths, score_records
+from collab_overcooked.reporting.run_comparison import run_cards
 from collab_overcooked.reporting.video import frames_of_record
 from collab_overcooked.runner.records import RecordError, about, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
@@ -61,7 +61,7 @@ def use(path: Path, drawn: bool) -> None:
             result = update_at(record, 5) if all_updates(record) else None
         if result is not None:
             assert tree_text(result)
-    sheet_cards({"a": records, "b": records})
+    run_cards({"a": records, "b": records})
     if drawn:
         report.build_report(records, cards)
         for record in records:

@@ -63,7 +63,7 @@ CLAIMED: dict[str, tuple[str, ...]] = {  # what a row names beyond its suite's c
     "list dishes": ("tools", "ingredients", "steps", "largest mixture"),
     "describe level_9": ("MaxJr = lettuceSlice + sauteedBeef",),
     **{
-        f"summarize {command}": titles
+        f"score --compare {command}": titles
         for command, titles in {
             "runs/collab runs/gamma runs/experiment-a runs/experiment-b runs/experiment-c": (
                 *("Success rate by level", "Initiating capability by level"),
@@ -152,7 +152,7 @@ def test_rush_is_asked_as_in_its_paper_and_its_taught_students_have_no_manual() 
     assert models and all("preset=rush" in model for model in models)
     taught = [arguments for arguments in rush if "--teacher" in arguments]
     assert taught and all("manual=off" in arguments[arguments.index("--team") + 1] for arguments in taught)
-    summaries = [shlex.split(command) for command in COMMANDS if "summarize runs/rush" in command]
+    summaries = [shlex.split(command) for command in COMMANDS if command.startswith("score --compare runs/rush")]
     _, widest = max((len(words), words) for words in summaries)
     assert {arguments[arguments.index("--out") + 1] for arguments in rush} <= set(widest)
 

@@ -11,10 +11,10 @@ from cli_runner import CliRunner
 from records import record_of
 
 from collab_overcooked.cli import app
-from collab_overcooked.cli.summarize import short_names
 from collab_overcooked.core.record import history_of
 from collab_overcooked.metrics.paired import paired_difference, sign_test
 from collab_overcooked.reporting.differences import difference_table
+from collab_overcooked.reporting.run_comparison import short_names
 from collab_overcooked.runner.records import dump_line
 
 
@@ -80,14 +80,14 @@ def test_runs_are_named_by_as_few_parts_of_their_paths_as_tell_them_apart() -> N
     assert short_names([Path("x/runs/a"), Path("y/runs/a"), Path("b")])[:2] == ["x/runs/a", "y/runs/a"]
 
 
-def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
+def test_a_comparison_shows_several_runs(tmp_path: Path) -> None:
     run = CliRunner().invoke
     texts = ["--domain", "kitchen", "--scenario", "easy", "--no-report", "--workers", "1"]
     for team in ("greedy", "random"):
         done = run(app, ["evaluate", "rush", "--team", f"all={team}", *texts, "--out", str(tmp_path / team)])
         assert done.exit_code == 0, done.output
     folders = [str(tmp_path / "greedy"), str(tmp_path / "random")]
-    done = run(app, ["summarize", *folders, "--format", "json"])
+    done = run(app, ["score", *folders, "--compare", "--format", "json"])
     assert done.exit_code == 0, done.output
     (card,) = json.loads(done.stdout)
     means, conditions, pairs, kinds, differences = card["tables"]
@@ -101,15 +101,15 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     assert [row["Team"] for row in means["rows"]] == ["all=greedy", "all=random"]
     (row,) = differences["rows"]
     assert row["episodes"] == 3 and row["difference"]["value"] > 0 and row["higher"] == 3
-    assert run(app, ["summarize", folders[0], folders[0]]).exit_code == 2
-    assert run(app, ["summarize", *folders, "--page", str(tmp_path / "sheet.html")]).exit_code == 0
+    assert run(app, ["score", "--compare", folders[0], folders[0]]).exit_code == 2
+    assert run(app, ["score", *folders, "--compare", "--page", str(tmp_path / "sheet.html")]).exit_code == 0
     page = (tmp_path / "sheet.html").read_text()
     assert (
         "Content-Security-Policy" in page and page.partition("<script")[0].count("<svg") == 2 and "CR of pairs" in page
     )
 
 
-def test_a_sheet_counts_what_scores_count(tmp_path: Path) -> None:
+def test_a_comparison_counts_what_scores_count(tmp_path: Path) -> None:
     """Episodes of a model at temperature 0 that are equal count once in both."""
     team = {"agent_0": "llm:m"}
     records = [record.replace(team=team) for seed in (0, 1, 2) for record in episodes(3, seed=seed)]
@@ -117,10 +117,10 @@ def test_a_sheet_counts_what_scores_count(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b"\n".join(map(dump_line, records)))
     counts = {}
-    for command in ("score", "summarize"):
-        done = CliRunner().invoke(app, [command, str(path), "--format", "json"])
+    for how in ((), ("--compare",)):
+        done = CliRunner().invoke(app, ["score", str(path), *how, "--format", "json"])
         assert done.exit_code == 0, done.output
         cards = json.loads(done.stdout)
         first, samples = cards[0]["tables"][0]["rows"][0], cards[-1]["tables"][0]["rows"][0]
-        counts[command] = first["episodes"], samples["Episodes"], samples["Repetitions"]
-    assert counts["score"] == counts["summarize"] == (1, 3, 2)
+        counts[how] = first["episodes"], samples["Episodes"], samples["Repetitions"]
+    assert counts[()] == counts[("--compare",)] == (1, 3, 2)

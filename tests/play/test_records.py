@@ -59,7 +59,7 @@ def test_commands_read_what_people_played(played, clock) -> None:
     run("report", one)
     page = (one / "report.html").read_text("utf-8")
     assert "person" in page and 'id="player"' in page
-    assert run("summarize", one, other)
+    assert run("score", "--compare", one, other)
     assert "2 runs" in run("significance", one, other)
 
 

@@ -255,13 +255,13 @@ def test_list_and_show(tmp_path):
     keys = run("questions", "list", *OWN, "--kinds", "own", "--keys").stdout
     assert len(re.findall(r"choices, correct [A-Z]+, margin", keys)) == 6
     name = done.stdout.split()[0]
-    done = run("questions", "show", name, "--picture", tmp_path / "p.png")
+    done = run("describe", name, "--picture", tmp_path / "p.png")
     assert done.exit_code == 0, done.output
     assert "evidence: method" in done.stdout and re.search(r"^\* [A-Z]\. ", done.stdout, re.MULTILINE)
     assert (tmp_path / "p.png").stat().st_size > 500
-    done = run("questions", "show", "overcooked-p001-own")
+    done = run("describe", "overcooked-p001-own")
     assert done.stdout.count("  (worse by at least 1 step)\n") == 3
-    done = run("questions", "show", "collabcapture-p01-own")
+    done = run("describe", "collabcapture-p01-own")
     assert done.exit_code == 2 and "did you mean" in done.output
 
 
@@ -279,7 +279,7 @@ def test_the_authors_table_is_asked_in_its_own_words(tmp_path, key):
     assert text.startswith("The thief is in room 3. Where to?\n\nA. room 2\nB. room 4\n")
     done = run("evaluate", "questions", "--team", "planner", "--file", tmp_path / "t.csv", "--out", tmp_path / "no")
     assert done.exit_code == 2 and "no scene to play from" in done.output
-    done = run("questions", "show", "row000-own", "--file", tmp_path / "t.csv")
+    done = run("describe", "row000-own", "--file", tmp_path / "t.csv")
     assert done.exit_code == 0 and "* B. room 4" in done.output
 
 

@@ -81,13 +81,13 @@ def test_records_that_were_changed_do_not_replay(played, tmp_path):
 
 def test_the_commands_write_and_check(played):
     out = played / "again.jsonl"
-    written = CliRunner().invoke(app, ["results", "write", str(played / "runs"), "--out", str(out)])
+    written = CliRunner().invoke(app, ["score", str(played / "runs"), "--results", str(out)])
     assert written.exit_code == 0 and "4 rows" in written.output
     assert out.read_bytes() == (played / "results.jsonl").read_bytes()
-    checked = CliRunner().invoke(app, ["results", "check", str(out), "--sample", "0"])
+    checked = CliRunner().invoke(app, ["score", str(out), "--check", "--sample", "0"])
     assert checked.exit_code == 0 and "4 of 4 rows agree with their records" in checked.output
     out.write_text(out.read_text().replace('"episodes":2', '"episodes":3'))
-    checked = CliRunner().invoke(app, ["results", "check", str(out)])
+    checked = CliRunner().invoke(app, ["score", str(out), "--check"])
     assert checked.exit_code == 1 and "episodes: 3 in the row, 2 in the records" in checked.output
 
 

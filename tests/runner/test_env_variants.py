@@ -18,12 +18,12 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.cli.significance import measured_in
-from collab_overcooked.cli.summarize import sheet_cards
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.compare import leaderboard
 from collab_overcooked.evaluation.compare.plan import Entry, make_plan
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.reporting.results import metric_card, score_records
+from collab_overcooked.reporting.run_comparison import run_cards
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import (
     axis_values,
@@ -232,7 +232,7 @@ def max_count(cards: Sequence[Scorecard]) -> int:
 def check_sheet_and_tests(plain: Record, other: Record, folder: Path) -> None:
     """Write both records as two runs, and into one file, and see that nothing is put together."""
     runs = {"plain": [plain], "other": [other], "both": [plain, other]}
-    cards = sheet_cards(runs)
+    cards = run_cards(runs)
     first = [row[0] for card in cards for row in card.tables[0].rows]
     assert len(first) == len({*first}) == 4 and all(row[2] == 1 for card in cards for row in card.tables[0].rows)
     text = variant_of(other).label

@@ -154,7 +154,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
     write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
     with pytest.raises(RecordError, match=r"line 4: contradicts line 1 about the same episode"):
         read_records(run)
-    for text in (["score", run], ["report", run], ["replay", run, "--check"], ["summarize", run]):
+    for text in (["score", run], ["report", run], ["replay", run, "--check"], ["score", "--compare", run]):
         result = CliRunner().invoke(app, list(map(str, text)))
         assert result.exit_code == 2 and "contradicts" in result.output, text
     with pytest.raises(RecordError, match="contradicts"):

@@ -8,7 +8,7 @@ from collab_overcooked.evaluation.suite_options import SuiteOptions
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.metrics.orders import Counting
 
-from .engine.spec import PAPER_ALPHAS
+from .engine.constants import PAPER_ALPHAS
 
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run

@@ -220,14 +220,14 @@ def test_show_plan(tmp_path: Any, records: Played) -> None:
     file.write_bytes(b"".join(dump_line(records[g]) for g in ("Housework-v0", "Overcooked-v0")))
 
     def run(*text: Any) -> Any:
-        return CliRunner().invoke(app, ["show-plan", *map(str, (file, *text))])
+        return CliRunner().invoke(app, ["replay", *map(str, (file, *text))])
 
-    done = run("--episode", 1, "--step", 9)
+    done = run("--episode", 1, "--plan", 9)
     assert done.exit_code == 0 and "Plan that is carried out" in done.stdout
-    done = run("--episode", 7)
+    done = run("--episode", 7, "--plan", 0)
     assert done.exit_code == 2 and done.stderr.startswith("error: ")
     file.write_bytes(dump_line(records["Housework-v0"].replace(plan_updates={})))
-    assert "no plan was searched" in run().stderr
+    assert "no plan was searched" in run("--plan", 0).stderr
 
 
 @pytest.mark.parametrize("carrier", [0, 1])

@@ -10,6 +10,7 @@ from enum import IntEnum
 
 NOTHING = -1
 UNLIMITED = -1  # remaining time of an order without end
+PAPER_ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0)  # the paper's five conditions, tau_int,(1) to (5)
 
 
 class Agent(IntEnum):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from collab_overcooked.io.text import plural
 
-from .spec import DEFAULT_BETA, PAPER_ALPHAS, UNLIMITED, Level, Timing
+from .constants import PAPER_ALPHAS
+from .spec import DEFAULT_BETA, UNLIMITED, Level, Timing
 
 FILE_TIMES = "file"  # heading of the level file's own times
 

@@ -17,7 +17,6 @@ from collab_overcooked.io.schema import MAX_NUMBER
 
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # extended by all levels; not a level itself
-PAPER_ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0)  # the paper's five conditions, tau_int,(1) to (5)
 DEFAULT_ALPHA, DEFAULT_BETA = 2.2, 2.5  # as in the public code
 FACTOR = 0.3  # steps of an order's interval for each unit of work
 NODE_WORK = 3  # units of work for each item in a dish's recipe tree

@@ -25,7 +25,8 @@ from collab_overcooked.metrics.orders import (
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
 
-from ..engine.spec import PAPER_ALPHAS, levels
+from ..engine.constants import PAPER_ALPHAS
+from ..engine.spec import levels
 
 SHARED = ("storage", "servingtable")  # tools at which agents do not get in each other's way
 

@@ -24,9 +24,10 @@ from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.scorecard import Scorecard
 
+from ..engine.constants import PAPER_ALPHAS
 from ..engine.generate import LevelWish, generate_level
 from ..engine.solvability import level_text, prove_solvability, report_text
-from ..engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS, Level, levels, load_level
+from ..engine.spec import COOKBOOK, FOLDER, KEYS, Level, levels, load_level
 from ..options import EPISODES
 from ..policies.planner import GAME
 from . import tables

@@ -17,7 +17,7 @@ from collab_overcooked.metrics.orders import CosTable, OrderRecord, cos, ordered
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 
-from ..engine.spec import PAPER_ALPHAS
+from ..engine.constants import PAPER_ALPHAS
 from .scoring import CosResult, FailureModes, conditions, published, reference, score_records
 
 Scores = Mapping[int, float | None]

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from cyclopts import App, CoercionError, CycloptsError, Group, Parameter, UnusedCliTokensError
+from cyclopts import App, CoercionError, CycloptsError, Group, Parameter, UnknownCommandError, UnusedCliTokensError
 from rich.console import Console
 from rich.text import Text
 
@@ -45,6 +45,9 @@ def usage_error(error: CycloptsError) -> str:
         *_, name, value, word = ["", "", *error.root_input_tokens[: end + 1]]
         if name.startswith("--"):
             return error_line(f"{name} takes one value, got {f'{value} {word}'!r}")
+    if isinstance(error, UnknownCommandError) and error.unused_tokens and error.unused_tokens[0].startswith("-"):
+        names = [name for name in error.app or () if not name.startswith("-")]
+        return error_line(f"name what it is about before {error.unused_tokens[0]}: one of {', '.join(names)}")
     return error_line(str(error))
 
 

@@ -389,7 +389,7 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
         (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
         (["check", tmp_path / "odd.yaml"], "odd.yaml: has no key of a kitchen, level, craft-level, layout,"),
         (["check", "level_1", "--par", "none"], "--par is not for levels, which take --alphas"),
-        (["check", "--json"], 'requires an argument'),
+        (["check", "--json"], "requires an argument"),
         (["check", "level_1", "--alphas", "0"], "must be numbers above 0"),
         (["generate", "Housework-v0", "--out", "x"], 'Unknown command "Housework-v0"'),
         (["generate", "Overcookd-v0", "--out", "x"], 'Did you mean "Overcooked-v0"?'),

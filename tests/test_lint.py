@@ -30,7 +30,6 @@ FAULTS = {
         "from collab_overcooked.baselines import ppo",
         "only",
     ),
-    "a class of a name in use": ("collab_overcooked/io/checks.py", "class Clock: pass", "Clock: .* has a class"),
     "text as code": ("collab_overcooked/io/checks.py", "eval('1')", "eval runs text"),
     "a file that is opened": ("collab_overcooked/runner/match.py", "open('a')", "opens a file"),
     "a path that is opened": ("collab_overcooked/runner/match.py", "path.open(encoding='utf-8')", "opens a file"),
@@ -52,9 +51,6 @@ def complaints(*sources: Source) -> list[str]:
 def test_a_planted_fault_is_found(fault: tuple[str, str, str]) -> None:
     path, text, complaint = fault
     sources = [Source(path, text)]
-    if "has a class" in complaint:
-        sources.append(Source("collab_overcooked/games/craft/env.py", "class Clock: pass"))  # of a game: allowed
-        sources.append(Source("collab_overcooked/io/text.py", "class Clock: pass"))
     if "import each other" == complaint:
         sources.append(Source(RULES, RULE + "from collab_overcooked.games.craft.engine import step"))
     assert [line for line in complaints(*sources) if re.search(complaint, line)]

@@ -316,18 +316,18 @@ def plan_pairs(
     missing: Mapping[Any, Sequence[int]],
     seed: int,
     batch_size: int,
-) -> list[list[Bundle]]:
+) -> list[Bundle]:
     """Return the missing games by the policy in seat 0, up to ``batch_size`` of a pair at once."""
     others = cached_env(env_id, options).game.n_agents - 1
-    stages: list[list[Bundle]] = [[] for _ in specs]
+    bundles = []
     for (one, other), episodes in missing.items():
         for first in range(0, len(episodes), batch_size):
             numbers = episodes[first : first + batch_size]
             team = (specs[one], *[specs[other]] * others)
             kind = Match(env_id=env_id, env_kwargs=dict(options), team=team, task="crossplay")
             games = tuple(replace(kind, first=k, seed=derive_seed(seed, kind.task, k)) for k in numbers)
-            stages[one].append(Bundle(games, [(one, other, k) for k in numbers], "returns"))
-    return stages
+            bundles.append(Bundle(games, [(one, other, k) for k in numbers], "returns"))
+    return bundles
 
 
 class CellReturn(Struct, frozen=True):

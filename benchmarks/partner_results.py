@@ -53,7 +53,7 @@ METHODS = ("sp", "sa", "e3t", "fcp", "hsp", "fcp_gru", "fcp_clone", "fcp_clone_a
 MEMORY = "memory=gru:64"
 LETS_GO = ("value_updates=0", "start_kl=0")  # from the first update on, as the published egos were trained
 REMEMBERED = 20  # steps at most through which gradients of a memory go back
-CLONED = "noisy:0.2,greedy"  # whose games an ego may start from
+CLONED = "noisy:0.2:greedy"  # whose games an ego may start from
 HISTORY = 5  # steps whose actions an ego reads
 PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
 APART = 7  # seed of the partners that no ego may meet

@@ -28,7 +28,7 @@ $(CLONE)/policy.npz: $(STAMP)
 ESCAPES := runs/clones/collab_escape
 train-collab_escape: $(ESCAPES)/policy.npz
 $(ESCAPES)/policy.npz: $(STAMP)
-	$(BIN)/collab-overcooked evaluate collab-escape --team all=noisy:0.1 --episodes 300 --no-report --out runs/clones/planned
+	$(BIN)/collab-overcooked evaluate collab-escape --team all=noisy:0.1:planner --episodes 300 --no-report --out runs/clones/planned
 	$(TRAIN) bc CollabEscape-v0 --data runs/clones/planned --hyper epochs=40 batch_size=64 "trunk=[128]" "heads=[64]" --out $(ESCAPES)
 # Stand-ins for people in Overcooked: a clone of noisy and greedy play on each layout of LLM-Co's table 2, and a policy that
 # starts from it and learns beside it.

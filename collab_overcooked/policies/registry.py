@@ -65,13 +65,6 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="Executes its seat's part of a reference trajectory of the task; N selects one, the first by default.",
     ),
     PolicyRecord(
-        name="noisy",
-        role="noisy",
-        kind="scripted",
-        usage="noisy:probability[,number]",
-        summary="The reference or a good policy, each decision replaced by a random one with the given probability.",
-    ),
-    PolicyRecord(
         name="greedy",
         role="greedy",
         kind="scripted",
@@ -207,6 +200,14 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="Plays as the first policy before timestep T and as the second from then on.",
     ),
     PolicyRecord(
+        name="noisy",
+        factory="collab_overcooked.policies.wrappers:noisy_from_text",
+        players=1,
+        kind="scripted",
+        usage="noisy:probability[:policy]",
+        summary="Plays as another policy, but takes a random accepted action with the given probability.",
+    ),
+    PolicyRecord(
         name="forgetful",
         factory="collab_overcooked.policies.wrappers:forgetful_from_text",
         players=1,
@@ -243,7 +244,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         factory="collab_overcooked.policies.person:from_text",
         kind=HUMAN,
         usage=PERSON,
-        summary="A person at a page or a terminal; only `collab-overcooked play` and `study` seat people.",
+        summary="A person at a page; only `collab-overcooked play` and `study` seat people.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Policies that change how another policy plays: slow, late, forgetful, restricted to a role or to a convention.
+"""Policies that change how another policy plays: slow, late, noisy, forgetful, restricted to a role or to a convention.
 
 They need no training and play every game, since they act on masks, events and simulated steps only. As partners they
 resemble people, who hesitate, come late, change plans, or have habits.
@@ -135,6 +135,33 @@ class SwitchPolicy(WrappedPolicy):
 
     def current(self, timestep: int) -> Policy:
         return self.players[timestep >= self._timestep]
+
+
+class NoisyPolicy(WrappedPolicy):
+    """Takes a random accepted action with a probability: a proxy for people who make mistakes.
+
+    Args:
+        probability: Probability of a random action.
+        player: The policy behind it.
+    """
+
+    def __init__(self, probability: float, player: Policy) -> None:
+        super().__init__(player)
+        self._probability = probability
+
+    @property
+    def batched(self) -> bool:
+        """Flag of policies that can be played in batches, see ``Policy``."""
+        return Capabilities.of(self.players[0]).batched
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        super().reset(seat, info, seed)
+        self._rng = np.random.default_rng([seed, seat])
+
+    def act(self, seen: Seen) -> Answer:
+        if self._rng.random() < self._probability:
+            return int(self._rng.choice(np.flatnonzero(seen.mask)))
+        return super().act(seen)
 
 
 class ForgetfulPolicy(WrappedPolicy):
@@ -395,6 +422,7 @@ MAKERS: Mapping[str, Callable[..., WrappedPolicy]] = {
     "slow": lambda text, player: SlowPolicy(read_number("slow", "period", text, 1), player),
     "late": lambda text, player: LatePolicy(read_number("late", "timestep", text, 1), player),
     "switch": lambda text, *players: SwitchPolicy(read_number("switch", "timestep", text, 1), *players),
+    "noisy": lambda text, player: NoisyPolicy(read_probability("noisy", text), player),
     "forgetful": lambda text, player: ForgetfulPolicy(read_probability("forgetful", text), player),
     "short_sighted": lambda text, player: ShortSightedPolicy(read_number("short_sighted", "reach", text, 1), player),
     "role": _role,
@@ -415,6 +443,7 @@ def _from_text(name: str, text: str) -> WrappedPolicy:
 slow_from_text = partial(_from_text, "slow")
 late_from_text = partial(_from_text, "late")
 switch_from_text = partial(_from_text, "switch")
+noisy_from_text = partial(_from_text, "noisy")
 forgetful_from_text = partial(_from_text, "forgetful")
 short_sighted_from_text = partial(_from_text, "short_sighted")
 role_from_text = partial(_from_text, "role")

@@ -30,7 +30,7 @@ FEATURES = {"layout": "cramped_room", "obs": "features"}
 CASES = [
     ("Overcooked-v0", ROOM, [NETWORK, NETWORK]),
     ("Overcooked-v0", ROOM | {"obs": "lossless"}, [NETWORK, f"{NETWORK},greedy"]),
-    ("Overcooked-v0", ROOM, ["noisy:0.3,greedy", NETWORK]),
+    ("Overcooked-v0", ROOM, ["noisy:0.3:greedy", NETWORK]),
     ("Overcooked-v0", ROOM, ["random", "greedy"]),
     ("Overcooked-v0", {"layout": "cramped_room", "max_cycles": 60, "agents": 1}, ["greedy"]),
     ("CuisineWorld-v0", {"level": "level_1", "agents": 2, "max_cycles": 40}, ["greedy", "random"]),

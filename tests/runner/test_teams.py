@@ -54,15 +54,15 @@ def test_every_seat_has_a_policy_of_its_own():
 @pytest.mark.parametrize(
     "team",
     [
-        {"agent_1": "noisy:0.2,greedy", "agent_0": "planner:width=5"},
-        ["planner:width=5", "noisy:0.2,greedy"],
-        ["agent_1=noisy:0.2,greedy", "agent_0=planner:width=5"],
-        "agent_0=planner:width=5 agent_1=noisy:0.2,greedy",
-        " agent_0=planner:width=5   all=noisy:0.2,greedy ",
+        {"agent_1": "noisy:0.2:greedy", "agent_0": "planner:width=5"},
+        ["planner:width=5", "noisy:0.2:greedy"],
+        ["agent_1=noisy:0.2:greedy", "agent_0=planner:width=5"],
+        "agent_0=planner:width=5 agent_1=noisy:0.2:greedy",
+        " agent_0=planner:width=5   all=noisy:0.2:greedy ",
     ],
 )
 def test_teams_have_several_forms(team):
-    specs = ("planner:width=5", "noisy:0.2,greedy")
+    specs = ("planner:width=5", "noisy:0.2:greedy")
     assert parse_seats(read_team(team), 2) == specs
     if "all" in str(team):
         with pytest.raises(ValueError, match="'all' leaves open how many seats there are"):

@@ -48,7 +48,6 @@ RECORDS = (
             "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
             "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
-            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
         prompts="collab_overcooked.games.collab_overcooked:text/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},

@@ -23,7 +23,6 @@ RECORDS = (
         policies={
             "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
-            "noisy": "collab_overcooked.games.overcooked.policies.planner:from_text",
             "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
         prompts="collab_overcooked.games.overcooked:text/prompts",

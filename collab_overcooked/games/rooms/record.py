@@ -12,7 +12,6 @@ _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "policies": {
         "greedy": "collab_overcooked.games.rooms.policies.greedy:GreedyPolicy",
         "planner": "collab_overcooked.games.rooms.policies.planner:PlannerPolicy",
-        "noisy": "collab_overcooked.games.rooms.policies.planner:noisy_from_text",
     },
     "prompts": "collab_overcooked.games.rooms:text/prompts",
     "documents": ("collab_overcooked.games.rooms.suite:MAP",),

@@ -1,4 +1,4 @@
-"""The kitchen's reference trajectories, carried out through the real controller, exactly or with mistakes.
+"""The kitchen's reference trajectories, carried out through the real controller.
 
 The seat that knows the recipes opens one conversation in which it asks for everything that its teammate has to do;
 the teammate answers with that plan. Both then take one action at a time and wait while the next is not accepted.
@@ -6,46 +6,35 @@ the teammate answers with that plan. Both then take one action at a time and wai
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.lexicon import plain, translator_of
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
-from collab_overcooked.policies.parameters import read_number, read_probability
+from collab_overcooked.policies.parameters import read_number
 from collab_overcooked.policies.search.simulator import Simulator
 
-from ..engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
+from ..engine.constants import DISH, NOTHING, Agent, Clock, Verb
 from ..text.text import REQUEST_ENTRY
-from .greedy import GreedyPolicy
 from .scene import KitchenScene, cookbook, refuse_primitive_seats
 
-PATIENCE = 25  # steps that a noisy seat waits for its next action before it looks for something else to do
 REFERENCE_LIMIT = 200  # steps within which a reference must deliver
 
 
 class ReferenceTrajectory:
-    """Reference actions of a seat, and the contents of hand and utensil before each."""
+    """Reference actions of a seat, and the item in its hand before each."""
 
     def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
         book = cookbook(game)
         self.seat, self.actions = seat, actions
         self.hands: list[int] = []  # item held before each action
-        self.inside: list[Counter[int]] = []  # contents of the action's utensil before it
         hand = NOTHING
-        contents: dict[int, Counter[int]] = {}
         for action in actions:
-            verb, item, group = book.rows[action]
+            verb, item, _ = book.rows[action]
             self.hands.append(hand)
-            there = contents.setdefault(group, Counter())
-            self.inside.append(Counter(there))
-            if verb == Verb.PUT:
-                there[hand] += 1
-            elif verb == Verb.OPERATE:
-                there.clear()
             hand = {Verb.PICKUP: item, Verb.OPERATE: hand, Verb.FILL: DISH}.get(Verb(verb), NOTHING)
 
 
@@ -84,7 +73,6 @@ class ReferencePolicy:
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
         self.idle = self._book.wait
-        self._rng = np.random.default_rng([seed, seat])
         self._seat = seat
         self._delivered = -1
         self._spoken = False
@@ -193,84 +181,6 @@ class ReferencePolicy:
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
 
-class NoisyReferencePolicy(ReferencePolicy):
-    """The reference with mistakes, for metrics between nothing and perfect.
-
-    Each decision is replaced by a random accepted action with probability ``p``, and so is each requested or announced
-    action by a random one of its seat's vocabulary. After a mistake the seat gets back to its trajectory where it can,
-    with the help of greedy play where hand or utensils are not as the trajectory needs them.
-
-    Args:
-        p: Probability of a mistake.
-        number: Which reference, from 1 on.
-    """
-
-    def __init__(self, p: float, number: int = 1) -> None:
-        super().__init__(number)
-        self.name = f"noisy:{p:g}"
-        self.p = p
-        self._guide = GreedyPolicy()
-
-    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        super().reset(seat, info, seed)
-        self._guide.reset(seat, info, seed)
-        self._erred = False
-        self._waits = 0
-        game: Any = info.game
-        say = translator_of(game)
-        self._texts = [[say(text) for text in game.vocabulary(i)] for i in range(game.n_agents)]
-
-    def _next(self, seen: Seen) -> int:
-        if self._rng.random() < self.p:
-            self._erred = True
-            action = int(self._rng.choice(np.flatnonzero(seen.mask)))
-        else:
-            action = self._recovered(seen)
-        self._waits = self._waits + 1 if action == self._book.wait else 0
-        at_end = not self._parts or self._at >= len(self._own.actions)
-        self._doing = action if not at_end and action == self._own.actions[self._at] else None
-        return action
-
-    def _recovered(self, seen: Seen) -> int:
-        if not self._erred and self._waits < PATIENCE:
-            return super()._next(seen)
-        if self._parts and self._at < len(self._own.actions):
-            action = self._own.actions[self._at]
-            if self._makes_sense(seen, action):
-                if seen.mask[action]:
-                    return action
-                if self._waits < PATIENCE:
-                    return self._book.wait
-        return self._guide.act(seen)
-
-    def _makes_sense(self, seen: Seen, action: int) -> bool:
-        trajectory, at = self._own, self._at
-        held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
-        expected = trajectory.hands[at]
-        if held != expected and not (plated and expected == DISH):
-            return False
-        verb, _, group = self._book.rows[action]
-        if verb in (Verb.PUT, Verb.OPERATE) and group >= Group.UTENSIL:
-            inside = KitchenScene(self._book, self._state).utensils[self._book.members[group][0]].contents
-            return Counter(inside) == trajectory.inside[at]
-        return True
-
-    def _requests(self, seen: Seen) -> list[str]:
-        texts = self._game.action_texts(self._state)
-        return [
-            REQUEST_ENTRY.format(self._mistaken(texts[action], part.seat))
-            for part in self._parts
-            if part.seat != seen.seat
-            for action in part.actions
-        ]
-
-    def _announced(self, seen: Seen) -> list[str]:
-        return [self._mistaken(text, seen.seat) for text in super()._announced(seen)]
-
-    def _mistaken(self, text: str, seat: int) -> str:
-        return str(self._rng.choice(self._texts[seat])) if self._rng.random() < self.p else text
-
-
 def reference_steps(game: FullGame, number: int = 1) -> int | None:
     """Count the env steps until the first order is delivered when every seat follows a reference.
 
@@ -316,10 +226,3 @@ def _chosen(policy: ReferencePolicy, seen: Seen) -> int:
 def reference_from_text(text: str) -> ReferencePolicy:
     """Make the policy of a spec such as ``"reference:2"``; the text is the part after the colon."""
     return ReferencePolicy(read_number("reference", "number", text, 1) if text else 1)
-
-
-def noisy_from_text(text: str) -> NoisyReferencePolicy:
-    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,3"``; the text is the part after the colon."""
-    probability, comma, number = text.partition(",")
-    p = read_probability("noisy", probability)
-    return NoisyReferencePolicy(p, read_number("noisy", "number", number.strip(), 1) if comma else 1)

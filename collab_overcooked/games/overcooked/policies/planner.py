@@ -21,14 +21,13 @@ from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.noisy import NoisyPolicy, noisy_from_text
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Action, Clock, Item, Player, Terrain, Thing
 from ..engine.rules import ingredients_in, is_idle, is_ready
-from .greedy import GreedyPolicy, assigner
+from .greedy import assigner
 from .joint_moves import Moves, move_together, send
 from .kitchen import DISH, INTERACT, SOUP, STAY, Array, Goal, Station, TeamView, answers, can_act, faces
 from .ways import FAR, Ways, fill_field, locate, shut
@@ -399,11 +398,3 @@ class PlannerPolicy(Silent):
             short = search(self._game, self.replan)
             self._plan, self._start, at = short.plan(root, min(REPLAN_STEPS, left)), seen.timestep, 0
         return int(self._plan.actions[at, seen.seat])
-
-
-KINDS: dict[str, Any] = {"greedy": GreedyPolicy, "planner": PlannerPolicy}
-
-
-def from_text(text: str) -> NoisyPolicy:
-    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,planner"``; see ``noisy_from_text``."""
-    return noisy_from_text(text, KINDS)

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies import noisy
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 
 from ..engine.solver import EPSILON, JointValues
 from .exact import check_game, exact_values, worth
-from .greedy import GreedyPolicy
 
 BELIEFS = 32  # states sampled per decision with limited sight
 PARTNERS = ("best", "uniform")
@@ -71,8 +69,3 @@ class PlannerPolicy(Silent):
         np.maximum.at(best, actions, joint)
         best[actions[np.argmax(values.best)]] += EPSILON
         return best
-
-
-def noisy_from_text(text: str) -> noisy.NoisyPolicy:
-    """Create the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,greedy"``."""
-    return noisy.noisy_from_text(text, {"planner": PlannerPolicy, "greedy": GreedyPolicy})

@@ -35,7 +35,7 @@ def test_a_lost_game_ends_without_success():
 
 
 def test_planner_beside_others():
-    assert play("CollabCapture-v0", ["planner:partner=uniform", "noisy:0.3"], 3).success
+    assert play("CollabCapture-v0", ["planner:partner=uniform", "noisy:0.3:planner"], 3).success
 
 
 def test_planners_play_by_beliefs_where_sight_ends():
@@ -45,7 +45,7 @@ def test_planners_play_by_beliefs_where_sight_ends():
 
 @pytest.mark.parametrize(
     ("spec", "message"),
-    [("planner:partner=nobody", "partner"), ("planner:partners=best", "partner"), ("noisy:2,greedy", "probability")],
+    [("planner:partner=nobody", "partner"), ("planner:partners=best", "partner"), ("noisy:2:greedy", "probability")],
 )
 def test_bad_parameters_are_named(spec, message):
     with pytest.raises(ValueError, match=message):

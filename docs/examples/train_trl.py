@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
+import torch
 from datasets import Dataset
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import get_json_schema
@@ -85,6 +86,7 @@ def common(options: argparse.Namespace) -> dict[str, object]:
         "lr_scheduler_type": "constant",
         "logging_steps": 1,
         "save_strategy": "no",
+        "bf16": torch.cuda.is_available(),
         "report_to": "none",
     }
 

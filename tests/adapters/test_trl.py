@@ -70,7 +70,7 @@ def test_rewards_of_turns_add_up_to_that_of_the_episode(suite, reward):
         texts = play(seat, row)
         outcome = outcome_of(seat._sitting.record)
         if reward == "normalized":
-            low, high = rewards.anchors_of(seat._sitting.match, (0,))
+            low, high = rewards.anchors_of(seat._sitting.match, seat._sitting.seats)
             outcome = (outcome - low) / (high - low)
         assert len(seat.rewards) == len(texts)
         assert seat.get_reward() == pytest.approx(sum(seat.rewards)) == pytest.approx(outcome)
@@ -103,7 +103,7 @@ def test_an_episode_cut_by_a_budget_is_truncated_and_no_success(reward, way, mon
     assert outcome_of(record) > 0 and record.accounts["agent_0"].exhausted == "turns"
     assert record.accounts["agent_0"].calls == 2 and seat.unusable == 0
     if reward == "normalized":
-        low, high = rewards.anchors_of(seat._sitting.match, (0,))
+        low, high = rewards.anchors_of(seat._sitting.match, seat._sitting.seats)
         assert earned == pytest.approx(-low / (high - low))
     elif reward == "floor":
         assert earned <= 0
@@ -143,7 +143,7 @@ def test_an_answer_without_a_call_cuts_the_episode_and_seats_are_reused():
     (row, *_) = training_rows("collab-escape", seeds=[3], episodes=1)
     first = seat.reset(**row, kitchen=None)
     sitting = seat._sitting
-    assert seat.get_reward() < 0 and seat.truncated and seat.rewards == [seat.get_reward()]
+    assert seat.get_reward() <= 0 and seat.truncated and seat.rewards == [seat.get_reward()]
     assert seat.reset(**row) == first and seat._sitting is sitting and not seat.truncated
     with pytest.raises(ValueError, match="exactly one seat must be open, and answer by the tool act alone"):
         seat.reset(**{**row, "team": "agent_0=llm:x?agent=choose all=greedy"})

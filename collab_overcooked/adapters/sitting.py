@@ -56,8 +56,9 @@ class Turn(NamedTuple):
     done: bool  # Whether the match is over; nothing is asked then
     # Reward since the seat's last turn, see ``Sitting``; once the match is done that of the seat asked last
     reward: float
-    # ``timestep`` and ``task``. Once the match is done ``task``, ``episode`` and ``metrics`` of the last record,
-    # ``rewards``: reward since its last turn of every open seat, by index, and ``truncated``: whether ``cut`` ended it.
+    # ``timestep``, ``task`` and ``episode``. Once the match is done ``task``, ``episode`` and ``metrics`` of the last
+    # record, ``rewards``: reward since its last turn of every open seat, by index, and ``truncated``: whether ``cut``
+    # ended it.
     info: dict[str, Any]
 
 
@@ -269,6 +270,7 @@ class Sitting:
     def _clear(self) -> None:
         self.records = []
         self._bridge.cut = ""
+        self._begun = 0  # number of episodes
         self._last: Stepped | None = None  # of the current episode
         self._finished = 0.0  # sum of the progress of finished episodes
         self._earned = [0.0] * len(self.match.team)
@@ -276,6 +278,8 @@ class Sitting:
         self._asked = self.seats[0]
 
     def _watch(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._begun += 1
         if isinstance(event, Started) and self._last is not None:
             self._finished, self._last = self._finished + self._progress(), None
         elif isinstance(event, Stepped):
@@ -298,6 +302,7 @@ class Sitting:
         chat = tuple({"role": message.role, "content": message.content} for message in question.request.turns)
         seen = question.seen
         info = {"timestep": seen.timestep if seen else None, "task": self.match.task}
+        info["episode"] = self.match.first + max(0, self._begun - 1)
         legal = dict(seen.legal_actions) if seen else {}
         return Turn(chat[-1]["content"], chat, legal, question.seat, False, self._pay(question.seat), info)
 

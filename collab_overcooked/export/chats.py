@@ -57,9 +57,9 @@ def record_chats(records: Iterable[Record], switches: str = "") -> Iterator[Chat
     Raises:
         ValueError: For an agent whose answers are more than actions, and for a record that this agent cannot repeat.
     """
-    for record in records:
-        with about(record):
-            for _, chat in _chats_of(unpack(record), switches):
+    for series in _series(records):
+        with about(series[0]):
+            for _, chat in _chats_of(series, switches):
                 yield chat
 
 
@@ -75,16 +75,16 @@ def record_conversations(records: Iterable[Record], switches: str) -> Iterator[C
     Yields:
         See ``record_chats``; states after the first one are messages with the role ``tool``.
     """
-    for record in records:
-        conversations: dict[int, Chat] = {}
-        with about(record):
-            for seat, chat in _chats_of(unpack(record), switches):
+    for series in _series(records):
+        conversations: dict[tuple[int, int], Chat] = {}
+        with about(series[0]):
+            for place, chat in _chats_of(series, switches):
                 if "tools" not in chat:
                     raise ValueError("conversations need calls of tools: agent=choose,channel=tools")
-                if seat not in conversations:
-                    conversations[seat] = chat
+                if place not in conversations:
+                    conversations[place] = chat
                     continue
-                grown = conversations[seat]["messages"]
+                grown = conversations[place]["messages"]
                 *_, state, answer = chat["messages"]
                 for call in grown[-1]["tool_calls"]:
                     content = state["content"] if call is grown[-1]["tool_calls"][-1] else ""
@@ -93,20 +93,39 @@ def record_conversations(records: Iterable[Record], switches: str) -> Iterator[C
         yield from conversations.values()
 
 
-def _chats_of(record: Record, switches: str) -> Iterator[tuple[int, Chat]]:
-    if record.options:
-        raise ValueError("options: episodes that start from reset options cannot be exported as chats")
-    kwargs = {**record.env_kwargs, "max_cycles": record.max_cycles}
+def _series(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Yield the records of each match: consecutive episodes of a team after one seed."""
+    series: list[Record] = []
+    for record in map(unpack, records):
+        if series and not _follows(record, series[-1]):
+            yield series
+            series = []
+        series.append(record)
+    if series:
+        yield series
+
+
+def _follows(record: Record, before: Record) -> bool:
+    names = ("env_id", "env_kwargs", "team", "task", "seed", "max_cycles")
+    is_same = all(getattr(record, name) == getattr(before, name) for name in names)
+    return is_same and record.episode == before.episode + 1
+
+
+def _chats_of(series: Sequence[Record], switches: str) -> Iterator[tuple[tuple[int, int], Chat]]:
+    """Yield chats with their episode and seat."""
+    first = series[0]
+    kwargs = {**first.env_kwargs, "max_cycles": first.max_cycles}
     spec = f"llm:recorded?{switches}"
-    players = list(record.team.values())
+    players = list(first.team.values())
     match = Match(
-        env_id=record.env_id,
+        env_id=first.env_id,
         env_kwargs=kwargs,
         team=(spec,) * len(players),
-        task=record.task,
-        level=record.level,
-        seed=record.seed,
-        first=record.episode,
+        task=first.task,
+        level=first.level,
+        seed=first.seed,
+        first=first.episode,
+        episodes=len(series),
     )
     game = match.load_game()
     kind = agent_kind(parse_settings(spec.removeprefix("llm:")), game)
@@ -115,8 +134,9 @@ def _chats_of(record: Record, switches: str) -> Iterator[tuple[int, Chat]]:
     with Sitting(match, carries=("tools",)) as sitting:
         turn = sitting.start()
         while not turn.done:
-            timestep, seat, request = turn.info["timestep"], turn.seat, sitting.request
+            episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, sitting.request
             assert request is not None
+            record = series[episode - first.episode]
             if timestep >= len(record.steps):
                 raise ValueError(f"steps[{timestep}]: the record ends before the episode")
             step = record.steps[timestep]
@@ -125,10 +145,15 @@ def _chats_of(record: Record, switches: str) -> Iterator[tuple[int, Chat]]:
             else:
                 where = f"steps[{timestep}].actions[{seat}]"
                 answer = _answer(request, step.action_texts[seat], is_plan=kind == PARTNER, where=where)
-            yield seat, _chat(request.turns, request.tools, answer, players[seat])
+            yield (episode, seat), _chat(request.turns, request.tools, answer, players[seat])
             turn = sitting.step(answer)
-        if [step.actions for step in sitting.record.steps] != [step.actions for step in record.steps]:
-            raise ValueError("steps: the recorded actions lead elsewhere when they are chosen one by one")
+        for record, played in zip(series, sitting.records, strict=True):
+            if played.options != record.options:
+                raise ValueError(
+                    "options: the episode does not start as its seed does, and cannot be exported as chats"
+                )
+            if [step.actions for step in played.steps] != [step.actions for step in record.steps]:
+                raise ValueError("steps: the recorded actions lead elsewhere when they are chosen one by one")
         if request_counts(sitting.records)["unusable"]:
             raise ValueError(f"steps: the recorded actions are no answers to the agent {kind!r} with {switches!r}")
 

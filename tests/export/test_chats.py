@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 from cli_runner import CliRunner
@@ -25,10 +26,16 @@ STEPS = 6
 
 
 def match_of(env_id: str, team: str):
-    """Return a short match of a game."""
+    """Return a short match of a game: two episodes in games with series."""
     (suite, *_) = registry.find(env_id).suites
-    plan = plan_evaluation(suite, [f"all={team}"], episodes=1, options={"max_cycles": STEPS})
+    plan = plan_evaluation(suite, [f"all={team}"], episodes=2, options={"max_cycles": STEPS})
     return next(match for match in plan.matches if match.env_id == env_id)
+
+
+def models_of(env_id: str, seats: int, switches: str) -> list[str]:
+    """Return the model of each seat: one for all seats where one agent commands them, else its own."""
+    is_central = not switches and "dispatch" in registry.find(env_id).language_agents
+    return [f"seat{0 if is_central else seat}" for seat in range(seats)]
 
 
 def answer_of(chat) -> str:
@@ -45,15 +52,16 @@ class Recorded:
         self.asked: list[str] = []
         self._answers, self._lock = defaultdict(list), threading.Lock()
         for chat in chats:
-            self._answers[self.key(chat["messages"][:-1], chat.get("tools", []))].append(answer_of(chat))
+            self._answers[self.key(chat)].append(answer_of(chat))
 
     @staticmethod
-    def key(messages, tools) -> str:
-        return json.dumps([messages, tools], sort_keys=True)
+    def key(chat) -> str:
+        return json.dumps([chat["model"], chat["messages"][:-1], chat.get("tools", [])], sort_keys=True)
 
     def __call__(self, request) -> Reply:
         messages = [{"role": role, "content": text} for role, text in request.turns]
-        key = self.key(messages, [{"type": "function", "function": dict(tool)} for tool in request.tools])
+        tools = [{"type": "function", "function": dict(tool)} for tool in request.tools]
+        key = self.key({"model": request.model, "messages": [*messages, None], "tools": tools})
         with self._lock:
             self.asked.append(key)
             return Reply(self._answers[key].pop(0))
@@ -62,20 +70,25 @@ class Recorded:
 @pytest.mark.parametrize("switches", ["", TOOLS], ids=["default", "tools"])
 @pytest.mark.parametrize("env_id", GAMES)
 def test_chats_are_the_requests_of_evaluate(env_id, switches):
-    (record,) = match_of(env_id, "greedy").run()
-    chats = list(record_chats([record], switches))
+    match = match_of(env_id, "greedy")
+    models, records = models_of(env_id, len(match.team), switches), []
+    for record in match.run():
+        records.append(record.replace(team=dict(zip(record.team, models, strict=True))))
+    chats = list(record_chats(records, switches))
     model = Recorded(chats)
-    (played,) = match_of(env_id, f"llm:model?{switches}").run(policy_maker(Client(model)))
-    assert [step.actions for step in played.steps] == [step.actions for step in record.steps]
-    assert sorted(model.asked) == sorted(model.key(chat["messages"][:-1], chat.get("tools", [])) for chat in chats)
-    assert chats and all(not account.trouble for account in played.accounts.values())
+    seated = replace(match, team=tuple(f"llm:{name}?{switches}" for name in models))
+    played = seated.run(policy_maker(Client(model)))
+    for one, other in zip(played, records, strict=True):
+        assert [step.actions for step in one.steps] == [step.actions for step in other.steps]
+        assert all(not account.trouble for account in one.accounts.values())
+    assert chats and sorted(model.asked) == sorted(map(model.key, chats))
     for chat in chats:
-        assert chat["model"] == "greedy" and chat["messages"][-1]["role"] == "assistant"
+        assert chat["messages"][-1]["role"] == "assistant"
         assert ("tool_calls" in chat["messages"][-1]) == ("tools" in chat) == bool(switches)
 
 
 def test_a_conversation_answers_each_call_with_the_next_question():
-    (record,) = match_of("CollabEscape-v0", "greedy").run()
+    (record, *_) = match_of("CollabEscape-v0", "greedy").run()
     chats = list(record_chats([record], TOOLS))
     conversations = list(record_conversations([record], TOOLS))
     assert len(conversations) == 2

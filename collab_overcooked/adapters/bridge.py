@@ -11,6 +11,7 @@ from typing import Any
 
 from collab_overcooked.policies.api import Choice, Decision, Message, Question, Seen
 from collab_overcooked.policies.llm.agents import LanguagePolicy
+from collab_overcooked.policies.llm.budget import Exhausted, UsageMeter
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 
 
@@ -34,17 +35,23 @@ class Bridge:
     def __init__(self) -> None:
         self.waiting: SimpleQueue[Waiting | None] = SimpleQueue()
         self.seat, self.seen = 0, None  # type: int, Seen | None
+        self.usage: UsageMeter | None = None  # of the team whose seat asks
+        self.cut = ""  # limit of the caller that is used up; later requests are not answered
         self._asked: Waiting | None = None
         self._closed = False
 
     def complete(self, request: Request) -> Reply:
         """Return what the caller answers."""
-        self._asked = question = Waiting(request, self.seat, self.seen)
-        self.waiting.put(question)
-        reply = None if self._closed else question.reply.get()
-        if reply is None:
-            raise Closed("the caller has left")
-        return reply
+        if not self.cut:
+            self._asked = question = Waiting(request, self.seat, self.seen)
+            self.waiting.put(question)
+            reply = None if self._closed else question.reply.get()
+            if reply is not None:
+                return reply
+        if self.cut and self.usage is not None:
+            self.usage.exhausted = self.cut
+            raise Exhausted(self.cut)
+        raise Closed("the caller has left")
 
     def close(self) -> None:
         """Leave the question that waits, and all later ones, without an answer."""
@@ -60,16 +67,19 @@ class OpenSeat(LanguagePolicy):
     bridge: Bridge
 
     def act(self, seen: Seen) -> Decision:
-        self.bridge.seat, self.bridge.seen = seen.seat, seen
+        self._ask_for(seen.seat, seen)
         return super().act(seen)
 
     def reply(self, seen: Seen) -> Message | None:
-        self.bridge.seat, self.bridge.seen = seen.seat, seen
+        self._ask_for(seen.seat, seen)
         return super().reply(seen)
 
     def answer(self, question: Question) -> Choice:
-        self.bridge.seat, self.bridge.seen = self._seat, None
+        self._ask_for(self._seat, None)
         return super().answer(question)
+
+    def _ask_for(self, seat: int, seen: Seen | None) -> None:
+        self.bridge.seat, self.bridge.seen, self.bridge.usage = seat, seen, self.shared.usage
 
 
 class Worker:

@@ -16,7 +16,8 @@ from typing import Any
 import gymnasium
 from gymnasium.spaces import Text
 
-from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
+from collab_overcooked.adapters.rewards import RewardKind
+from collab_overcooked.adapters.sitting import Sitting, Turn
 
 ID = "CooperativeText-v0"
 MAX_OBSERVATION, MAX_ACTION = 100_000, 4_000

@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 from collab_overcooked.adapters.bridge import Bridge, OpenSeat, Waiting, Worker
 from collab_overcooked.adapters.results import SharedFolder, outcome_of, shared_folder
+from collab_overcooked.adapters.rewards import RewardKind, above_floor, anchors_of, floor_of, mean_outcome
 from collab_overcooked.core.record import Record
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches, parse_integer
@@ -37,7 +38,6 @@ from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import Event, Started, Stepped, watching
 from collab_overcooked.runner.match import Match, MatchPlan
 
-RewardKind = Literal["outcome", "progress", "return"]
 Extra = Literal["pictures", "tools"]
 LLM = "llm:"
 EXTRAS: Mapping[Extra, tuple[str, str]] = {"pictures": ("see", AS_TEXT), "tools": ("channel", IN_WORDS)}
@@ -56,8 +56,9 @@ class Turn(NamedTuple):
     done: bool  # Whether the match is over; nothing is asked then
     # Reward since the seat's last turn, see ``Sitting``; once the match is done that of the seat asked last
     reward: float
-    # ``timestep`` and ``task``. Once the match is done ``task``, ``episode`` and ``metrics`` of the last record, and
-    # ``rewards``: reward since its last turn of every open seat, by index.
+    # ``timestep``, ``task`` and ``episode``. Once the match is done ``task``, ``episode`` and ``metrics`` of the last
+    # record, ``rewards``: reward since its last turn of every open seat, by index, and ``truncated``: whether ``cut``
+    # ended it.
     info: dict[str, Any]
 
 
@@ -70,9 +71,11 @@ class Sitting:
         match: Match of a plan (``plan_evaluation(...).matches``) with at least one seat ``llm:NAME``. The text behind
             ``llm:`` chooses agent and switches as on the command line; NAME only appears in the record.
         reward: What the rewards of a seat add up to. ``"outcome"``: a number from 0 to 1 at the end, the mean of the
-            game's ``MetricSet.outcome`` over the match's episodes. ``"progress"``: the mean of ``MetricSet.progress``,
-            paid as it rises or falls; the outcome in games without it. ``"return"``: the environment's rewards of the
-            seat.
+            game's ``MetricSet.outcome`` over the match's episodes. ``"normalized"``: the outcome at the end, scaled so
+            that ``random`` in the open seats earns 0 on average and ``greedy`` 1, see ``rewards.anchors_of``.
+            ``"progress"``: the mean of ``MetricSet.progress``, paid as it rises or falls; the outcome in games without
+            it. ``"floor"``: the score at the end minus the stored floor of the setting, see ``reporting.floors``.
+            ``"return"``: the environment's rewards of the seat.
         folder: Where the records go that ``evaluate`` would write; episodes with a seed of the caller are not written.
         carries: What the caller passes on beside text, from ``request``: ``"pictures"`` and ``"tools"``.
 
@@ -98,6 +101,8 @@ class Sitting:
         for seat in self.seats:
             _check_carried(match.team[seat], carries)
         self.match, self.reward, self._folder = match, reward, folder
+        self._anchors = anchors_of(match, self.seats) if reward == "normalized" else None
+        self._floor = floor_of(match) if reward == "floor" else None
         self.records: list[Record] = []
         self._bridge = bridge = Bridge()
         self._worker = worker = Worker()
@@ -108,7 +113,15 @@ class Sitting:
 
     @classmethod
     def of_suite(
-        cls, suite: str, team: str, match: int = 0, *, reward: RewardKind = "outcome", records: str = "", **options: Any
+        cls,
+        suite: str,
+        team: str,
+        match: int = 0,
+        *,
+        reward: RewardKind = "outcome",
+        records: str = "",
+        carries: Collection[Extra] = (),
+        **options: Any,
     ) -> Sitting:
         """Return a sitting for one match of a suite.
 
@@ -118,15 +131,26 @@ class Sitting:
             match: Index of the match in the suite.
             reward: See ``Sitting``.
             records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
+            carries: See ``Sitting``.
             **options: Options of the suite.
         """
-        return cls.of_plan(plan_evaluation(suite, team.split(), **options), match, reward=reward, records=records)
+        plan = plan_evaluation(suite, team.split(), **options)
+        return cls.of_plan(plan, match, reward=reward, records=records, carries=carries)
 
     @classmethod
-    def of_plan(cls, plan: MatchPlan, match: int = 0, *, reward: RewardKind = "outcome", records: str = "") -> Sitting:
+    def of_plan(
+        cls,
+        plan: MatchPlan,
+        match: int = 0,
+        *,
+        reward: RewardKind = "outcome",
+        records: str = "",
+        carries: Collection[Extra] = (),
+    ) -> Sitting:
         """Return a sitting for one match of a plan; see ``of_suite``."""
         chosen = plan.matches[parse_integer("match", match, 0, most=len(plan.matches) - 1)]
-        return cls(chosen, reward=reward, folder=shared_folder(plan, records) if records else None)
+        folder = shared_folder(plan, records) if records else None
+        return cls(chosen, reward=reward, folder=folder, carries=carries)
 
     @property
     def record(self) -> Record:
@@ -186,12 +210,31 @@ class Sitting:
             ValueError: If nothing is asked.
             TypeError: If the answer is neither a string nor a ``Reply``.
         """
-        if self._question is None:
-            raise ValueError("nothing is asked: the match is over or was not started; call start()")
         if not isinstance(answer, str | Reply):
             raise TypeError(f"an answer must be a string or a Reply, not {type(answer).__name__}")
-        question, self._question = self._question, None
+        question = self._take_question()
         question.reply.put(answer if isinstance(answer, Reply) else Reply(answer))
+        return self._next()
+
+    def cut(self, limit: str = "turns") -> Turn:
+        """End a running match because a limit of the caller is used up.
+
+        The open seats wait for the rest of the match, as in ``evaluate`` after an exhausted budget, and the records
+        name the limit. Such an episode is no success, whatever the partners still achieve: its outcome is 0, it is at
+        most at the floor, and progress and return are those so far.
+
+        Args:
+            limit: What is used up, for the records.
+
+        Returns:
+            The last turn, whose ``info`` says ``truncated``.
+
+        Raises:
+            ValueError: If nothing is asked.
+        """
+        question = self._take_question()
+        self._bridge.cut = limit
+        question.reply.put(None)
         return self._next()
 
     def abandon(self) -> None:
@@ -218,8 +261,16 @@ class Sitting:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _take_question(self) -> Waiting:
+        if self._question is None:
+            raise ValueError("nothing is asked: the match is over or was not started; call start()")
+        question, self._question = self._question, None
+        return question
+
     def _clear(self) -> None:
         self.records = []
+        self._bridge.cut = ""
+        self._begun = 0  # number of episodes
         self._last: Stepped | None = None  # of the current episode
         self._finished = 0.0  # sum of the progress of finished episodes
         self._earned = [0.0] * len(self.match.team)
@@ -227,6 +278,8 @@ class Sitting:
         self._asked = self.seats[0]
 
     def _watch(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._begun += 1
         if isinstance(event, Started) and self._last is not None:
             self._finished, self._last = self._finished + self._progress(), None
         elif isinstance(event, Stepped):
@@ -243,11 +296,13 @@ class Sitting:
             rewards = {seat: self._pay(seat) for seat in self.seats}
             task, episode = self.record.task, self.record.episode
             info = {"task": task, "episode": episode, "metrics": self.metrics, "rewards": rewards}
+            info["truncated"] = bool(self._bridge.cut)
             return Turn("", (), {}, -1, True, rewards[self._asked], info)
         self._asked = question.seat
         chat = tuple({"role": message.role, "content": message.content} for message in question.request.turns)
         seen = question.seen
         info = {"timestep": seen.timestep if seen else None, "task": self.match.task}
+        info["episode"] = self.match.first + max(0, self._begun - 1)
         legal = dict(seen.legal_actions) if seen else {}
         return Turn(chat[-1]["content"], chat, legal, question.seat, False, self._pay(question.seat), info)
 
@@ -258,11 +313,22 @@ class Sitting:
         return reward
 
     def _total(self, seat: int) -> float:
+        if self.reward in ("progress", "return") and self._bridge.cut:
+            return self._paid[seat]
         if self.reward == "return":
             return self._earned[seat]
-        if self.records:
-            return sum(outcome_of(record, self._rate(record)) for record in self.records) / len(self.records)
-        return (self._finished + self._progress()) / len(self.match.keys) if self.reward == "progress" else 0.0
+        if self.reward == "progress":
+            if self.records:
+                return sum(outcome_of(record, self._rate(record)) for record in self.records) / len(self.records)
+            return (self._finished + self._progress()) / len(self.match.keys)
+        if not self.records:
+            return 0.0
+        if self._floor is not None:
+            return above_floor(self.records, self._floor)
+        outcome = mean_outcome(self.records)
+        if self._anchors is None:
+            return outcome
+        return (outcome - self._anchors.random) / (self._anchors.reference - self._anchors.random)
 
     def _progress(self) -> float:
         if self._last is None:
@@ -270,8 +336,9 @@ class Sitting:
         record = self._last.record()
         return outcome_of(record.replace(metrics=game_metrics(record.env_id).measure(record)), self._rate(record))
 
-    def _rate(self, record: Record) -> Callable[[Record], float] | None:
-        return game_metrics(record.env_id).progress if self.reward == "progress" else None
+    @staticmethod
+    def _rate(record: Record) -> Callable[[Record], float] | None:
+        return game_metrics(record.env_id).progress
 
 
 def _check_carried(spec: str, carries: Collection[Extra]) -> None:

@@ -30,6 +30,12 @@ def export(
         int | None, Parameter(validator=Number(gte=0), help="View of one seat. Default: all agents.")
     ] = None,
     tasks: Annotated[list[str] | None, several("Tasks of the records. Default: all.")] = None,
+    agent: Annotated[
+        str, Parameter(help="Chats: switches of the agent that is asked, see LLM policies. Default: that of evaluate.")
+    ] = "",
+    conversations: Annotated[
+        bool, FLAG, Parameter(name="--conversations", help="Chats: one of each seat and episode; needs channel=tools.")
+    ] = False,
     people: Annotated[
         bool, FLAG, Parameter(name="--people", help="Include games of people who consented to it; ids are left out.")
     ] = False,
@@ -50,8 +56,10 @@ def export(
         raise ValueError(f"--out {out}: exists and is not a folder; nothing is overwritten")
     with _new_dataset(out):
         if form == CHAT:
-            _export_chats(runs, tasks, people, out)
+            _export_chats(runs, tasks, people, out, agent, conversations)
             return
+        if agent or conversations:
+            raise ValueError(f"format {form}: --agent and --conversations are for chats")
         episodes = read_trajectories(_read(runs, tasks), read_settings(settings), people)
         first = next(episodes)
         agents = first.game.n_agents
@@ -91,21 +99,27 @@ def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> list[Any]:
     return [record for record in records if record.task in chosen]
 
 
-def _export_chats(runs: Sequence[Path], tasks: Sequence[str] | None, people: bool, out: Path) -> None:
-    from collab_overcooked.export.chats import exchange_chats, record_chats
+def _export_chats(
+    runs: Sequence[Path], tasks: Sequence[str] | None, people: bool, out: Path, agent: str, conversations: bool
+) -> None:
+    from collab_overcooked.export.chats import exchange_chats, record_chats, record_conversations
     from collab_overcooked.export.trajectories import check_people
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
     for run in runs:
         if not (run / EXCHANGES).exists():
             check_people(_read([run], tasks), people)
-    count = 0
+        elif agent or conversations:
+            raise ValueError(
+                f"{run}: its chats are those of its models; --agent and --conversations are for other runs"
+            )
+    read, count = record_conversations if conversations else record_chats, 0
 
     def lines() -> Iterator[bytes]:
         nonlocal count
         for run in runs:
             stored = run / EXCHANGES
-            for chat in exchange_chats(stored) if stored.exists() else record_chats(_read([run], tasks)):
+            for chat in exchange_chats(stored) if stored.exists() else read(_read([run], tasks), agent):
                 count += 1
                 yield json.dumps(chat, ensure_ascii=False).encode() + b"\n"
 

@@ -12,13 +12,16 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record, RecordT
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.game_record import PLAIN
 from collab_overcooked.runner.teams import team_text
+
+if TYPE_CHECKING:
+    from collab_overcooked.runner.match import Match
 
 MAX_VALUE_LENGTH = 60  # characters of an option's value in a name
 
@@ -57,6 +60,12 @@ def variant_of(record: Record, axes: Collection[str] | None = None, game: str = 
     length = None if record.suite else record.max_cycles
     variant = variant_of_play(record.env_id, record.env_kwargs, record.specs, length, record.limits, axes)
     return replace(variant, game=game or record.env_id)
+
+
+def variant_of_match(match: Match) -> Variant:
+    """Return the variant of a match, which need not have been played."""
+    shell, options = split_options(match.env_kwargs)
+    return variant_of_play(match.env_id, options, match.team, shell.get("max_cycles"), match.limits.changed())
 
 
 def variant_of_play(

@@ -18,7 +18,8 @@ import verifiers.v1 as vf
 from pydantic import Field
 
 from collab_overcooked.adapters.results import mean_metrics, parse_suite_options, shared_folder
-from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
+from collab_overcooked.adapters.rewards import RewardKind
+from collab_overcooked.adapters.sitting import Sitting, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.match import MatchPlan
 
@@ -125,8 +126,9 @@ class KitchenEnv(vf.Env[KitchenEnvConfig]):
                     earned[turn.seat] += turn.reward
                     answer = await seats[turn.seat].turn(turn.text)
                     if answer.terminated:  # a limit of the role, or an error, which is on its trace
-                        return
-                    turn = await asyncio.to_thread(sitting.step, answer.last_reply)
+                        turn = await asyncio.to_thread(sitting.cut)
+                    else:
+                        turn = await asyncio.to_thread(sitting.step, answer.last_reply)
                 for seat, conversation in seats.items():
                     trace = conversation.trace
                     trace.record_reward(self.config.reward, earned[seat] + turn.info["rewards"][seat])

@@ -23,6 +23,7 @@ NEEDS = {
     "providers": ["litellm==1.106.2"],
     "verifiers": ["verifiers==0.4.0", "uv"],
     "openenv": ["openenv==0.10.0"],
+    "trl": ["trl==1.16.0", "transformers==5.24.0"],
 }
 RESULTS = "ADAPTER_RESULTS"  # variable with the file that the documentation's table is made from
 DISTRIBUTIONS = {name: ROOT / "integrations" / name for name in ("openenv", "verifiers")}
@@ -184,3 +185,22 @@ def test_providers(tmp_path):
         assert "sk-local-0123456789" not in run["files"]
     assert played["anthropic"]["marked"] and played["bedrock"]["marked"], "the rules are marked for the cache"
     assert not played["gemini"]["marked"] and played["anthropic"]["retried"] == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.adapters
+def test_trl(tmp_path):
+    """All commands of the page train a tiny model, whose rollouts are checked one by one, and give it a row."""
+    played = play("trl", str(tmp_path))
+    assert len(played["warm"]["norms"]) == 80 and played["warm"]["losses"][-1] < played["warm"]["losses"][0] / 2
+    norms, rollouts = played["train"]["norms"], played["rollouts"]
+    assert len(norms) == 2 and all(0 < norm < float("inf") for norm in norms)
+    assert sorted({rollout["suite"] for rollout in rollouts}) == ["collab-capture", "collab-escape"]
+    assert len(rollouts) == 16 and any(rollout["calls"] > 1 for rollout in rollouts)
+    for rollout in (*rollouts, *played["cut"]):
+        assert rollout["paid"] == pytest.approx(sum(rollout["rewards"]), abs=1e-5)
+        assert 0 < rollout["own"] <= rollout["tokens"]
+        assert len(rollout["rewards"]) == max(1, rollout["calls"]) or not rollout["truncated"]
+    assert all(rollout["truncated"] and rollout["tokens"] <= 60 for rollout in played["cut"])
+    assert len({rollout["paid"] for rollout in played["cut"]}) == 1, "none is a success"
+    assert "llm:trained" in played["board"] and played["asked"] > 0

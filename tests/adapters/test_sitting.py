@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from records import as_json
@@ -226,18 +224,3 @@ def test_questions_are_answered_and_counted():
                 turn = sitting.step(json.dumps({"answer": answer}))
             assert turn.done and turn.reward == outcome
             assert request_counts(sitting.records) == {"requests": len(answers), "unusable": unusable}
-
-
-def test_the_class_for_trl_on_the_page_takes_whole_rows_of_a_dataset():
-    """GRPOTrainer calls ``reset`` with every column of a row, the prompt among them."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "how_to" / "adapters.md").read_text("utf-8")
-    scope = {"Sitting": Sitting}
-    exec(re.search(r"```text\n(class KitchenSeat:.*?)```", page, re.DOTALL)[1], scope)
-    seat = scope["KitchenSeat"]()
-    team = f"agent_0={CHOOSE} agent_1=greedy"
-    row = {"prompt": [{"role": "user", "content": "Play."}], "suite": "collab-escape", "team": team, "seed": 3}
-    assert "Actions:" in seat.reset(**row)
-    answer = seat.act("1")
-    while answer != "The episode is over.":
-        answer = seat.act("1")
-    assert seat.get_reward() == outcome_of(seat.sitting.record)

@@ -17,12 +17,14 @@ from collab_overcooked.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 START, EVALUATE, STUDY = ROOT / "docs/index.md", ROOT / "docs/how_to/evaluate.md", ROOT / "docs/how_to/study.md"
+TRAINING = ROOT / "docs/how_to/language_training.md"
 ADDRESS = "http://127.0.0.1:11434/v1"
 TINY = {
     "train": ["--steps", "512", "--hyper", "environments=8", "rollout=8", "batch_size=128"],
     "evaluate overcooked": ["--max-cycles", "20"],
     "evaluate collab-capture": ["--set", "max_cycles=1"],
     "compare --games collab-capture": ["--set", "collab-capture.max_cycles=1"],
+    "compare --games collab-escape": ["--set", "collab-escape.max_cycles=1"],
     "compare --games overcooked": ["--set", "overcooked.max_cycles=20"],
     "evaluate questions": ["--parts", "paper"],
 }
@@ -118,3 +120,17 @@ def test_the_page_on_models_with_a_model_on_this_machine() -> None:
     assert "smollm2" in run(questions)
     run(compare)
     assert "llm:smollm2" in leaderboard("runs/local-board")
+
+
+@pytest.mark.slow
+def test_the_page_on_training_a_language_model() -> None:
+    """Its other commands need packages of their own, see tests/adapters/frameworks/play_trl.py."""
+    pytest.importorskip("openai", reason="needs the extra llm")
+    evaluate, export, compare = commands(TRAINING, "With TRL")
+    run(evaluate)
+    assert "200 chats" in run(export)
+    call = '<tool_call>{"name": "act", "arguments": {"action": "wait"}}</tool_call>'
+    with serving(lambda asked: Says(call)) as server:
+        run(compare.replace("http://127.0.0.1:8000/v1", server.url))
+        assert server.asked and all(asked["tools"] for asked in server.asked)
+    assert "llm:trained" in leaderboard("runs/trained-board")

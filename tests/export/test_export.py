@@ -17,7 +17,6 @@ from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.export.chats import exchange_chats, record_chats
 from collab_overcooked.export.trajectories import read_trajectories, read_trajectory
 from collab_overcooked.io.files import draft_folder
 from collab_overcooked.runner.episode import play_episode
@@ -135,37 +134,6 @@ def test_minari_of_one_seat_names_its_partners(run, tmp_path, monkeypatch):
     dataset = minari.load_dataset("collab-overcooked/Overcooked-cramped-room-agent0-v0")
     assert dataset.storage.metadata["algorithm_name"] == "greedy + greedy"
     assert isinstance(dataset.action_space, gymnasium.spaces.Discrete)
-
-
-@pytest.mark.parametrize("env_id", ["Overcooked-v0", "CollabCapture-v0", "CollabEscape-v0", "CollabOvercooked-v0"])
-def test_chats_of_any_policy_are_the_prompts_of_a_model(env_id):
-    options = {"Overcooked-v0": {"action_level": "medium"}, "CollabOvercooked-v0": {"task": "boiled_egg"}}
-    record = played(env_id, "greedy", **options.get(env_id, {}))
-    chats = list(record_chats([record]))
-    assert chats
-    for chat in chats:
-        roles = [message["role"] for message in chat["messages"]]
-        assert roles == ["system", "user", "assistant"] and chat["model"] == "greedy"
-        number = json.loads(chat["messages"][-1]["content"])["action"]
-        assert f"\n{number}. " in chat["messages"][1]["content"]
-
-
-def test_chats_of_a_model_are_its_exchanges(tmp_path):
-    turns = [["system", "Rules."], ["user", "State."]]
-    reply = {"text": '{"action": 1}', "finish": "stop"}
-    lines = [
-        {
-            "schema": "collab-overcooked-exchange/1",
-            "key": str(k),
-            "request": {"model": "m", "turns": turns},
-            "reply": entry,
-        }
-        for k, entry in enumerate((reply, {**reply, "finish": "length"}))
-    ]
-    (tmp_path / "exchanges.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    messages = [{"role": "system", "content": "Rules."}, {"role": "user", "content": "State."}]
-    messages.append({"role": "assistant", "content": '{"action": 1}'})
-    assert list(exchange_chats(tmp_path / "exchanges.jsonl")) == [{"messages": messages, "model": "m"}]
 
 
 def test_episodes_with_people_need_consent_and_lose_ids():

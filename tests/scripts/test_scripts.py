@@ -52,6 +52,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "docs/examples/quota.py": "tests/test_docs_fresh.py",
     "docs/examples/relay.py": "tests/test_docs_fresh.py",
     "docs/examples/train_text.py": "tests/scripts/test_train_text.py",
+    "docs/examples/train_trl.py": "tests/adapters/test_frameworks.py",
     "docs/facts.py": "tests/test_docs_fresh.py",
     "docs/trainers/ippo.py": "tests/baselines/test_single_file.py",
     "docs/trainers/vdn.py": "tests/baselines/test_single_file.py",

@@ -12,7 +12,6 @@ from msgspec import structs, to_builtins
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Record
-from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
@@ -28,7 +27,7 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.results import blame
 from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_play
+from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of, variant_of_match
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RECORDS, about, read_packed
 from collab_overcooked.runner.teams import team_text
@@ -437,9 +436,7 @@ def plays_of(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
     """Return the variants that a plan plays by task and key, see ``floors.play_of``."""
     by_entry = {}
     for match in plan.kinds:
-        shell, options = split_options(match.env_kwargs)
-        limits = match.limits.changed()
-        variant = variant_of_play(match.env_id, options, match.team, shell.get("max_cycles"), limits)
+        variant = variant_of_match(match)
         by_entry[match.task, variant.key] = variant
     return by_entry
 

@@ -27,6 +27,7 @@ class StoredRequest(Struct, kw_only=True):
     model: Name
     turns: list[tuple[Name, str]]
     pictures: list[Name] = []  # digests
+    tools: list[dict[str, Any]] = []
 
 
 class Exchange(Struct, kw_only=True):

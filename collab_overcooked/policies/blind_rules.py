@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+BLIND = "always"  # policy
 RULES = {  # what each chooses of a list
     (RANDOM := "random"): "a random action",
     (NOTHING := "nothing"): "none, so that the seat waits",

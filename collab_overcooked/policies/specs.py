@@ -10,6 +10,7 @@ from pathlib import Path
 from collab_overcooked import plugins
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Capabilities, Policy
+from collab_overcooked.policies.blind_rules import BLIND
 from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.policies.registry import (
     HUMAN,
@@ -125,6 +126,11 @@ class PolicySpec:
     def is_language(self) -> bool:
         """True if a language model plays."""
         return self._builtin is not None and self._builtin.kind == LANGUAGE
+
+    @property
+    def is_blind(self) -> bool:
+        """True if a rule without understanding answers the lists that language models get."""
+        return self.name == BLIND
 
     @property
     def reads_messages(self) -> bool:

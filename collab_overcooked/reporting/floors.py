@@ -15,14 +15,13 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Record
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.structs import Count, Name, Number, Text, decode
-from collab_overcooked.policies.blind_rules import RULES
+from collab_overcooked.policies.blind_rules import BLIND, RULES
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.teams import team_text
 
 STORED = Path(__file__).with_name("floors.json")
-BLIND = "always"  # policies without understanding
 BEST = "best rule without understanding"
 RULE_SPECS = tuple(f"{BLIND}:{rule}" for rule in ("1", "2", *RULES))
 
@@ -49,6 +48,7 @@ class Floor(Struct, frozen=True):
     score: Number  # Mean over its episodes
     episodes: Count  # Their number
     plays: tuple[tuple[Text, Text], ...]  # What the setting consists of: tasks, with the keys of their variants
+    greedy: Number | None = None  # Score of the policy ``greedy`` in the same episodes
 
 
 class FloorTable(Struct, frozen=True):

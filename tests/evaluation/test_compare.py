@@ -316,7 +316,10 @@ def test_language_models_are_shown_above_the_best_rule_without_understanding() -
 def test_stored_floors_are_of_settings_and_rules_that_exist() -> None:
     stored = stored_floors()
     assert stored.seed not in range(1000)  # comparisons and users number theirs from 0
+    assert set(stored.floors) == set(registry.first_suites())
     for game, floors in stored.floors.items():
+        compared = {setting.name for setting in registry.load_suite(game).benchmark("small").settings}
+        assert compared <= set(floors)
         names = {setting.name for budget in BUDGETS for setting in registry.load_suite(game).benchmark(budget).settings}
         assert set(floors) <= names
         assert all(floor.rule in RULE_SPECS and floor.episodes > 0 for floor in floors.values())

@@ -23,7 +23,7 @@ from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.policies.trained import NetworkPolicy
-from collab_overcooked.reporting.floors import BLIND, RULE_SPECS
+from collab_overcooked.reporting.floors import RULE_SPECS
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.match import MatchPlan
 from collab_overcooked.runner.records import RecordError
@@ -145,7 +145,7 @@ def default_policies() -> tuple[str, ...]:
 
 def is_blind(spec: str) -> bool:
     """Return whether a policy is a blind rule; such ones share a line of the leaderboard and play no cross-play."""
-    return PolicySpec.parse(spec).name == BLIND
+    return PolicySpec.parse(spec).is_blind
 
 
 def make_plan(

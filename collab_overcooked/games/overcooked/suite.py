@@ -85,11 +85,12 @@ class OvercookedRecord(Record, kw_only=True):
 
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
-    """Return the default ``action_level`` of a team: language models give directives."""
-    speaks = [PolicySpec.parse(spec).is_language for spec in team]
-    if all(speaks) or not any(speaks):
-        return MEDIUM if all(speaks) else PRIMITIVE
-    return {f"agent_{seat}": MEDIUM for seat, is_model in enumerate(speaks) if is_model}
+    """Return the default ``action_level`` of a team: language models and blind rules, their floor, give directives."""
+    parsed = [PolicySpec.parse(spec) for spec in team]
+    directs = [spec.is_language or spec.is_blind for spec in parsed]
+    if all(directs) or not any(directs):
+        return MEDIUM if all(directs) else PRIMITIVE
+    return {f"agent_{seat}": MEDIUM for seat, is_choosing in enumerate(directs) if is_choosing}
 
 
 @dataclass(frozen=True)

@@ -126,8 +126,8 @@ class Usage:
         """Return what counts towards the limits of a ``Budget``, by their names."""
         return {"calls": self.attempts, "tokens": self.tokens, "seconds": self.seconds, "dollars": self.dollars or 0}
 
-    def add(self, reply: Reply, price: Price | None) -> None:
-        """Count one exchange."""
+    def add(self, reply: Reply, dollars: float | None) -> None:
+        """Count one exchange and its price in dollars; None if it has none."""
         self.calls += 1
         self.attempts += reply.attempts
         self.prompt_tokens += reply.prompt_tokens
@@ -135,8 +135,8 @@ class Usage:
         self.cached_tokens += reply.cached_tokens
         self.reasoning_tokens += reply.reasoning_tokens
         self.latencies.append(reply.seconds)
-        if price is not None:
-            self.dollars = round((self.dollars or 0.0) + price.of(reply), 9)
+        if dollars is not None:
+            self.dollars = round((self.dollars or 0.0) + dollars, 9)
 
     def count_unusable(self, kind: str, reason: str, sample: str) -> None:
         """Count one unusable reply."""
@@ -185,7 +185,8 @@ class UsageMeter:
 
     def add(self, seat: int, model: str, reply: Reply) -> None:
         """Count one exchange of a seat."""
-        self.seats[seat].add(reply, self._price(seat, model))
+        price = self._price(seat, model)
+        self.seats[seat].add(reply, None if price is None else price.of(reply))
 
     def _price(self, seat: int, model: str) -> Price | None:
         return self._own.get(seat) or self.prices.get(model, self.prices.get(""))

@@ -19,7 +19,7 @@ from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
 from collab_overcooked.policies.llm.answers import LINE, Answer, Unreadable, commands_schema, read_object
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
-from collab_overcooked.policies.llm.session import ModelSession
+from collab_overcooked.policies.llm.session import ModelSession, joined
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -216,8 +216,9 @@ class CentralAgent:
             names = {self.language.name(seat): self.language.legal(seen, seat) for seat in self.seats}
             schema = commands_schema(names)
         try:
-            chat = [*self._fixed(), *self._before(), ChatMessage("user", state)]
-            self._commands = self.session.ask(chat, self._read, schema)
+            rules = self._fixed()
+            chat, fixed = [*rules, *self._before(), ChatMessage("user", state)], len(joined(rules)) - 1
+            self._commands = self.session.ask(chat, self._read, schema, fixed=fixed)
         except UnusableReply:
             pass
         idle = [self.language.idle(seat) for seat in self.seats if seat not in self._commands]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections import Counter
@@ -23,6 +24,8 @@ from collab_overcooked.policies.llm.transport import KEY_VARIABLE, OPENAI, Retry
 from collab_overcooked.policies.llm.unusable import Fuse
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
+RESERVED = 8_192  # tokens that a budget of the run reserves for an answer without a maximum length
+PICTURE = 2_000  # tokens that it reserves for a picture
 CHAT, PROVIDERS = "chat", "providers"
 TRANSPORTS = {CHAT: ChatTransport, "responses": ResponsesTransport, PROVIDERS: ProvidersTransport}
 KIND = "llm"  # prefix of the specs of language policies
@@ -39,11 +42,12 @@ class Client:
         model: Function that answers every request in place of endpoints; None to send requests to these.
         default: Endpoint of models without one in their settings; None for that of the environment variables, which is
             not opened before the first request, so that listing policies needs no key.
-        retries: Retry policy; None for the default, with a longer timeout for models on this machine.
+        timeout: Seconds per attempt; None for 120, or ``LOCAL_TIMEOUT`` for a model from a file.
+        give_up: See ``RetryPolicy``.
         rate: Maximum requests per minute to each endpoint; None for no limit.
         threads: CPU threads of models from files; all cores if None.
         budget: Budget of an episode.
-        total: Budget of the run; requests in progress may exceed it.
+        total: Budget of the run, which includes what it spent before it was stopped.
         prices: Prices by model, see ``budget.parse_prices``.
         store: Exchanges; requests in it are not sent again.
         replay: Exchanges that answer all requests without any endpoint.
@@ -60,7 +64,8 @@ class Client:
 
     model: Callable[[Request], Reply] | None = None
     default: EndpointConfig | None = None
-    retries: RetryPolicy | None = None
+    timeout: float | None = None
+    give_up: float = RetryPolicy.give_up
     rate: float | None = None
     threads: int | None = None
     budget: Budget = field(default_factory=Budget)
@@ -98,11 +103,15 @@ class Client:
             return reply
         if self.replay is not None:
             reply = self._replayed(request, self.replay)
-        elif self.store is None:
-            reply = self._send(request)
-        elif (reply := self.store.get(request)) is None:
-            reply = self.store.put(request, self._send(request))
-        return reply if self.keep is None else self.keep.put(request, reply, again=True)
+        elif self.store is not None:
+            reply = self.store.get(request)
+        is_sent, dollars = reply is None, None
+        if reply is None:
+            reply, dollars = self._send(request)
+            reply = reply if self.store is None else self.store.put(request, reply, dollars=dollars)
+        if self.keep is None:
+            return reply
+        return self.keep.put(request, reply, again=True, is_sent=is_sent, dollars=dollars)
 
     def _replayed(self, request: Request, replay: Store) -> Reply:
         at_position = replay.at(request)
@@ -118,25 +127,27 @@ class Client:
             self.replayed_by_request += at_position is None
         return reply
 
-    def _send(self, request: Request) -> Reply:
+    def _send(self, request: Request) -> tuple[Reply, float | None]:
+        """Return the reply of a model, and what it costs in dollars; None without a price."""
         price = self.model_prices.get((request.model, request.reach))
         price = price or self.prices.get(request.model, self.prices.get(""))
         if self.total.dollars is not None and price is None:
             raise Spent(f"budget-total: dollars needs a price of {request.model!r}")
         bound = bound_of(request, price)
-        self._reserve(bound)
+        self._reserve(bound, request.max_tokens > 0)
         try:
             reply = (self.model or self.transport_for(request.reach, request.model).complete)(request)
+            dollars = None if price is None else price.of(reply)
             with self._lock:
-                self.usage.add(reply, price)
-            return reply
+                self.usage.add(reply, dollars)
+            return reply, dollars
         finally:
             with self._changed:
                 self._reserved.subtract(bound)
                 self._in_flight -= 1
                 self._changed.notify_all()
 
-    def _reserve(self, bound: Mapping[str, float]) -> None:
+    def _reserve(self, bound: Mapping[str, float], is_bounded: bool) -> None:
         """Wait until a request fits into the total budget, whatever those in flight will cost.
 
         Raises:
@@ -145,10 +156,13 @@ class Client:
         with self._changed:
             while (name := self._short_of(bound)) is not None:
                 if not self._in_flight:
-                    raise Spent(
-                        f"budget-total: {name} of this run are used up ({self.total.to_dict()[name]:g}); the same "
-                        "command with a larger --budget-total goes on"
-                    )
+                    limit = self.total.to_dict()[name]
+                    left = limit - self.earlier.spent()[name] - self.usage.spent()[name]
+                    problem = f"{name} of this run are used up ({limit:g})"
+                    if left > 0:
+                        problem = f"the next request may take {bound[name]:g} {name}, {left:g} of {limit:g} are left"
+                        problem += "" if is_bounded else f"; without `tokens` it reserves {RESERVED:,} for its answer"
+                    raise Spent(f"budget-total: {problem}; the same command with a larger --budget-total goes on")
                 self._changed.wait()
             self._reserved.update(bound)
             self._in_flight += 1
@@ -181,19 +195,19 @@ class Client:
             return self._transports[reach]
 
     def _open(self, reach: EndpointConfig) -> Transport:
-        url, key, retries = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self.retries or RetryPolicy()
+        url, key = reach.base_url or None, reach.key_variable or KEY_VARIABLE
         if reach.api == PROVIDERS:  # which have variables of their own
             key = reach.key_variable
         if reach.local:
             if reach.local not in self._servers:
                 self._servers[reach.local] = LocalServer(reach.local, self.threads)
             url, key = self._servers[reach.local].base_url, ""
-            retries = self.retries or RetryPolicy(timeout=LOCAL_TIMEOUT)
+        timeout = self.timeout or (LOCAL_TIMEOUT if reach.local else RetryPolicy.timeout)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
         return TRANSPORTS[reach.api or CHAT](
             url,
             key,
-            patience=retries,
+            patience=RetryPolicy(timeout=timeout, give_up=self.give_up),
             per_minute=self.rate,
             stopped=self._stopped,
             headers=headers,
@@ -253,10 +267,13 @@ class Client:
 def bound_of(request: Request, price: Price | None) -> dict[str, float]:
     """Return what a request costs at most by limit of a ``Budget``: three characters are taken for a token or more.
 
-    An answer without a maximum length counts only once it is there, and so do attempts after the first and seconds.
+    ``RESERVED`` tokens are taken for an answer without a maximum length; a longer one counts once it is there, and so
+    do attempts after the first and seconds.
     """
-    prompt = -(-sum(len(turn.content) for turn in request.turns) // 3)
-    reply = Reply("", prompt_tokens=prompt, completion_tokens=request.max_tokens or 0)
+    forms = json.dumps([request.schema, *request.tools]) if request.schema or request.tools else ""
+    prompt = -(-sum(len(turn.content) for turn in request.turns) // 3) + -(-len(forms) // 3)
+    prompt += PICTURE * len(request.pictures)
+    reply = Reply("", prompt_tokens=prompt, completion_tokens=request.max_tokens or RESERVED)
     dollars = 0.0 if price is None else price.of(reply)
     return {"calls": 1, "tokens": prompt + reply.completion_tokens, "seconds": 0, "dollars": dollars}
 
@@ -325,9 +342,7 @@ def connect(
         client.store = None if store is None else Store(store)  # rejects a damaged file before anything is started
         client.fuse = Fuse()
         client.default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
-        if timeout or give_up:
-            usual = LOCAL_TIMEOUT if local else RetryPolicy.timeout
-            client.retries = RetryPolicy(timeout=timeout or usual, give_up=give_up or RetryPolicy.give_up)
+        client.timeout, client.give_up = timeout, give_up or RetryPolicy.give_up
         client.rate, client.threads = rate, local_threads
         client.facts = {**facts, "endpoint": _where(client, client.default)}
     source = store if replay is None else replay
@@ -335,8 +350,10 @@ def connect(
         client.keep = Store(keep)
     if keep is not None and Path(keep).is_file():
         for exchange in Store(keep).exchanges():  # a run that goes on has spent this already
-            model = exchange.request.model
-            client.earlier.add(exchange.reply, prices.get(model, prices.get("")))
+            price = prices.get(exchange.request.model, prices.get(""))
+            dollars = exchange.dollars if price is None or exchange.dollars is not None else price.of(exchange.reply)
+            if exchange.is_sent:
+                client.earlier.add(exchange.reply, dollars)
     return client
 
 

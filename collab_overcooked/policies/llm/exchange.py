@@ -17,6 +17,7 @@ from collab_overcooked.policies.llm.images import Picture
 MAX_TOKENS = 10**7  # of one request or reply; larger counts reported by an endpoint are mistakes
 Tokens = Annotated[int, Meta(ge=0, le=MAX_TOKENS)]
 _LATER = ("body", "reach", "tools", "pictures")  # fields that leave keys of requests without them as they were
+_APART = ("position", "fixed")  # fields that are not part of the request itself
 _CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
 
 
@@ -62,6 +63,9 @@ class Request:
     tools: tuple[Mapping[str, Any], ...] = ()
     pictures: tuple[Picture, ...] = ()  # Pictures, which belong to the first message of the user
     position: str = ""  # Episode, seat and count of the request; not part of the request itself
+    # Number of the first messages that are the same in all requests of the episode, for the caches of providers; not
+    # part of the request itself
+    fixed: int = 0
 
     @cached_property
     def key(self) -> str:
@@ -70,7 +74,7 @@ class Request:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the request, without default values of later fields; pictures by their digests."""
-        values = {field_.name: vars(self)[field_.name] for field_ in fields(self) if field_.name != "position"}
+        values = {field_.name: vars(self)[field_.name] for field_ in fields(self) if field_.name not in _APART}
         values["reach"] = None if self.reach is None else self.reach.to_dict()
         values["pictures"] = [picture.digest for picture in self.pictures]
         return {name: value for name, value in values.items() if value or name not in _LATER}

@@ -57,13 +57,13 @@ class ProvidersTransport(Transport):
         }
 
     def send(self, request: Request, dialect: Dialect) -> Any:
-        """Send a request; its rules, which come first and stay equal, are marked for the provider's cache."""
+        """Send a request; the messages that all requests of the episode share are marked for the provider's cache."""
         arguments = chat_arguments(request, dialect)
         provider = request.model.partition("/")[0]
-        first = arguments["messages"][0]
-        if provider in CACHED and first["role"] == "system":
-            part = {"type": "text", "text": first["content"], "cache_control": {"type": "ephemeral"}}
-            arguments["messages"][0] = {"role": "system", "content": [part]}
+        is_merged = request.turns[0].role == "system" and not dialect.system
+        if provider in CACHED and request.fixed and not is_merged:
+            last = arguments["messages"][request.fixed - 1]
+            last["content"] = [{"type": "text", "text": last["content"], "cache_control": {"type": "ephemeral"}}]
         if provider == "bedrock" and self._fixed["api_base"]:
             arguments["aws_bedrock_runtime_endpoint"] = self._fixed["api_base"]
         return self._litellm.completion(**{**arguments, **self._fixed, **arguments.pop("extra_body", {})})

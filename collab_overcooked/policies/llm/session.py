@@ -72,6 +72,7 @@ class ModelSession:
         read: Callable[[str], Answer],
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
+        fixed: int | None = None,
     ) -> Any:
         """Send a request until its answer is readable, with at most ``settings.repairs`` repetitions.
 
@@ -80,14 +81,18 @@ class ModelSession:
             read: Parser of the answer; raises Unreadable with a message for the model.
             schema: JSON schema of the answer, enforced if the endpoint supports it.
             tools: Tools of which the answer must call some.
+            fixed: Number of the first merged messages that are the same in all requests of the episode; by default 1
+                if there is a system message, else 0.
 
         Returns:
             Value of the answer.
         """
-        chat = _joined(turns)
+        chat = joined(turns)
         seat = self.usage.seats[self.seat]
+        if fixed is None:
+            fixed = int(chat[0].role == "system")
         for attempt in range(self.settings.repairs + 1):
-            reply = self._complete(chat, schema, tuple(tools))
+            reply = self._complete(chat, schema, tuple(tools), fixed)
             if reply.finish == "rejected":  # repeating the request would not help
                 self._note("rejected", reply, bool(tools))
                 break
@@ -96,7 +101,7 @@ class ModelSession:
             except Unreadable as complaint:
                 self._note(reply.finish if reply.finish != "stop" else "unreadable", reply, bool(tools))
                 echo = shorten(visible(reply.text), MAX_ECHO) or "(no answer)"
-                chat = _joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
+                chat = joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
             else:
                 self.usage.fuse.note_usable(self.settings.model)
                 if answer.how != PROSE:
@@ -106,7 +111,11 @@ class ModelSession:
         raise UnusableReply
 
     def _complete(
-        self, chat: tuple[ChatMessage, ...], schema: Mapping[str, Any] | None, tools: tuple[Mapping[str, Any], ...]
+        self,
+        chat: tuple[ChatMessage, ...],
+        schema: Mapping[str, Any] | None,
+        tools: tuple[Mapping[str, Any], ...],
+        fixed: int,
     ) -> Reply:
         self.usage.check()
         settings = self.settings
@@ -126,6 +135,7 @@ class ModelSession:
             tools=tools,
             pictures=self.pictures,
             position=f"{self.seed}/{count}",
+            fixed=fixed,
         )
         if self._turn is not None:
             self._turn.release()
@@ -147,7 +157,8 @@ class ModelSession:
         self.usage.fuse.note_unusable(self.settings.model, reason, sample)
 
 
-def _joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+def joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Return a chat in which adjacent messages of one role are merged."""
     chat: list[ChatMessage] = []
     for turn in turns:
         if chat and chat[-1].role == turn.role:

@@ -16,7 +16,7 @@ from collab_overcooked.policies.llm.client import TRANSPORTS
 from collab_overcooked.policies.llm.exchange import EndpointConfig
 from collab_overcooked.policies.llm.images import SEES
 from collab_overcooked.policies.llm.tools import CHANNELS, TEXT
-from collab_overcooked.policies.llm.transport import check_address
+from collab_overcooked.policies.llm.transport import NO_BATCHES, check_address
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 from collab_overcooked.policies.specs import PolicySpec
 
@@ -321,6 +321,7 @@ def _with_preset(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**known[name].switches, **values}
 
 
+_BATCHED = {"completion_window", "input_file_id"}  # fields of requests to batch APIs
 _FIELDS = {"top_p": "top_p", "effort": "reasoning_effort"}  # names in the body of a request
 
 
@@ -337,9 +338,17 @@ def _price(value: object) -> Price:
     return prices[""]
 
 
+def _refuse_batches(name: str, value: object) -> None:
+    if name == "api" and str(value).startswith("batch"):
+        raise OptionError(name, f"policy 'llm': api={value}: {NO_BATCHES}")
+    if name == "body" and isinstance(value, dict) and (found := _BATCHED.intersection(value)):
+        raise OptionError(name, f"policy 'llm': {min(found)} in body: {NO_BATCHES}")
+
+
 def _plain(name: str, value: object) -> Any:
     if name not in _PLAIN:
         raise OptionError(name, f"policy 'llm': {near_matches('switch', name, [*_PLAIN, *SWITCHES])}")
+    _refuse_batches(name, value)
     if name in _TEXTS:
         return check_address(str(value)) if name == "base_url" else str(value)
     if name in ("headers", "body"):

@@ -14,7 +14,7 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.redaction import redact, redact_values
 from collab_overcooked.io.schema import SchemaError
-from collab_overcooked.io.structs import Name, decode, encode
+from collab_overcooked.io.structs import Name, Number, decode, encode
 from collab_overcooked.policies.llm.exchange import Reply, Request, make_link
 
 SCHEMA: Final = "collab-overcooked-exchange/1"
@@ -39,6 +39,8 @@ class Exchange(Struct, kw_only=True):
         moment: Position of the request in its episode; empty if the reply is that of all positions.
         request: The request.
         reply: Its reply.
+        is_sent: Whether the request was sent; otherwise a store of other runs had the reply.
+        dollars: Price of the exchange; None if it is not known.
     """
 
     schema: Literal["collab-overcooked-exchange/1"]
@@ -46,6 +48,8 @@ class Exchange(Struct, kw_only=True):
     moment: Name = ""
     request: StoredRequest
     reply: Reply
+    is_sent: bool = True
+    dollars: Number | None = None
 
 
 class Store:
@@ -91,13 +95,17 @@ class Store:
                 self._read()
             return self._by_position.get((request.key, request.position))
 
-    def put(self, request: Request, reply: Reply, again: bool = False) -> Reply:
+    def put(
+        self, request: Request, reply: Reply, again: bool = False, *, is_sent: bool = True, dollars: float | None = None
+    ) -> Reply:
         """Store a reply.
 
         Args:
             request: The request.
             reply: Its reply.
             again: Store it by position, in addition to others to the same request.
+            is_sent: See ``Exchange``.
+            dollars: See ``Exchange``.
 
         Returns:
             The stored reply, which is another one if another thread or run was faster.
@@ -105,6 +113,7 @@ class Store:
         key = request.key
         position = {"moment": request.position} if again else {}
         values = {"schema": SCHEMA, "key": key, **position, "request": _without_keys(request), "reply": reply}
+        values |= ({} if is_sent else {"is_sent": False}) | ({} if dollars is None else {"dollars": dollars})
         line = encode(values)
         decode(line, Exchange)
         self.path.parent.mkdir(parents=True, exist_ok=True)

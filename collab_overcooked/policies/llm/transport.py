@@ -55,6 +55,10 @@ _ADDRESS = re.compile(
     r"(?:/[^?#\\\s]*)?(?P<query>[?#]\S*)?",
     re.ASCII | re.IGNORECASE,
 )
+_BATCH = re.compile(r"/(?:\w+_)?batch(?:es)?(?:/|\Z)", re.IGNORECASE)  # in paths of APIs that answer hours later
+NO_BATCHES = (
+    "batch APIs cannot play: an episode is a conversation, in which each request depends on the answer to the last one"
+)
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 _DEFAULT = Dialect()
 MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not fix a faulty server
@@ -354,8 +358,8 @@ def check_address(url: str) -> str:
     """Validate the address of an endpoint, to which keys are sent.
 
     Raises:
-        ValueError: For another scheme than http and https, a host or port that programs could read in several ways, or
-            an address with user, password, query or fragment.
+        ValueError: For another scheme than http and https, a host or port that programs could read in several ways, an
+            address with user, password, query or fragment, or a batch API.
     """
     redacted = redact(url.rpartition("@")[2].partition("?")[0].partition("#")[0])
     match = _ADDRESS.fullmatch(url)
@@ -365,4 +369,6 @@ def check_address(url: str) -> str:
         raise ValueError(
             f"base-url must not contain user, password or query; keys come from the environment: {redacted!r}"
         )
+    if _BATCH.search(url):
+        raise ValueError(f"base-url {redacted!r}: {NO_BATCHES}")
     return url

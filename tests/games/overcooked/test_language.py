@@ -28,6 +28,7 @@ def levels(team: list[str], **options: Any) -> list[Any]:
 def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
     assert levels([f"all={LLM}"]) == ["medium"]
     assert levels(["agent_0=greedy", f"agent_1={LLM}"]) == [{"agent_1": "medium"}, {"agent_0": "medium"}]
+    assert levels(["all=always:longest"]) == ["medium"], "the floor of language models chooses from the same lists"
     assert levels(["all=greedy"]) == ["primitive"]
     assert levels([f"all={LLM}"], action_level="primitive") == ["primitive"]
 

@@ -101,6 +101,20 @@ def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytes
             assert [reached.transport_for(reach).patience.timeout for reach in reaches] == expected
 
 
+def test_giving_up_sooner_does_not_shorten_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever a model from a file is named: in its settings, or on the command line."""
+    monkeypatch.setattr(Stub, "url", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr(Stub, "opened", [], raising=False)
+    monkeypatch.setattr(client, "LocalServer", Stub)
+    with client.connect("http://127.0.0.1:8/v1", give_up=5.0) as reached:
+        patience = [reached.transport_for(reach).patience for reach in (EndpointConfig(local="tiny.gguf"), None)]
+    assert [(one.timeout, one.give_up) for one in patience] == [(1800, 5), (120, 5)]
+    (tmp_path / "tiny.gguf").write_bytes(b"GGUF")
+    with client.connect(local=tmp_path / "tiny.gguf", give_up=5.0) as reached:
+        one = reached.transport_for(None).patience
+    assert (one.timeout, one.give_up) == (1800, 5)
+
+
 def troubled() -> list[Says | str]:
     return [Says("the kitchen is full", 503, {"Retry-After": "0"}), CHOICE]
 

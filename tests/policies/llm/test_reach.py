@@ -67,6 +67,17 @@ def test_keys_of_requests_without_options_are_those_of_old_stores() -> None:
     assert plain.key != Request("m", plain.turns, body={"top_p": 0.5}).key
 
 
+def test_batch_apis_are_refused_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / "agent.yaml"
+    path.write_text("model: m\nbody: {completion_window: 24h}\n")
+    for text in (str(path), "m?api=batches", "m?base_url=https://api.example.org/v1/messages/batches"):
+        with pytest.raises(ValueError, match="batch APIs cannot play: an episode is a conversation"):
+            parse_settings(text)
+    with pytest.raises(ValueError, match="batch APIs cannot play"):
+        connect("https://api.example.org/v1/batches")
+    assert parse_settings("m?base_url=https://batch.example.org/v1/batched").reach is not None
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -64,10 +64,45 @@ def test_a_run_ends_at_its_total_and_goes_on_with_a_larger_one_without_paying_tw
     assert len((tmp_path / "a" / "exchanges.jsonl").read_text().splitlines()) == 12
 
 
+def test_a_resumed_run_has_spent_what_settings_priced(tmp_path: Path) -> None:
+    words = [*SMALL[:-1], "all=llm:m?memory=off,tokens=512,price=2/10", "--workers", "1", "--out", str(tmp_path / "a")]
+    with serving([json.dumps({"action": 1})]) as server:
+        words += ["--runs", "2", "--base-url", server.url, "--budget-total"]
+        done = CliRunner().invoke(app, [*words, "calls=4"])
+        assert done.exit_code == 2 and len(server.asked) == 4, done.output
+        done = CliRunner().invoke(app, [*words, "dollars=0.0002"])
+    assert done.exit_code == 2 and len(server.asked) == 4, done.output
+    assert "budget-total: dollars of this run are used up (0.0002)" in done.output
+
+
+def test_what_a_store_answers_costs_a_resumed_run_nothing(tmp_path: Path) -> None:
+    request = Request("m", (ChatMessage("user", "?"),))
+    with serving(["yes"]) as server:
+        for name in "ab":
+            reach = {"store": tmp_path / "s.jsonl", "keep": tmp_path / f"{name}.jsonl", "price": "2/10"}
+            with connect(server.url, **reach) as client:
+                client.complete(request)
+    assert len(server.asked) == 1
+    for name, calls in (("a", 1), ("b", 0)):
+        with connect(server.url, keep=tmp_path / f"{name}.jsonl") as client:
+            assert client.earlier.spent()["calls"] == calls
+            assert client.earlier.spent()["dollars"] == pytest.approx(calls * 5e-5)
+
+
+@pytest.mark.parametrize("total", ["tokens=8000", "dollars=0.008"])
+def test_answers_without_a_maximum_length_reserve_tokens(total: str) -> None:
+    """Requests that do not fit are not sent, and the error says why."""
+    turns = (ChatMessage("user", "?"),)
+    with serving(["yes"]) as server, connect(server.url, price="m=1/1", budget_total=total) as client:
+        with pytest.raises(EndpointError, match="without `tokens` it reserves 8,192 for its answer"):
+            client.complete(Request("m", turns))
+        assert not server.asked and client.complete(Request("m", turns, max_tokens=100)).text == "yes"
+
+
 def test_the_total_counts_money(tmp_path: Path) -> None:
     with serving(["yes"]) as server, connect(server.url, price="m=1/1", budget_total="dollars=0.00002") as client:
         ask = client.complete
-        request = Request("m", (ChatMessage("user", "?"),))
+        request = Request("m", (ChatMessage("user", "?"),), max_tokens=3)
         assert [ask(request).text for _ in range(2)] == ["yes", "yes"]
         with pytest.raises(EndpointError, match="dollars of this run are used up"):
             ask(request)

@@ -20,9 +20,6 @@ class KitchenObservation(Observation):
     legal: list[str] = Field(default_factory=list, description="Texts of the actions that the seat may choose")
     seat: int = Field(default=0, description="Index of the seat")
     timestep: int | None = Field(default=None, description="Steps taken so far; None after the end")
-    waiting: bool = Field(
-        default=False, description="Whether other seats are still awaited; the next step then only waits on"
-    )
 
 
 class KitchenState(State):
@@ -31,4 +28,3 @@ class KitchenState(State):
     suite: str = Field(default="", description="Name of the suite")
     task: str = Field(default="", description="Task of the match")
     seat: int = Field(default=0, description="Index of the seat")
-    table: str = Field(default="", description="Name of the shared table; empty for a private one")

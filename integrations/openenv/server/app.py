@@ -1,4 +1,4 @@
-"""FastAPI application: ``uvicorn server.app:app``, with one worker, as tables live in its memory."""
+"""FastAPI application: ``uvicorn server.app:app``, with one worker, as episodes live in its memory."""
 
 from __future__ import annotations
 

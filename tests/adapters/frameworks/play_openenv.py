@@ -1,4 +1,4 @@
-"""Play CollabEscape at an OpenEnv server with two clients per table; prints what happened as JSON."""
+"""Play CollabEscape at an OpenEnv server, one client per episode; prints what happened as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 import urllib.request
 
 import uvicorn
-from greedy import ALL, EPISODES, ONE, SUITE, Greedy
+from greedy import EPISODES, ONE, SUITE, Greedy
 
 os.environ |= {"KITCHEN_RECORDS": sys.argv[1], "ENABLE_WEB_INTERFACE": "true"}
 from collab_kitchens_env import KitchenAction, KitchenClient
@@ -29,20 +29,16 @@ def serve() -> str:
     return f"http://127.0.0.1:{listening.getsockname()[1]}"
 
 
-def play(url: str, match: int, seat: int, rewards: dict[str, float]) -> None:
-    """Play one seat of a shared table."""
+def play(url: str, match: int) -> float:
+    """Play the open seat of a match; returns the sum of its rewards."""
     with KitchenClient(base_url=url).sync() as client:
-        result = client.reset(
-            suite=SUITE, team=ALL, match=match, seat=seat, table=f"table {match}", episodes=EPISODES, reward="outcome"
-        )
-        rules = total = 0
+        result = client.reset(suite=SUITE, team=ONE, match=match, episodes=EPISODES, reward="outcome")
+        rules, total = result.observation.rules, 0.0
         while not result.done:
-            seen = result.observation
-            rules = seen.rules or rules
-            text = "" if seen.waiting else greedy([{"content": rules}, {"content": seen.text}])
+            text = greedy([{"content": rules}, {"content": result.observation.text}])
             result = client.step(KitchenAction(text=text))
             total += result.reward or 0
-        rewards[f"{match}/{seat}"] = total
+    return total
 
 
 def play_first(url: str, seed: int) -> list[str]:
@@ -67,13 +63,7 @@ def refusal(url: str, **arguments: str) -> str:
 
 
 url = serve()
-rewards: dict[str, float] = {}
-for match in range(EPISODES):
-    players = [threading.Thread(target=play, args=(url, match, seat, rewards)) for seat in (0, 1)]
-    for player in players:
-        player.start()
-    for player in players:
-        player.join()
+rewards = [play(url, match) for match in range(EPISODES)]
 environment = KitchenEnvironment()
 first = environment.reset()
 tasks = environment.num_tasks("collab-escape")
@@ -89,6 +79,7 @@ print(
             "web": [drawn[:32], "<pre>" in drawn, button[0], after.timestep, tasks],
             "page": urllib.request.urlopen(f"{url}/web/").status,
             "refused": refusal(url, team="agent_0=llm:x agent_1=./policy.py:Policy"),
+            "open": refusal(url, suite=SUITE, team="all=llm:x"),
         }
     )
 )

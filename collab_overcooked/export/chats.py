@@ -48,7 +48,7 @@ def record_chats(records: Iterable[Record], switches: str = "") -> Iterator[Chat
     Args:
         records: Records that start without reset options and without refused actions.
         switches: Those of the language agent that is asked, such as ``"agent=choose,channel=tools"``; empty for the
-            agent of ``evaluate``: partner in CollabOvercooked, dispatch in CuisineWorld and CraftKitchen, else choose.
+            agent that ``evaluate`` chooses for the game.
 
     Yields:
         ``messages`` with ``role`` and ``content``, the answer last, ``model``, the policy of the seat, and ``tools`` if

@@ -131,7 +131,7 @@ def _chats_of(series: Sequence[Record], switches: str) -> Iterator[tuple[tuple[i
     kind = agent_kind(parse_settings(spec.removeprefix("llm:")), game)
     if kind not in KINDS:
         raise ValueError(near_matches("agent of exported chats", kind, KINDS))
-    with Sitting(match, carries=("tools",)) as sitting:
+    with Sitting(match, carries=["tools"]) as sitting:
         turn = sitting.start()
         while not turn.done:
             episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, sitting.request

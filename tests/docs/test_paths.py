@@ -122,7 +122,7 @@ def test_the_page_on_models_with_a_model_on_this_machine() -> None:
     assert "llm:smollm2" in leaderboard("runs/local-board")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_on_training_a_language_model() -> None:
     """Its other commands need packages of their own, see tests/adapters/frameworks/play_trl.py."""
     pytest.importorskip("openai", reason="needs the extra llm")

@@ -76,7 +76,7 @@ class TrainingSeat:
         if self._sitting is None or terms != self._terms:
             if self._sitting is not None:
                 self._sitting.close()
-            self._sitting, self._terms = Sitting.of_suite(**terms, carries=("tools",)), terms
+            self._sitting, self._terms = Sitting.of_suite(**terms, carries=["tools"]), terms
         self.rewards, self.truncated, self.unusable, self._turns = [], False, 0, turns
         self._turn = self._sitting.start(seed)
         check_tools(self._sitting)
@@ -155,7 +155,7 @@ def training_rows(
     plan, rows = plan_evaluation(suite, team.split(), **options), []
     seeds = tuple(seeds)
     for match in range(len(plan.matches)):
-        with Sitting.of_plan(plan, match, carries=("tools",)) as sitting:
+        with Sitting.of_plan(plan, match, carries=["tools"]) as sitting:
             for seed in seeds:
                 rules = sitting.start(seed).messages[0]["content"]
                 check_tools(sitting)

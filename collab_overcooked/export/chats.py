@@ -48,7 +48,7 @@ def record_chats(records: Iterable[Record], switches: str = "") -> Iterator[Chat
     Args:
         records: Records that start without reset options and without refused actions.
         switches: Those of the language agent that is asked, such as ``"agent=choose,channel=tools"``; empty for the
-            agent of ``evaluate``: partner in CollabOvercooked, dispatch in CuisineWorld and CraftKitchen, else choose.
+            agent that ``evaluate`` chooses for the game.
 
     Yields:
         ``messages`` with ``role`` and ``content``, the answer last, ``model``, the policy of the seat, and ``tools`` if
@@ -131,7 +131,7 @@ def _chats_of(series: Sequence[Record], switches: str) -> Iterator[tuple[tuple[i
     kind = agent_kind(parse_settings(spec.removeprefix("llm:")), game)
     if kind not in KINDS:
         raise ValueError(near_matches("agent of exported chats", kind, KINDS))
-    with Sitting(match, carries=("tools",)) as sitting:
+    with Sitting(match, carries=["tools"]) as sitting:
         turn = sitting.start()
         while not turn.done:
             episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, sitting.request

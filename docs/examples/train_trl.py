@@ -1,7 +1,7 @@
 """Train a language model on games with TRL: a warm start on exported conversations, then GRPO in the games.
 
     python docs/examples/train_trl.py warm MODEL runs/chats/chats.jsonl --out runs/warm
-    python docs/examples/train_trl.py train runs/warm --games collab-escape collab-capture --out runs/trained
+    python docs/examples/train_trl.py train runs/warm --games collab-escape --out runs/trained
 
 Needs trl 1.16.0, and a model whose chat template has calls of tools that TRL can read, such as Qwen3's.
 """

@@ -122,13 +122,14 @@ def test_the_page_on_models_with_a_model_on_this_machine() -> None:
     assert "llm:smollm2" in leaderboard("runs/local-board")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_on_training_a_language_model() -> None:
     """Its other commands need packages of their own, see tests/adapters/frameworks/play_trl.py."""
     pytest.importorskip("openai", reason="needs the extra llm")
-    evaluate, export, compare = commands(TRAINING, "With TRL")
-    run(evaluate)
-    assert "200 chats" in run(export)
+    *evaluations, export, compare = commands(TRAINING, "With TRL")
+    for evaluation in evaluations:
+        run(evaluation)
+    assert re.search(r"[1-9]\d* chats", run(export))
     call = '<tool_call>{"name": "act", "arguments": {"action": "wait"}}</tool_call>'
     with serving(lambda asked: Says(call)) as server:
         run(compare.replace("http://127.0.0.1:8000/v1", server.url))

@@ -20,7 +20,8 @@ from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.exchange import Reply
 from collab_overcooked.policies.llm.tools import calls_text
 
-GAMES = [record.id for record in registry.GAMES]
+QUICK = ("CollabCapture-v0", "CollabEscape-v0", "KitchenRush-v0", "Transport-v0")
+GAMES = [pytest.param(record.id, marks=() if record.id in QUICK else pytest.mark.slow) for record in registry.GAMES]
 TOOLS = "agent=choose,channel=tools"
 STEPS = 6
 

@@ -2,14 +2,13 @@
 
 The items of a case have the same rules, seat, question and choices and differ in the state alone. Each choice is right
 in one of them, so an answer that depends on anything but the state is right once per case: its accuracy is chance.
-Of many cases, those are taken that leave cheap features of the state's text without use, see ``cues``; then states are
-exchanged for others as long as that helps.
+Of many cases, those are taken that leave cheap features of the state's text without use, see ``cues``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -22,7 +21,6 @@ from collab_overcooked.questions.items import FACT, LETTERS, Item
 MIN_ITEMS, MAX_ITEMS = 150, 152  # generated items of a game and kind
 MAX_CHOICES = 5
 TRIES = 200  # cases of which the one that is most in balance is taken
-PASSES = 4  # over the drawn cases, in which each state is replaced by the one that is best for the balance
 TIED = 1e-9
 BASELINES = ("chance", "same letter", "longest", "first", "majority")
 Asked = tuple[Sequence[str], Sequence[int]]  # choices, indices of the correct ones
@@ -55,36 +53,6 @@ class _States:
 
 
 @dataclass
-class _Case:
-    """Items about different states, each choice right in one of them."""
-
-    choices: tuple[str, ...]
-    items: list[Item]  # In the order of the choices
-    offered: Mapping[str, Sequence[Item]]  # Items with these choices, by answer
-    states: _States
-    ledger: Ledger
-
-    def improve(self, used: set[str]) -> bool:
-        """Replace items by those about unused states that are best for the balance; return whether there were any."""
-        before = list(self.items)
-        for number, answer in enumerate(self.choices):
-            item = self.items[number]
-            used.discard(self.states.key(item))
-            self.ledger.remove(self.states.added(item, self.choices))
-            free = [other for other in self.offered[answer] if self.states.key(other) not in used]
-            best = min([item, *free], key=lambda other: self.ledger.imbalance(self.states.added(other, self.choices)))
-            self.items[number] = best
-            used.add(self.states.key(best))
-            self.ledger.add(self.states.added(best, self.choices))
-        return any(item is not other for item, other in zip(self.items, before, strict=True))
-
-    def arranged(self, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items with the choices in a random order, in a random order."""
-        order = [self.choices[number] for number in rng.permutation(len(self.choices))]
-        return tuple(arrange(self.items[number], order) for number in rng.permutation(len(self.items)))
-
-
-@dataclass
 class _Group:
     """Candidates with the same rules, seat and question."""
 
@@ -103,23 +71,25 @@ class _Group:
                 by_answer = self.offers.setdefault(tuple(sorted((answer, *wrong))), {})
                 by_answer.setdefault(answer, []).append(item)
 
-    def draw(self, used: set[str], most: int, rng: np.random.Generator) -> _Case | None:
-        """Return a case with as many choices as possible, about states that are not used yet; None if none is left."""
+    def draw(self, used: set[str], most: int, rng: np.random.Generator) -> tuple[Item, ...]:
+        """Return a case with as many choices as possible, about states that are not used yet; empty if none is left."""
         complete = [
             choices for choices, items in self.offers.items() if len(items) == len(choices) and len(choices) <= most
         ]
         noise = dict(zip(complete, rng.random(len(complete)), strict=True))
         for choices in sorted(complete, key=lambda names: (-len(names), self.drawn[names], noise[names])):
-            offered = self.offers[choices]
-            left = [[item for item in offered[name] if self.states.key(item) not in used] for name in choices]
+            left = [
+                [item for item in self.offers[choices][name] if self.states.key(item) not in used] for name in choices
+            ]
             if not all(left):
                 del self.offers[choices]
                 continue
             case = self._balanced(left, choices, rng)
             if case:
                 self.drawn[choices] += 1
-                return _Case(choices, case, offered, self.states, self.ledger)
-        return None
+                order = [choices[number] for number in rng.permutation(len(choices))]
+                return tuple(arrange(case[number], order) for number in rng.permutation(len(case)))
+        return ()
 
     def _balanced(
         self, left: Sequence[Sequence[Item]], choices: tuple[str, ...], rng: np.random.Generator
@@ -155,24 +125,20 @@ def draw_cases(
         topic = f"{sorted(item.scene.options.items())}{skills}"
         ledger = ledgers.setdefault(skills, Ledger())
         groups.setdefault((topic, item.seat, item.question), _Group(topic, states, ledger)).add(item)
-    live, cases, count = list(groups.values()), list[_Case](), 0
+    live, cases, count = list(groups.values()), [], 0
     by_topic: Counter[str] = Counter()
     while live and count < MIN_ITEMS:
         noise = rng.random(len(live))
         number = min(range(len(live)), key=lambda i: (by_topic[live[i].topic], sum(live[i].drawn.values()), noise[i]))
         case = live[number].draw(used, MAX_ITEMS - count, rng)
-        if case is None:
+        if not case:
             del live[number]
             continue
-        used |= {states.key(item) for item in case.items}
-        by_topic[live[number].topic] += len(case.items)
+        used |= {state_key(item) for item in case}
+        by_topic[live[number].topic] += len(case)
         cases.append(case)
-        count += len(case.items)
-    for _ in range(PASSES):
-        changes = [case.improve(used) for case in cases]
-        if not any(changes):
-            break
-    return [case.arranged(rng) for case in cases]
+        count += len(case)
+    return cases
 
 
 def state_key(item: Item) -> str:

@@ -123,8 +123,3 @@ class Ledger:
         """Add items to the sums."""
         for name, value in added.items():
             self._sums[name] += value
-
-    def remove(self, added: Cues) -> None:
-        """Remove items from the sums."""
-        for name, value in added.items():
-            self._sums[name] -= value

@@ -38,8 +38,8 @@ def floors_of(plan: ComparisonPlan, board: Leaderboard) -> dict[str, Floor]:
             greedy = scores.get(GREEDY)
             plays = tuple(sorted(plays_of(plan.planned(board.game, ["all=random"], setting))))
             count = sum(play_of(record) in plays for record in line.records)
-            score, reference = round(scores[line.policy].value, 4), None if greedy is None else round(greedy.value, 4)
-            floors[setting.name] = Floor(line.policy, score, count, plays, reference)
+            reference = None if greedy is None else round(greedy.value, 4)
+            floors[setting.name] = Floor(line.policy, round(scores[line.policy].value, 4), count, plays, reference)
     return floors
 
 

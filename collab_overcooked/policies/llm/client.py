@@ -350,8 +350,9 @@ def connect(
         client.keep = Store(keep)
     if keep is not None and Path(keep).is_file():
         for exchange in Store(keep).exchanges():  # a run that goes on has spent this already
-            price = prices.get(exchange.request.model, prices.get(""))
-            dollars = exchange.dollars if price is None or exchange.dollars is not None else price.of(exchange.reply)
+            dollars, given = exchange.dollars, prices.get(exchange.request.model, prices.get(""))
+            if dollars is None and given is not None:
+                dollars = given.of(exchange.reply)
             if exchange.is_sent:
                 client.earlier.add(exchange.reply, dollars)
     return client

@@ -137,8 +137,9 @@ class DenseGradient:
             logits.masked_fill_(~inputs.masks, MASKED)
         log_probs = torch.log_softmax(logits, -1, out=self._kept("log_probs", *logits.shape))
         targets = (batch.actions, batch.log_probs, advantages, batch.returns, batch.start_log_probs)
+        single: Any = map(np.float32, weights)  # the kernel computes in single precision
         differentiate_loss(
-            type(weights)(*(np.float32(weight) for weight in weights)),
+            type(weights)(*single),
             Targets(*(target.numpy() for target in targets)),
             log_probs.numpy(),
             of_value[-1].numpy(),

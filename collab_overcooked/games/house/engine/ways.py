@@ -112,9 +112,10 @@ def measure_ways(state, width):
     """
     find_spots(state, width)
     gates, ways, spots, places = state.gates, state.gate_ways, state.spots, state.places
+    gates[:, :] = 0
+    ways[:, :] = UNREACHED
     count = min(find_gates(state, width), gates.shape[0])
     for k in range(count):
-        ways[k, :] = UNREACHED
         for p in range(places.shape[0]):
             way = abs(gates[k, Spot.X] - spots[Spot.X, p]) + abs(gates[k, Spot.Y] - spots[Spot.Y, p])
             is_there = way == 0 and places[p, Place.KIND] != Kind.NONE

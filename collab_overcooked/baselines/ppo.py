@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from collab_overcooked.baselines.actor_critic import ActorCritic
+from collab_overcooked.baselines.dense_gradient import DenseGradient
 from collab_overcooked.baselines.mat import TeamTransformer
 from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.settings import TrainingSettings
@@ -44,6 +45,15 @@ class Minibatch(NamedTuple):
     returns: torch.Tensor  # Targets of the values, float32 (S * B,)
     # Log probabilities of all actions by the policy that the training started from, float32 (S * B, A), or (S * B, 0)
     start_log_probs: torch.Tensor
+
+
+class LossWeights(NamedTuple):
+    """The clip range of the probability ratio, and the weights of the parts of the loss."""
+
+    clip: float
+    entropy: float
+    value: float
+    start: float  # Of the divergence from the policy that the training started from
 
 
 class RolloutBuffer:
@@ -213,6 +223,7 @@ class PPO:
     Attributes:
         network: Policy and value.
         optimizer: Adam.
+        dense_gradient: Differentiates the loss of networks that it covers; None for autograd.
         rollout: What the learner has met and done since the last update.
         state: Hidden state of each row, float32 (B, H).
     """
@@ -230,6 +241,8 @@ class PPO:
         network = TeamTransformer.of if settings.weights == "joint" else ActorCritic
         self.network: ActorCritic | TeamTransformer = network(settings, game, scale).to(device)
         self.optimizer = Adam(self.network.parameters())
+        # None where autograd differentiates the loss
+        self.dense_gradient = DenseGradient(self.network) if DenseGradient.covers(self.network) else None
         self.rollout = RolloutBuffer(settings, game, self.network, rows)
         self.state = np.zeros((rows, settings.memory_size), np.float32)
         self._start: ActorCritic | None = None  # what the policy is held to
@@ -308,34 +321,22 @@ class PPO:
     def _gradient_step(
         self, batch: Minibatch, rate: float, entropy_weight: float, start_weight: float, value_only: bool
     ) -> torch.Tensor:
-        settings = self.settings
-        all_log_probs, values, _ = self.network(batch.inputs)
-        log_probs = all_log_probs.gather(-1, batch.actions[:, None]).squeeze(-1)
-        advantages = batch.advantages
+        advantages, settings = batch.advantages, self.settings
         if len(advantages) > 1:  # the last minibatch may be a single step, which has no spread
             advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        log_ratio = log_probs - batch.log_probs
-        ratio = log_ratio.exp()
-        clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
-        policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
-        value_loss = nn.functional.mse_loss(values, batch.returns)
-        # A refused action's probability is 0 in float32, so it adds nothing to the entropy
-        entropy_loss = (all_log_probs.exp() * all_log_probs).sum(-1).mean()
-        loss = policy_loss + entropy_weight * entropy_loss + settings.value_weight * value_loss
-        if start_weight:
-            away = batch.start_log_probs - all_log_probs
-            loss = loss + start_weight * (batch.start_log_probs.exp() * away).sum(-1).mean()
-        loss.backward()
+        weights = LossWeights(settings.clip, entropy_weight, settings.value_weight, start_weight)
+        if self.dense_gradient is not None:
+            losses = self.dense_gradient.backward(batch, advantages, weights)
+        else:
+            loss, losses = ppo_loss(self.network, batch, advantages, weights)
+            loss.backward()
         if value_only:
             assert isinstance(self.network, ActorCritic)
             for weight in self.network.actor_parameters():
                 assert weight.grad is not None
                 weight.grad.zero_()
         self.optimizer.step(rate, settings.max_grad_norm)
-        with torch.no_grad():
-            divergence = (ratio - 1 - log_ratio).mean()
-            clip_fraction = ((ratio - 1).abs() > settings.clip).float().mean()
-            return torch.stack([entropy_loss, policy_loss, value_loss, divergence, clip_fraction])
+        return losses
 
     def state_dict(self) -> dict[str, Any]:
         """Return network, optimiser and hidden states."""
@@ -350,6 +351,38 @@ class PPO:
             self.state[...] = parts["state"].numpy()
             if self._start is not None:
                 self._start_state[...] = parts["start_state"].numpy()
+
+
+def ppo_loss(
+    network: ActorCritic | TeamTransformer, batch: Minibatch, advantages: torch.Tensor, weights: LossWeights
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the loss of a minibatch, for autograd; ``DenseGradient`` is its gradient by hand.
+
+    Args:
+        network: What is learned.
+        batch: Minibatch of B rows.
+        advantages: Normalized, float32 (B,).
+        weights: Of the parts of the loss.
+
+    Returns:
+        The loss, and without a gradient the ``LOSSES`` of a minibatch, all but the explained variance, float32 (5,).
+    """
+    all_log_probs, values, _ = network(batch.inputs)
+    log_ratio = all_log_probs.gather(-1, batch.actions[:, None]).squeeze(-1) - batch.log_probs
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - weights.clip, 1 + weights.clip)
+    policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
+    value_loss = nn.functional.mse_loss(values, batch.returns)
+    # A refused action's probability is 0 in float32, so it adds nothing to the entropy
+    entropy_loss = (all_log_probs.exp() * all_log_probs).sum(-1).mean()
+    loss = policy_loss + weights.entropy * entropy_loss + weights.value * value_loss
+    if weights.start:
+        away = batch.start_log_probs - all_log_probs
+        loss = loss + weights.start * (batch.start_log_probs.exp() * away).sum(-1).mean()
+    with torch.no_grad():
+        divergence = (ratio - 1 - log_ratio).mean()
+        clip_fraction = ((ratio - 1).abs() > weights.clip).float().mean()
+        return loss, torch.stack([entropy_loss, policy_loss, value_loss, divergence, clip_fraction])
 
 
 def _draw(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

@@ -28,6 +28,7 @@ from .constants import (
     Verb,
     World,
 )
+from .ways import next_cell, way_to
 
 # ------------------------------------------------------------------------------------------- where things are
 
@@ -39,15 +40,15 @@ def room_of(state, i):
 
 
 @kernel
-def path_to(state, i, p):
+def path_to(tables, state, i, p):
     """The distance to a place is the number of cells of the shortest path through the doors."""
-    return state.dist[state.agents[i, Agent.CELL], p]
+    return way_to(tables, state, state.agents[i, Agent.CELL], p)
 
 
 @kernel
-def is_near(state, i, p, reach):
+def is_near(tables, state, i, p, reach):
     """A place is near if it is in the same room and within a number of cells."""
-    return state.places[p, Place.ROOM] == room_of(state, i) and path_to(state, i, p) <= reach
+    return state.places[p, Place.ROOM] == room_of(state, i) and path_to(tables, state, i, p) <= reach
 
 
 @kernel
@@ -108,7 +109,7 @@ def why_not_put(tables, state, i, p, reach):
     """Things are put down at a known place that is near, open and not full."""
     if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if not is_near(state, i, p, reach):
+    if not is_near(tables, state, i, p, reach):
         return Reason.F_TOO_FAR
     if state.know_places[i, p] != KnownPlace.OPEN:
         return Reason.F_NOT_OPEN
@@ -132,7 +133,7 @@ def why_not_open(tables, state, i, p, verb):
     known = state.know_places[i, p]
     if state.places[p, Place.KIND] != Kind.CONTAINER or known == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if not is_near(state, i, p, tables.params[Param.REACH]):
+    if not is_near(tables, state, i, p, tables.params[Param.REACH]):
         return Reason.F_TOO_FAR
     if verb == Verb.CLOSE:
         return Reason.OK if known == KnownPlace.OPEN else Reason.F_NOT_OPEN
@@ -147,7 +148,7 @@ def why_not_walk(state, i, p):
     """Agents can walk to rooms and known places other than their own."""
     if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    return Reason.F_THERE if path_to(state, i, p) == 0 else Reason.OK
+    return Reason.F_THERE if state.agents[i, Agent.CELL] == state.places[p, Place.CELL] else Reason.OK
 
 
 @kernel
@@ -160,7 +161,7 @@ def why_not_take(tables, state, i, o, verb):
     reason = why_not_grab(tables, state, i, o)
     if reason != Reason.OK:
         return reason
-    if not is_near(state, i, place, tables.params[Param.REACH]):
+    if not is_near(tables, state, i, place, tables.params[Param.REACH]):
         return Reason.F_TOO_FAR
     return Reason.OK if state.know_places[i, place] == KnownPlace.OPEN else Reason.F_NOT_OPEN
 
@@ -232,17 +233,12 @@ def why_refused(tables, state, i, action):
 
 
 @kernel
-def walk(state, i, p, width):
+def walk(tables, state, i, p):
     """Walking takes one step on a shortest path: the first of north, south, east and west that is on one.
 
     Mutates: state.agents.
     """
-    cell, dist = state.agents[i, Agent.CELL], state.dist
-    for k in range(4):
-        beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
-        if 0 <= beside < dist.shape[0] and 0 <= dist[beside, p] < dist[cell, p]:
-            state.agents[i, Agent.CELL] = beside
-            return
+    state.agents[i, Agent.CELL] = next_cell(tables, state, state.agents[i, Agent.CELL], p)
 
 
 @kernel

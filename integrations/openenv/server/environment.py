@@ -15,7 +15,7 @@ from openenv.core.env_server.interfaces import Environment
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import plan_for_client
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import Sitting, Turn
+from collab_overcooked.adapters.sitting import LLM, Sitting, Turn
 from collab_overcooked.io.files import only_shipped_files
 from collab_overcooked.policies.llm.images import Picture
 
@@ -81,13 +81,12 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         if self._sitting is None or (terms | {"kept": kept}) != self._terms:
             self.close()
             plan = plan_for_client(suite, team, options)
+            seats = [spec for spec in plan.matches[0].team if spec.startswith(LLM)]
+            if len(seats) > 1:
+                raise ValueError(f"team {team!r}: exactly one seat must be open, not {len(seats)}")
             records = _run_folder({"suite": suite, "team": team, "options": options}) if kept else ""
-            self._sitting, self._terms = (
-                Sitting.of_plan(plan, match, reward=reward, records=records),
-                terms | {"kept": kept},
-            )
-            if len(self._sitting.seats) > 1:
-                raise ValueError(f"team {team!r}: exactly one seat must be open, not {len(self._sitting.seats)}")
+            self._sitting = Sitting.of_plan(plan, match, reward=reward, records=records)
+            self._terms = terms | {"kept": kept}
         with only_shipped_files():  # which the match reads, too
             self._turn = self._sitting.start(seed)
         place = {"suite": suite, "task": self._sitting.match.task, "seat": self._sitting.seats[0]}

@@ -21,7 +21,7 @@ from typing import Any
 from rich.console import Console
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
@@ -154,12 +154,12 @@ def varied(study: SubplanStudy) -> list[str]:
     return sorted({name for _, entry in study.scenes for name in entry if entry[name] != study.scenes[0][1].get(name)})
 
 
-def variant_title(study: SubplanStudy, records: Sequence[Record]) -> str:
+def variant_title(study: SubplanStudy, records: Sequence[EpisodeRecord]) -> str:
     """Return the game that was played with every option that differs from its default and is equal in all scenes."""
     return "; ".join(dict.fromkeys(variant_of(record, varied(study)).title for record in records))
 
 
-def compare_ways(study: SubplanStudy, records: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+def compare_ways(study: SubplanStudy, records: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, Any]:
     """Return scores, costs, and differences to the first way on the same scenes."""
     rows = {}
     for way, played in records.items():

@@ -24,7 +24,7 @@ from collab_overcooked.plugins import GAMES as GAME_PLUGINS
 from collab_overcooked.plugins import NAMESPACE, load
 
 if TYPE_CHECKING:
-    from collab_overcooked.core.record import Record
+    from collab_overcooked.core.record import EpisodeRecord
 
 EnvMaker = Callable[..., Any]
 LEXICON = "lexicon"  # option of every game: the language of its texts, see ``envs.lexicon``
@@ -153,7 +153,7 @@ def suite_name(name: str) -> str:
     return matches[0]
 
 
-def suite_of(record: Record) -> Any:
+def suite_of(record: EpisodeRecord) -> Any:
     """Return the suite that scores an episode's record."""
     return load_suite(record.suite_name)
 

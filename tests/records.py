@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from collab_overcooked.core.record import SCHEMA, Record
+from collab_overcooked.core.record import SCHEMA, EpisodeRecord
 from collab_overcooked.io.structs import convert
 from collab_overcooked.runner.records import record_class
 
@@ -59,7 +59,7 @@ def record_of(**fields: Any) -> Any:
     return convert(values, kind)
 
 
-def as_json(record: Record) -> dict[str, Any]:
+def as_json(record: EpisodeRecord) -> dict[str, Any]:
     """Return the JSON values of a record, as they stand in a file."""
     values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record))
     return values

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.suites import plan_known_team
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.files import only_shipped_files
@@ -23,7 +23,7 @@ from collab_overcooked.runner.teams import SEAT
 _PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\s*$")  # of a file or folder: a separator, or an ending that is no decimal
 
 
-def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) -> float:
+def outcome_of(record: EpisodeRecord, rate: Callable[[EpisodeRecord], float] | None = None) -> float:
     """Return how well an episode went, from 0 to 1.
 
     Args:
@@ -36,12 +36,12 @@ def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) ->
     return float(record.success) if rate is None else min(1.0, max(0.0, rate(record)))
 
 
-def numeric_metrics(record: Record) -> dict[str, float]:
+def numeric_metrics(record: EpisodeRecord) -> dict[str, float]:
     """Return the metrics of a record that are a single number."""
     return {name: float(value) for name, value in record.metrics.items() if isinstance(value, int | float)}
 
 
-def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
+def mean_metrics(records: Sequence[EpisodeRecord]) -> dict[str, float]:
     """Return the means of the outcome and of the numeric metrics that all records of a match have.
 
     Metrics that a record lacks, such as the length of an episode that was not won, are left out.
@@ -50,7 +50,7 @@ def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
     return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)}
 
 
-def request_counts(records: Sequence[Record]) -> dict[str, float]:
+def request_counts(records: Sequence[EpisodeRecord]) -> dict[str, float]:
     """Return the numbers of ``requests`` to the models of a match, and of ``unusable`` answers, which had no effect."""
     accounts = [account for record in records for account in record.accounts.values()]
     calls = sum(account.calls for account in accounts)
@@ -137,7 +137,7 @@ class SharedFolder:
         self._open()
 
     def _open(self) -> None:
-        self._run: Run[Record] = Run(self._path, self.config)
+        self._run: Run[EpisodeRecord] = Run(self._path, self.config)
         try:
             check_seeds(self._path, self._run.results, self._plan)
         except ValueError:
@@ -145,7 +145,7 @@ class SharedFolder:
             raise
         self.finished = False
 
-    def add(self, records: Sequence[Record]) -> list[Record]:
+    def add(self, records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
         """Append the records of a match, and return them with the numbers under which they are kept."""
         with self._lock:
             if self.finished:
@@ -165,7 +165,7 @@ class SharedFolder:
                 self.finished = True
             return kept
 
-    def _key(self, record: Record, repetition: int) -> Key:
+    def _key(self, record: EpisodeRecord, repetition: int) -> Key:
         return record.task, record.episode + repetition * self._sizes[record.task]
 
 

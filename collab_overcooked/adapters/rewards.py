@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.reporting.floors import Floor, known_floors
 from collab_overcooked.reporting.sample_sizes import end_of
 from collab_overcooked.runner.env_variants import variant_of_match
@@ -48,7 +48,7 @@ def anchors_of(match: Match, seats: Collection[int]) -> Anchors:
         for policy in (RANDOM, REFERENCE):
             filled = tuple(policy if spec == "open" else spec for spec in team)
             seeded = replace(match, team=filled)
-            played: list[Record] = []
+            played: list[EpisodeRecord] = []
             for number in range(ANCHOR_MATCHES):
                 played += replace(seeded, seed=derive_seed(ANCHOR_SEED, number)).run()
             means.append(mean_outcome(played))
@@ -62,7 +62,7 @@ def anchors_of(match: Match, seats: Collection[int]) -> Anchors:
     return anchors
 
 
-def mean_outcome(records: Sequence[Record]) -> float:
+def mean_outcome(records: Sequence[EpisodeRecord]) -> float:
     """Return the mean outcome of records with metrics; an episode that was cut short has none."""
     return sum(0.0 if end_of(record) else outcome_of(record) for record in records) / len(records)
 
@@ -82,7 +82,7 @@ def floor_of(match: Match) -> Floor:
     raise ValueError(f"reward floor: no floor is stored for {match.env_id} {match.task} with these options; {stored}")
 
 
-def above_floor(records: Sequence[Record], floor: Floor) -> float:
+def above_floor(records: Sequence[EpisodeRecord], floor: Floor) -> float:
     """Return the score of a match's records above a floor; one with an episode cut short is at most the floor."""
     suite = registry.suite_of(records[0])
     score = suite.summary(records).score

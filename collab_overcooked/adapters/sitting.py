@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 from collab_overcooked.adapters.bridge import Bridge, OpenSeat, Waiting, Worker
 from collab_overcooked.adapters.results import SharedFolder, outcome_of, shared_folder
 from collab_overcooked.adapters.rewards import RewardKind, above_floor, anchors_of, floor_of, mean_outcome
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
@@ -103,12 +103,12 @@ class Sitting:
         self.match, self.reward, self._folder = match, reward, folder
         self._anchors = anchors_of(match, self.seats) if reward == "normalized" else None
         self._floor = floor_of(match) if reward == "floor" else None
-        self.records: list[Record] = []
+        self.records: list[EpisodeRecord] = []
         self._bridge = bridge = Bridge()
         self._worker = worker = Worker()
         self._release = weakref.finalize(self, _release, worker, bridge)  # if nobody closes it
         self._question: Waiting | None = None
-        self._running: Future[list[Record]] | None = None
+        self._running: Future[list[EpisodeRecord]] | None = None
         self._clear()
 
     @classmethod
@@ -153,7 +153,7 @@ class Sitting:
         return cls(chosen, reward=reward, folder=folder, carries=carries)
 
     @property
-    def record(self) -> Record:
+    def record(self) -> EpisodeRecord:
         """Record of the last finished episode."""
         if not self.records:
             raise ValueError("no episode is finished yet; the record exists once a turn is done")
@@ -337,7 +337,7 @@ class Sitting:
         return outcome_of(record.replace(metrics=game_metrics(record.env_id).measure(record)), self._rate(record))
 
     @staticmethod
-    def _rate(record: Record) -> Callable[[Record], float] | None:
+    def _rate(record: EpisodeRecord) -> Callable[[EpisodeRecord], float] | None:
         return game_metrics(record.env_id).progress
 
 

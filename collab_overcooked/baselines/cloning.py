@@ -19,7 +19,7 @@ from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers, load_game
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.files import check_distinct_files
@@ -107,7 +107,7 @@ def gather(rows: Iterable[Row]) -> Choices:
     return Choices(np.stack(observations), np.stack(masks).astype(np.bool_), *np.array(numbers, np.int64))
 
 
-def record_choices(game: Game, records: Iterable[Record], seats: Sequence[int] | None) -> Iterable[Row]:
+def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence[int] | None) -> Iterable[Row]:
     """Replay records and yield what their agents chose where they had a choice.
 
     Args:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import FLAG
-from collab_overcooked.core.record import Record, Step
+from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import draft
 
@@ -46,7 +46,7 @@ def replay(
     return 0
 
 
-def show_plan(record: Record, timestep: int) -> None:
+def show_plan(record: EpisodeRecord, timestep: int) -> None:
     """Print the search tree of a joint plan, for policies such as cots."""
     from collab_overcooked.reporting.plan_trees import tree_text, update_at
     from collab_overcooked.runner.records import about
@@ -56,7 +56,7 @@ def show_plan(record: Record, timestep: int) -> None:
     OUT.print(tree_text(update))
 
 
-def choose(records: list[Record], episode: int | None, task: str | None) -> list[Record]:
+def choose(records: list[EpisodeRecord], episode: int | None, task: str | None) -> list[EpisodeRecord]:
     """Return the records of a task, or the single record at an index."""
     if task is not None:
         known = dict.fromkeys(record.task for record in records)
@@ -70,7 +70,7 @@ def choose(records: list[Record], episode: int | None, task: str | None) -> list
     return [records[episode]]
 
 
-def check_records(records: Sequence[Record]) -> int:
+def check_records(records: Sequence[EpisodeRecord]) -> int:
     """Replay records, print the differences, and return the exit code."""
     from collab_overcooked.runner.replay import first_difference
 
@@ -85,7 +85,7 @@ def check_records(records: Sequence[Record]) -> int:
     return 1 if bad else 0
 
 
-def show_episode(record: Record) -> None:
+def show_episode(record: EpisodeRecord) -> None:
     """Print an episode step by step, waiting for Enter in an interactive terminal."""
     from collab_overcooked import registry
     from collab_overcooked.runner.replay import replay as replayed
@@ -137,7 +137,7 @@ def render(
     say(f"written: {out}")
 
 
-def write_film(record: Record, out: Path) -> None:
+def write_film(record: EpisodeRecord, out: Path) -> None:
     """Write the video of a record, or a picture of its final state."""
     from collab_overcooked.reporting.video import frames_of_record, write_video
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import ShowOptions
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 
 
 def write_results(
     folder: Path,
-    records: Sequence[Record],
+    records: Sequence[EpisodeRecord],
     report_file: bool,
     scoring: Mapping[str, Any],
     show: ShowOptions | None = None,

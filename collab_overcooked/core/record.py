@@ -3,7 +3,7 @@
 Entries of steps form no reference cycles, so the garbage collector does not visit them (``gc=False``).
 
 A game adds fields by subclasses: of ``Event`` for what an agent's event says, of ``Step`` for what its logger adds to
-each step, and of ``Record`` for what it adds to the episode. Its suite names the last one (``Suite.record_class``).
+each step, and of ``EpisodeRecord`` for what it adds to the episode. Its suite names the last one (``Suite.record_class``).
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ class PersonEntry(Struct, kw_only=True, omit_defaults=True):
     partner_waits: Count = 0
 
 
-class Record(Struct, kw_only=True, omit_defaults=True, dict=True):
+class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
     """Record of one episode.
 
     Attributes:
@@ -349,7 +349,7 @@ def history_of(steps: Sequence[Step], n_agents: int) -> list[list[HistoryEntry]]
     return history
 
 
-RecordT = TypeVar("RecordT", bound=Record)
+RecordT = TypeVar("RecordT", bound=EpisodeRecord)
 PACKED = "packed"  # attribute of a record with its compressed line
 # Fields by which records are grouped and counted; others are left out of packed records
 _KEPT = {
@@ -392,7 +392,7 @@ def unpack(record: RecordT) -> RecordT:
 
 
 @lru_cache(maxsize=4)
-def _whole(line: bytes, kind: type[Record]) -> Record:
+def _whole(line: bytes, kind: type[EpisodeRecord]) -> EpisodeRecord:
     return decode(zlib.decompress(line), kind)
 
 
@@ -402,7 +402,7 @@ def field_types(kind: type[Struct]) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-def step_class(record_class: type[Record]) -> type[Step]:
+def step_class(record_class: type[EpisodeRecord]) -> type[Step]:
     """Return the class of the steps of a class of records."""
     kind: type[Step] = get_args(field_types(record_class)["steps"])[0]
     return kind

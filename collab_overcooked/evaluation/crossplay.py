@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec import field as column
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
@@ -179,7 +179,7 @@ class CrossPlay:
         save_figure(self.heat_map(), folder / "crossplay.png")
 
 
-def from_records(policies: Sequence[str], records: Sequence[Record], seed: int = 0) -> CrossPlay | None:
+def from_records(policies: Sequence[str], records: Sequence[EpisodeRecord], seed: int = 0) -> CrossPlay | None:
     """Return the cross-play that records of teams of at most two kinds hold; None if a pair is missing.
 
     Args:

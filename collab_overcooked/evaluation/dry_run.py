@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.policies.llm.agents import agent_kind, policy_maker
 from collab_overcooked.policies.llm.budget import Budget, Price
 from collab_overcooked.policies.llm.client import Client
@@ -52,7 +52,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 """Episodes and decisions, by spec of the model and kind of agent."""
 
 
-def upper_bounds(plan: MatchPlan, records: Iterable[Record]) -> Bounds:
+def upper_bounds(plan: MatchPlan, records: Iterable[EpisodeRecord]) -> Bounds:
     """Return what the episodes that are missing may need."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
@@ -109,7 +109,7 @@ class _PromptCounter:
 
 
 def prompt_tokens(
-    plan: MatchPlan, records: Iterable[Record], budget: Budget, prices: Mapping[str, Price]
+    plan: MatchPlan, records: Iterable[EpisodeRecord], budget: Budget, prices: Mapping[str, Price]
 ) -> dict[str, float]:
     """Return the mean tokens of the first prompts of each model, from its first missing episode.
 
@@ -144,7 +144,7 @@ def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Ma
 
 
 def dry_run_card(
-    plans: Iterable[tuple[MatchPlan, Sequence[Record]]], prices: Mapping[str, Price], budget: Budget, total: Budget
+    plans: Iterable[tuple[MatchPlan, Sequence[EpisodeRecord]]], prices: Mapping[str, Price], budget: Budget, total: Budget
 ) -> Scorecard:
     """Return upper bounds by suite, model and agent, and those that the budgets set.
 

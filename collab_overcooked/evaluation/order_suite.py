@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, TypeVar
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.benchmark import Summary, only
 from collab_overcooked.evaluation.suites import SettingRow, Suite, check_names, load_checked
 from collab_overcooked.io.checks import parse_integer
@@ -144,7 +144,7 @@ class OrderSuite(Suite):
         paced = "times of the level file" if pace is None else f"{self.result_class.pace} {pace:g}"
         return f"{level}, {plural(agents, 'agent')}, {paced}"
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
+    def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         options = record.env_kwargs
         if not options.keys() >= set(self.named) or record.task.count(", ") < 2:
             return {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.io.checks import near_matches, parse_integer
@@ -67,7 +67,7 @@ class SettingRow:
 
     title: str  # Game and variant
     setting: str  # Name of the setting
-    records: Sequence[Record]  # Episodes
+    records: Sequence[EpisodeRecord]  # Episodes
 
     @property
     def swapped(self) -> bool:
@@ -138,7 +138,7 @@ class Suite:
 
     name: str  # Under which it is registered
     env_id: str  # Of the first game that it is registered with
-    record_class: ClassVar[type[Record]] = Record  # Of its records
+    record_class: ClassVar[type[EpisodeRecord]] = EpisodeRecord  # Of its records
     has_success: ClassVar[bool] = False  # Whether an episode can succeed as a whole
     # Options of the environment that its tables tell apart by rows or columns. All others that differ from their
     # defaults are part of a result's name, and results that differ in them are never put together.
@@ -239,7 +239,7 @@ class Suite:
         game = load_checked(self.env_id, **options)
         yield Match(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
+    def score(self, records: Sequence[EpisodeRecord], scoring: Any) -> Sequence[Scorecard]:
         """Score records of this game, one card for every team and variant; means of metrics if there are no columns.
 
         Raises:
@@ -256,11 +256,11 @@ class Suite:
         team, notes = team_text(specs_as_given(rows[0].records[0])), tuple(self.notes(rows))
         return Scorecard(self.name, rows[0].title, (table,), team, notes, data=data)
 
-    def rows(self, records: Sequence[Record]) -> list[SettingRow]:
+    def rows(self, records: Sequence[EpisodeRecord]) -> list[SettingRow]:
         """Return the settings of one team in one variant, in the order of the records."""
         builtin = self.shipped() if len(self.axes) == 1 else ()  # of several options, none alone is the setting's name
         names = setting_names(records, self.axes, lambda record: str(record.task).removesuffix(SWAPPED), builtin)
-        by_setting: dict[tuple[str, bool], list[Record]] = {}
+        by_setting: dict[tuple[str, bool], list[EpisodeRecord]] = {}
         for name, record in zip(names, records, strict=True):
             by_setting.setdefault((name, record.task.endswith(SWAPPED)), []).append(record)
         title = variant_of(records[0]).title
@@ -278,7 +278,7 @@ class Suite:
         """Return sentences that belong under the table."""
         return ()
 
-    def outcome(self, record: Record) -> str:
+    def outcome(self, record: EpisodeRecord) -> str:
         """Say how an episode ended, for example ``"delivered"`` or ``"4 completed, 1 ruined"``."""
         if self.outcome_text:
             return self.outcome_text.format(**game_metrics(record.env_id).measure(record))
@@ -295,7 +295,7 @@ class Suite:
         title, measured = self.title or self.env_id, self.measure or self.metrics[0]
         return Benchmark(title, measured, tuple(settings), pairs, self.repeats, **self.benchmark_fields)
 
-    def summary(self, records: Sequence[Record]) -> Summary:
+    def summary(self, records: Sequence[EpisodeRecord]) -> Summary:
         """Return the scores of one team's episodes, in one setting of the benchmark or in several."""
         if self.process:
             rows = self.rows(only(by_variant(records, specs_as_given)))
@@ -321,7 +321,7 @@ class Suite:
         """Return sentences about the published numbers, which stand under the leaderboard where these do."""
         return ()
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
+    def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         """Return what other fields of a record say about some of its fields, by their names.
 
         A record whose task is not one of the suite's own names, as in games played from Python, has none.

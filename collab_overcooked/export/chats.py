@@ -10,7 +10,7 @@ from typing import Any
 
 from collab_overcooked.adapters.results import request_counts
 from collab_overcooked.adapters.sitting import Sitting
-from collab_overcooked.core.record import Record, unpack
+from collab_overcooked.core.record import EpisodeRecord, unpack
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.llm.agents import agent_kind
 from collab_overcooked.policies.llm.exchange import Request
@@ -40,7 +40,7 @@ def exchange_chats(path: Path) -> Iterator[Chat]:
             yield _chat(request.turns, request.tools, reply.text, request.model)
 
 
-def record_chats(records: Iterable[Record], switches: str = "") -> Iterator[Chat]:
+def record_chats(records: Iterable[EpisodeRecord], switches: str = "") -> Iterator[Chat]:
     """Yield the questions that a language model would have been asked in recorded episodes, with what was chosen.
 
     The answers are the recorded actions, whatever policy chose them: without an analysis and without messages.
@@ -63,7 +63,7 @@ def record_chats(records: Iterable[Record], switches: str = "") -> Iterator[Chat
                 yield chat
 
 
-def record_conversations(records: Iterable[Record], switches: str) -> Iterator[Chat]:
+def record_conversations(records: Iterable[EpisodeRecord], switches: str) -> Iterator[Chat]:
     """Yield a chat per episode and seat, in which the newest message of each later question answers a call.
 
     It is the form in which trainers with environments grow a chat.
@@ -93,9 +93,9 @@ def record_conversations(records: Iterable[Record], switches: str) -> Iterator[C
         yield from conversations.values()
 
 
-def _series(records: Iterable[Record]) -> Iterator[list[Record]]:
+def _series(records: Iterable[EpisodeRecord]) -> Iterator[list[EpisodeRecord]]:
     """Yield the records of each match: consecutive episodes of a team after one seed."""
-    series: list[Record] = []
+    series: list[EpisodeRecord] = []
     for record in map(unpack, records):
         if series and not _follows(record, series[-1]):
             yield series
@@ -105,13 +105,13 @@ def _series(records: Iterable[Record]) -> Iterator[list[Record]]:
         yield series
 
 
-def _follows(record: Record, before: Record) -> bool:
+def _follows(record: EpisodeRecord, before: EpisodeRecord) -> bool:
     names = ("env_id", "env_kwargs", "team", "task", "seed", "max_cycles")
     is_same = all(getattr(record, name) == getattr(before, name) for name in names)
     return is_same and record.episode == before.episode + 1
 
 
-def _chats_of(series: Sequence[Record], switches: str) -> Iterator[tuple[tuple[int, int], Chat]]:
+def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[tuple[int, int], Chat]]:
     """Yield chats with their episode and seat."""
     first = series[0]
     kwargs = {**first.env_kwargs, "max_cycles": first.max_cycles}

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import to_builtins
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record, unpack
+from collab_overcooked.core.record import EpisodeRecord, unpack
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.observation import check_observation
 from collab_overcooked.policies.registry import PERSON
@@ -27,7 +27,7 @@ EPISODE_FIELDS = ("env_id", "task", "episode", "seed", "team", "version", "succe
 class Trajectory:
     """Episode with T steps of N agents."""
 
-    record: Record  # Record of the episode
+    record: EpisodeRecord  # Record of the episode
     game: FullGame  # Game with the encoding of the observations
     # (T + 1, N, ...), with the dtype of the game's observations; the last one follows the last step
     observations: Array
@@ -48,7 +48,7 @@ class Trajectory:
         return {**values, "env_kwargs": dict(self.record.env_kwargs)}
 
 
-def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajectory:
+def read_trajectory(record: EpisodeRecord, observation: Mapping[str, Any]) -> Trajectory:
     """Replay a record.
 
     Args:
@@ -81,7 +81,7 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
     )
 
 
-def check_people(records: Iterable[Record], people: bool) -> None:
+def check_people(records: Iterable[EpisodeRecord], people: bool) -> None:
     """Refuse episodes with people unless they are wanted."""
     for record in records:
         if not people and (record.people or PERSON in record.team.values()):
@@ -92,7 +92,7 @@ def check_people(records: Iterable[Record], people: bool) -> None:
 
 
 def read_trajectories(
-    records: Iterable[Record], observation: Mapping[str, Any], people: bool = False
+    records: Iterable[EpisodeRecord], observation: Mapping[str, Any], people: bool = False
 ) -> Iterator[Trajectory]:
     """Replay records of one game with equal shapes.
 
@@ -119,5 +119,5 @@ def read_trajectories(
         yield trajectory
 
 
-def _name(record: Record) -> str:
+def _name(record: EpisodeRecord) -> str:
     return f"{record.env_id} {record.task} episode {record.episode}"

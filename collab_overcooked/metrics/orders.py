@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from collab_overcooked.core.record import Record, Step
+from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.io.structs import Count, Text
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
@@ -41,7 +41,7 @@ class OrderStep(Step, kw_only=True):
         return completed + [(-1, name) for name in self.orders.expired]
 
 
-class OrderRecord(Record, kw_only=True):
+class OrderRecord(EpisodeRecord, kw_only=True):
     """Record of a game in which dishes are ordered and expire."""
 
     steps: Sequence[OrderStep]

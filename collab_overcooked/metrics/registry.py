@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked import plugins, registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.checks import near_matches, quote_value
 
 
@@ -59,7 +59,7 @@ def episode_return(rewards: Sequence[Sequence[float]]) -> float:
     return float(np.sum(rewards, axis=0).mean())
 
 
-def measure_any_game(record: Record) -> dict[str, Any]:
+def measure_any_game(record: EpisodeRecord) -> dict[str, Any]:
     """Compute the metrics of every game from a record."""
     steps, decisions = record.steps, record.decisions.values()
     count = sum(number for number, _ in decisions)
@@ -96,7 +96,7 @@ def game_metrics(env_id: str) -> MetricSet:
 _custom: dict[str, MetricSet] = {}  # by the names of their metrics
 
 
-def register_metric(metric: Metric, measure: Callable[[Record], Any], games: Sequence[str] = ()) -> None:
+def register_metric(metric: Metric, measure: Callable[[EpisodeRecord], Any], games: Sequence[str] = ()) -> None:
     """Add a custom metric; registering its name again replaces it.
 
     A built-in metric of a game takes precedence over a custom one of the same name.
@@ -149,7 +149,7 @@ def metrics_of(env_id: str) -> dict[str, Metric]:
     return built_in | {name: metric for name, metric in custom.items() if name not in built_in}
 
 
-def tabulated(record: Record) -> list[str]:
+def tabulated(record: EpisodeRecord) -> list[str]:
     """Return the metrics that tables of records show: ``success`` only where an episode can succeed as a whole.
 
     An answer to a question has no other metric, as nothing was played.
@@ -160,7 +160,7 @@ def tabulated(record: Record) -> list[str]:
     return [name for name in metrics_of(record.env_id) if name != "success" or can_succeed]
 
 
-def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
+def measure(record: EpisodeRecord, names: Sequence[str]) -> dict[str, Any]:
     """Return metrics of one episode by name: a number, a list with one per seat, or None if undefined.
 
     Args:
@@ -180,7 +180,7 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
     return {name: values[name] for name in names}
 
 
-def measure_numbers(record: Record, names: Sequence[str]) -> dict[str, float | None]:
+def measure_numbers(record: EpisodeRecord, names: Sequence[str]) -> dict[str, float | None]:
     """Return metrics that are numbers, None if undefined; those with one per seat as ``NAME_0``, ``NAME_1``, .."""
     numbers: dict[str, float | None] = {}
     for name, value in measure(record, names).items():
@@ -189,7 +189,7 @@ def measure_numbers(record: Record, names: Sequence[str]) -> dict[str, float | N
     return numbers
 
 
-def _measure_custom(name: str, record: Record) -> dict[str, Any]:
+def _measure_custom(name: str, record: EpisodeRecord) -> dict[str, Any]:
     custom = _custom[name]
     missing = dict.fromkeys(metric.name for metric in custom.metrics)
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from collab_overcooked.core.record import Record, Step
+from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.envs.api import State, clone, refusal_code, restore
 from collab_overcooked.play import shown
 from collab_overcooked.play.clock import TickClock
@@ -99,12 +99,12 @@ class EpisodeDriver:
     def _lessons(self) -> dict[int, Sequence[tuple[str, str, str]]]:
         return {seat: self.game.lesson_for(seat) for seat in self.people}
 
-    async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> Record:
+    async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> EpisodeRecord:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
         answer: Answer = None
         while True:
             event = await self._send(run, answer)
-            if isinstance(event, Record):
+            if isinstance(event, EpisodeRecord):
                 return event
             self._check()
             if isinstance(event, Started):
@@ -114,18 +114,18 @@ class EpisodeDriver:
             else:
                 answer = await self._answer(event)
 
-    async def _send(self, run: Episode, answer: Answer) -> Event | Record:
+    async def _send(self, run: Episode, answer: Answer) -> Event | EpisodeRecord:
         """Send an answer to the episode; returns the next event, or the record at the end.
 
         Plans are texts from people. They are parsed in a thread, so that other games do not wait; a person who
         connects meanwhile is sent the state after the step.
         """
 
-        def send() -> Event | Record:
+        def send() -> Event | EpisodeRecord:
             try:
                 return run.send(answer)
             except StopIteration as over:
-                record: Record = over.value
+                record: EpisodeRecord = over.value
                 return record
 
         if not isinstance(answer, Decision | Message) or not answer.plan:

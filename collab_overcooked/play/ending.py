@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.evaluation.suites import Suite
 from collab_overcooked.metrics.registry import game_metrics
@@ -29,7 +29,7 @@ MAX_EXPIRED = 3  # kinds of orders whose time ran out
 _one_at_a_time = threading.Lock()  # the teams that matches keep are shared by threads
 
 
-def summary_of(game: Any, record: Record, earlier: Sequence[Record]) -> dict[str, Any]:
+def summary_of(game: Any, record: EpisodeRecord, earlier: Sequence[EpisodeRecord]) -> dict[str, Any]:
     """Return what pages show of an episode that counts.
 
     Args:
@@ -58,21 +58,21 @@ def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
     return {name: round(value, 3) for name, value in metrics.items() if isinstance(value, (int, float))}
 
 
-def _score(record: Record, metric: str, lower_is_better: bool) -> float:
+def _score(record: EpisodeRecord, metric: str, lower_is_better: bool) -> float:
     value = record.metrics.get(metric)
     if not isinstance(value, (int, float)):
         return float("-inf")
     return -float(value) if lower_is_better else float(value)
 
 
-def _did(game: Any, record: Record, seat: int) -> list[int]:
+def _did(game: Any, record: EpisodeRecord, seat: int) -> list[int]:
     idle = game.action_texts(None, 0, seat)[game.idle_action(seat)]
     waited = sum(step.action_texts[seat] == idle for step in record.steps)
     spoken = sum(message.agent == seat and bool(message.say) for step in record.steps for message in step.messages)
     return [len(record.steps) - waited, waited, spoken]
 
 
-def _happened(suite: Suite, record: Record, names: Sequence[str]) -> list[str]:
+def _happened(suite: Suite, record: EpisodeRecord, names: Sequence[str]) -> list[str]:
     """Return sentences on the events that decided an episode, the last of each kind, and on how it ended."""
     sentences: dict[str, str] = {}  # by their text without the step
     patterns = {re.compile(pattern): sentence for pattern, sentence in suite.decisive.items()}

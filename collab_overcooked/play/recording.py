@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.runner.records import Note, dump_line
 from collab_overcooked.runner.run import Run
@@ -37,7 +37,7 @@ class PlayFolder:
         self, path: str | Path, suite: str, facts: Mapping[str, Any] | None = None, note: Note = print
     ) -> None:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
-        self.run: Run[Record] = Run(path, config, note)
+        self.run: Run[EpisodeRecord] = Run(path, config, note)
         self.path, self._note = Path(path), note
         self._writing = threading.Lock()
         self._unsaved: deque[Callable[[], None]] = deque()  # in order; what cannot be written is tried again
@@ -54,7 +54,7 @@ class PlayFolder:
             self._note(f"{self.path}: {len(self._unsaved)} lines were lost, as they could not be written")
         self.run.close()
 
-    def add(self, record: Record) -> Record:
+    def add(self, record: EpisodeRecord) -> EpisodeRecord:
         """Write the record of an episode that is over; returns it with the number under which it is kept."""
         number = int(record.episode)
         with self._writing:
@@ -65,7 +65,7 @@ class PlayFolder:
             self._write(partial(self.run.append, kept))
         return kept
 
-    def add_apart(self, name: str, record: Record) -> None:
+    def add_apart(self, name: str, record: EpisodeRecord) -> None:
         """Write a record that is not scored to ``ABORTED`` or ``TUTORIALS``."""
         self._append(name, dump_line(record))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.session import Session
 from collab_overcooked.policies.registry import PERSON
@@ -34,7 +34,7 @@ def replay_page(session: Session, person: Person, number: int) -> tuple[str, str
     return report.page(session.title, sections, replays), report.page_policy() + POLICY
 
 
-def _record_of(session: Session, number: int) -> Record | None:
+def _record_of(session: Session, number: int) -> EpisodeRecord | None:
     if not session.replayable or not 0 <= number < len(session.records):
         return None
     record = session.records[number]

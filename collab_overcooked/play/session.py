@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import PersonEntry, Record
+from collab_overcooked.core.record import PersonEntry, EpisodeRecord
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
@@ -80,7 +80,7 @@ class Session:
         voice: bool = False,
         make: MakePolicy | None = None,
         practice: bool | None = False,
-        on_over: Callable[[Record], None] | None = None,
+        on_over: Callable[[EpisodeRecord], None] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         check_matches(matches, voice)
@@ -95,10 +95,10 @@ class Session:
         self._practisers = set[str]()  # ids of those who have chosen it
         self.watchers: list[Person] = []
         self.state = "waiting"
-        self.records: list[Record] = []
+        self.records: list[EpisodeRecord] = []
         self.error: Exception | None = None
         self.rematch: Rematch | None = None
-        self.history: list[Record] = []
+        self.history: list[EpisodeRecord] = []
         self.driver: EpisodeDriver | None = None
         self.env: Any = None
         self.used_at = now()
@@ -156,7 +156,7 @@ class Session:
         self.watchers.append(Person(WATCHER))
         return self.watchers[-1]
 
-    async def run(self) -> list[Record]:
+    async def run(self) -> list[EpisodeRecord]:
         """Play all episodes; returns the records of those that came to their end."""
         try:
             while self._number < self.episodes and self._stopped is None:
@@ -308,7 +308,7 @@ class Session:
         how |= {"partner_waits": 0 if self.driver is None else self.driver.partner_waits}
         return convert({person.agent: person.facts() | how for person in self.people}, dict[str, PersonEntry])
 
-    def _write(self, record: Record) -> Record:
+    def _write(self, record: EpisodeRecord) -> EpisodeRecord:
         practised = self._round.goal is not None
         if self.folder is not None and (record.ended or practised):
             self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
@@ -316,7 +316,7 @@ class Session:
             record = self.folder.add(record)
         return record
 
-    def _send_over(self, record: Record, comment: str = "") -> None:
+    def _send_over(self, record: EpisodeRecord, comment: str = "") -> None:
         ended, practised = record.ended, self._round.goal is not None
         left = ended == "left"
         summary: dict[str, Any] = {}

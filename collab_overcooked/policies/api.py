@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.api import FullGame, Out, State
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.search.simulator import Simulator
@@ -362,10 +362,10 @@ class Lesson:
     """
 
     game: FullGame
-    record: Record
+    record: EpisodeRecord
     manual: str = ""
     feedback: str = ""
-    earlier: tuple[tuple[Record, tuple[str, ...]], ...] = ()
+    earlier: tuple[tuple[EpisodeRecord, tuple[str, ...]], ...] = ()
     meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import SCHEMA, Account, Record, Tokens
+from collab_overcooked.core.record import SCHEMA, Account, EpisodeRecord, Tokens
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.structs import Name, Text, convert
@@ -75,7 +75,7 @@ class GivenAnswer(Struct, kw_only=True, omit_defaults=True):
     tokens: Tokens | None = None
 
 
-class QuestionRecord(Record, kw_only=True):
+class QuestionRecord(EpisodeRecord, kw_only=True):
     """Record of an answer to a question; it has no steps."""
 
     item: AskedItem

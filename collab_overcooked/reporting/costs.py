@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collab_overcooked.core.record import Account, Record
+from collab_overcooked.core.record import Account, EpisodeRecord
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
@@ -37,7 +37,7 @@ _COLUMNS = (
 )
 
 
-def cost_card(records: Sequence[Record]) -> Scorecard | None:
+def cost_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
     """Return costs by game, team and model, or None if no language model played."""
     groups: dict[tuple[str, str, str], list[Accounts]] = {}
     for record in records:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
@@ -16,7 +16,7 @@ from collab_overcooked.runner.env_variants import axis_values
 Key = tuple[str, int, int, str]  # task, number and seed of an episode, and what else tells it from others
 
 
-def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | None:
+def difference_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTable | None:
     """Compare the first team or run with each of the others on shared episodes.
 
     Args:
@@ -60,12 +60,12 @@ NOTE = (
 )
 
 
-def score_metric(record: Record) -> str:
+def score_metric(record: EpisodeRecord) -> str:
     """Return the name of the metric by which a record's suite compares teams."""
     return str(registry.suite_of(record).score_metric)
 
 
-def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
+def episode_values(records: Sequence[EpisodeRecord], metric: str) -> dict[Key, float]:
     """Return a metric for each episode; metrics with one value per seat are averaged over seats.
 
     Returns:

@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.structs import Count, Name, Number, Text, decode
 from collab_overcooked.policies.blind_rules import BLIND, RULES
@@ -70,18 +70,18 @@ def known_floors(game: str) -> Mapping[str, Floor]:
     return stored_floors().floors.get(game, {})
 
 
-def play_of(record: Record) -> tuple[str, str]:
+def play_of(record: EpisodeRecord) -> tuple[str, str]:
     """Return what a record plays: its task, and the key of its variant."""
     return str(record.task), variant_of(record).key
 
 
-def floor_card(records: Sequence[Record]) -> Scorecard | None:
+def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
     """Return the scores of teams with language models above the floors of the settings that they played.
 
     Returns:
         None if no such team played all tasks of a setting whose floor is known.
     """
-    teams: dict[tuple[str, str], list[Record]] = {}
+    teams: dict[tuple[str, str], list[EpisodeRecord]] = {}
     for record in records:
         if record.accounts:
             teams.setdefault((registry.suite_of(record).name, team_text(record.team.values())), []).append(record)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.policies.specs import PolicySpec
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def frame(*played: str | Path | Iterable[Record]) -> DataFrame:
+def frame(*played: str | Path | Iterable[EpisodeRecord]) -> DataFrame:
     """Return records in long form, as ``groupby``, seaborn and statsmodels read them.
 
     Args:
@@ -46,7 +46,7 @@ def frame(*played: str | Path | Iterable[Record]) -> DataFrame:
     rows: list[dict[str, Any]] = []
     for source in played:
         read = isinstance(source, (str, Path))
-        records: Iterable[Record] = read_packed(Path(source)) if isinstance(source, (str, Path)) else source
+        records: Iterable[EpisodeRecord] = read_packed(Path(source)) if isinstance(source, (str, Path)) else source
         rows += (row for record in records for row in _rows(record, str(source) if read else ""))
     table = pandas.DataFrame(rows)
     return table.assign(**{name: table[name].astype(float) for name in table if table[name].dtype == object})
@@ -57,7 +57,7 @@ def _check_distinct(given: Sequence[Any]) -> None:
         raise ValueError("frame: a record, or a list of records, is given twice; name it once, as it would count twice")
 
 
-def _rows(record: Record, run: str) -> Iterator[dict[str, Any]]:
+def _rows(record: EpisodeRecord, run: str) -> Iterator[dict[str, Any]]:
     with about(record):
         values = measure(record, tabulated(record))
         episode = {

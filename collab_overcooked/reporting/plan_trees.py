@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from collab_overcooked.core.record import PlanUpdate, Record
+from collab_overcooked.core.record import PlanUpdate, EpisodeRecord
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.templates import render
@@ -15,13 +15,13 @@ COSTS = ("calls", "characters", "seconds")  # of a plan update
 EPISODE_COSTS = ("calls", "characters")  # of all looks at the plan in an episode
 
 
-def all_updates(record: Record) -> list[PlanUpdate]:
+def all_updates(record: EpisodeRecord) -> list[PlanUpdate]:
     """Return all plan updates of an episode, over all teams, by timestep."""
     updates = [update for team_updates in record.plan_updates.values() for update in team_updates]
     return sorted(updates, key=lambda update: update.timestep)
 
 
-def update_at(record: Record, step: int) -> PlanUpdate:
+def update_at(record: EpisodeRecord, step: int) -> PlanUpdate:
     """Return the last search at or before a timestep, or the first search if there is none."""
     searched = [update for update in all_updates(record) if update.searched]
     if not searched:
@@ -70,16 +70,16 @@ def mean_cost(updates: Sequence[PlanUpdate], name: str) -> Estimate | None:
     return mean_ci(values) if values else None
 
 
-def mean_episode_cost(records: Sequence[Record], name: str) -> Estimate | None:
+def mean_episode_cost(records: Sequence[EpisodeRecord], name: str) -> Estimate | None:
     """Return the mean over episodes of what all looks at the plan cost, ratings included; None without any look."""
     looked = [updates for updates in map(all_updates, records) if updates]
     values = [float(sum(getattr(update, name) for update in updates)) for updates in looked]
     return mean_ci(values) if values else None
 
 
-def costs_of(records: Sequence[Record]) -> ResultTable | None:
+def costs_of(records: Sequence[EpisodeRecord]) -> ResultTable | None:
     """Return the cost of plan search by team, or None if no plan was updated."""
-    teams: dict[str, list[Record]] = {}
+    teams: dict[str, list[EpisodeRecord]] = {}
     for record in records:
         teams.setdefault(" + ".join(record.team.values()), []).append(record)
     rows = []
@@ -96,7 +96,7 @@ def costs_of(records: Sequence[Record]) -> ResultTable | None:
     return ResultTable(tuple(heads), tuple(rows), "Plan search") if rows else None
 
 
-def report_section(records: Sequence[Record]) -> Markup:
+def report_section(records: Sequence[EpisodeRecord]) -> Markup:
     """Return the section on plan search: costs and one tree; empty if no plan was searched."""
     costs = costs_of(records)
     first = next((r for r in records if any(u.searched for u in all_updates(r))), None)

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from msgspec import to_builtins
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import Event, Record
+from collab_overcooked.core.record import Event, EpisodeRecord
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.reporting.escaping import json_in_markup
@@ -38,7 +38,7 @@ SCRIPTS = ("wording.js", "picture.js", "report.js")  # one module; the first two
 STYLES = ("picture.css", "report.css")
 
 
-def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: Path | None = None) -> str:
+def build_report(records: Sequence[EpisodeRecord], cards: Sequence[Scorecard], folder: Path | None = None) -> str:
     """Return the report as HTML.
 
     Args:
@@ -108,7 +108,7 @@ def card_section(card: Scorecard) -> Markup:
     return render("card.html", card=card, tiles=tiles, details=details, charts=list(map(draw_chart, card.charts)))
 
 
-def _configuration(records: Sequence[Record]) -> Markup:
+def _configuration(records: Sequence[EpisodeRecord]) -> Markup:
     first = records[0]
     entries = {
         "Environment": first.env_id,
@@ -129,11 +129,11 @@ def _configuration(records: Sequence[Record]) -> Markup:
     return render("definitions.html", title="Configuration", entries=entries)
 
 
-def _team_entries(records: Sequence[Record]) -> dict[str, str]:
+def _team_entries(records: Sequence[EpisodeRecord]) -> dict[str, str]:
     return max((dict(record.team) for record in records), key=len)
 
 
-def choose_episodes(records: Sequence[Record]) -> list[Record]:
+def choose_episodes(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
     """Order episodes for display: one per level or setting, failures before successes, then the others."""
     done = list(map(_reached_all, records))
     seen: set[Any] = set()
@@ -147,7 +147,7 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
     return [records[i] for i in [*firsts, *others]]
 
 
-def _reached_all(record: Record) -> bool:
+def _reached_all(record: EpisodeRecord) -> bool:
     metrics = game_metrics(record.env_id)
     if registry.suite_of(record).has_success or metrics.outcome is None:
         return record.success
@@ -168,7 +168,7 @@ class Film:
 
 
 def replays(
-    records: Iterable[Record], most: int, steps: int | None = None, seat: int | None = None
+    records: Iterable[EpisodeRecord], most: int, steps: int | None = None, seat: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the replay data of the first episodes that fit onto a page.
 
@@ -192,7 +192,7 @@ def replays(
             return
 
 
-def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Film | None:
+def _film(record: EpisodeRecord, most: int, steps: int | None, seat: int | None) -> Film | None:
     film = Film()
     before: dict[str, Any] = {}
     for snapshot in islice(replay(record), None if steps is None else steps + 1):
@@ -216,7 +216,7 @@ def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Fil
     return film
 
 
-def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]:
+def _replay_data(record: EpisodeRecord, film: Film, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_text.format(record=record)
     cut = f", {len(film.frames) - 1} of which are shown" if len(film.frames) <= record.timesteps else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.checks import check_distinct, check_options
 from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.io.options import make_options
@@ -35,14 +35,14 @@ def scoring_fields() -> dict[str, type]:
     return {field.name: kind for kind in (RecordScoring, *kinds) for field in fields(kind)}
 
 
-def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
+def metric_card(records: Sequence[EpisodeRecord], names: Sequence[str]) -> Scorecard:
     """Return the means of metrics over episodes, for each team in each variant of each game.
 
     Args:
         records: Episodes of any games.
         names: Metrics of all these games; metrics with one value per seat get one column per seat.
     """
-    groups: list[tuple[Record, list[dict[str, float]]]] = []
+    groups: list[tuple[EpisodeRecord, list[dict[str, float]]]] = []
     columns: dict[str, None] = {}
     for played in by_variant(records):
         values: list[dict[str, float]] = []
@@ -70,7 +70,7 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     return Scorecard("metrics", "Means over episodes, with 95 % intervals", (table,), data=table)
 
 
-def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
+def run_table(played: Mapping[str, Sequence[EpisodeRecord]]) -> ResultTable:
     """Return the means of all scalar metrics of one game over the episodes of each run.
 
     Args:
@@ -90,14 +90,14 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
     return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
 
 
-def measure_all(record: Record) -> dict[str, float]:
+def measure_all(record: EpisodeRecord) -> dict[str, float]:
     """Return all scalar metrics that a record has."""
     with about(record):
         numbers = measure_numbers(record, tabulated(record))
     return {name: number for name, number in numbers.items() if number is not None}
 
 
-def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:
+def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:
     """Score records, and add cards on floors and costs of language models and on sample sizes where they apply.
 
     Args:
@@ -108,7 +108,7 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
         ValueError: If a game, task or option is unknown, or a metric cannot read a field.
     """
     every, scoring = packed(records), scoring or {}
-    by_suite: dict[str, list[Record]] = {name: [] for name in (*registry.first_suites(), *registry.COMMON_SUITES)}
+    by_suite: dict[str, list[EpisodeRecord]] = {name: [] for name in (*registry.first_suites(), *registry.COMMON_SUITES)}
     record_scoring = _suite_options(RecordScoring, scoring)
     records = counted(every, record_scoring)
     for record in records:
@@ -125,7 +125,7 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
     return cards
 
 
-def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> T:
+def blame(records: Sequence[EpisodeRecord], score: Callable[[Sequence[EpisodeRecord]], T]) -> T:
     """Apply a scoring function to records, and name the first invalid record in the error."""
     try:
         return score(records)
@@ -152,7 +152,7 @@ def score_paths(
     """
     check_distinct_files("score", paths, within=RECORDS)
     check_distinct("metrics", metrics)
-    records: list[Record] = []
+    records: list[EpisodeRecord] = []
     logs: dict[str, list[Path]] = {}
     check_options(scoring or {}, scoring_fields())
     for path in paths:

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.files import file_digest, write_atomic
 from collab_overcooked.io.structs import Count, Name, Number
 from collab_overcooked.metrics.intervals import mean_ci
@@ -103,11 +103,11 @@ def rows_of(folder: Path, base: Path) -> list[ResultRow]:
     ]
 
 
-def _where(record: Record) -> tuple[str, ...]:
+def _where(record: EpisodeRecord) -> tuple[str, ...]:
     return record.env_id, variant_of(record).label, json.dumps(axis_values(record), sort_keys=True), *record.specs
 
 
-def _measures(records: Sequence[Record]) -> dict[str, Measure]:
+def _measures(records: Sequence[EpisodeRecord]) -> dict[str, Measure]:
     values: dict[str, list[float]] = {}
     for record in records:
         for name, number in measure_all(record).items():

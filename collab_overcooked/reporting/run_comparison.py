@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.files import check_distinct_files
 from collab_overcooked.reporting.differences import NOTE, difference_table
 from collab_overcooked.reporting.record_scoring import RecordScoring
@@ -42,7 +42,7 @@ def short_names(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def run_cards(played: Mapping[str, Sequence[Record]]) -> list[Scorecard]:
+def run_cards(played: Mapping[str, Sequence[EpisodeRecord]]) -> list[Scorecard]:
     """Return a card for each game in the runs.
 
     Args:
@@ -61,9 +61,9 @@ def run_cards(played: Mapping[str, Sequence[Record]]) -> list[Scorecard]:
     return cards
 
 
-def _parts(by_run: Mapping[str, Sequence[Record]]) -> dict[str, Sequence[Record]]:
+def _parts(by_run: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, Sequence[EpisodeRecord]]:
     """Split runs of several variants; all others keep their names, as the table of means tells options."""
-    parts: dict[str, Sequence[Record]] = {}
+    parts: dict[str, Sequence[EpisodeRecord]] = {}
     for run, records in by_run.items():
         split = split_runs({run: records})
         parts |= split if len(split) > 1 else {run: records}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import to_builtins
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.structs import encode
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.record_scoring import RecordScoring
@@ -37,19 +37,19 @@ _REPEATED = (
 )
 
 
-def end_of(record: Record) -> str:
+def end_of(record: EpisodeRecord) -> str:
     """Return why an episode was cut short: the exhausted limit or an aborted game; empty if it was complete."""
     limits = (account.exhausted for account in record.accounts.values())
     return str(record.ended) or next(filter(None, limits), "")
 
 
-def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
+def counted(records: Sequence[EpisodeRecord], scoring: RecordScoring) -> list[EpisodeRecord]:
     """Return the records that count for scores."""
     complete = [record for record in records if scoring.cut_short == "counted" or not end_of(record)]
     return complete if scoring.repetitions == "counted" else distinct(complete)
 
 
-def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard | None:
+def sample_card(records: Sequence[EpisodeRecord], scoring: RecordScoring) -> Scorecard | None:
     """Return the numbers of complete, cut and repeated episodes by team; None if every episode counts."""
     rows = [
         (team_text(group[0].team.values()), variant_of(group[0]).title, *_cells(group)) for group in by_variant(records)
@@ -66,30 +66,30 @@ def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard 
     return Scorecard("samples", "Sample sizes", (ResultTable(_COLUMNS, doubtful),), notes=tuple(notes))
 
 
-def _cells(records: Sequence[Record]) -> tuple[int, int, str, int]:
+def _cells(records: Sequence[EpisodeRecord]) -> tuple[int, int, str, int]:
     ends = Counter(filter(None, map(end_of, records)))
     causes = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
     return len(records), ends.total(), causes, repetitions(records)
 
 
-def repetitions(records: Sequence[Record]) -> int:
+def repetitions(records: Sequence[EpisodeRecord]) -> int:
     """Count repetitions: episodes of language models with the same task, actions, messages and random draws."""
     return len(records) - len(distinct(records))
 
 
-def distinct(records: Sequence[Record]) -> list[Record]:
+def distinct(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
     """Return records without repetitions, see ``repetitions``.
 
     Records without steps are answers to questions: equal answers are expected, and intervals are over questions.
     """
-    unique: dict[Any, Record] = {}
+    unique: dict[Any, EpisodeRecord] = {}
     for number, record in enumerate(records):
         spoken = record.timesteps and any(PolicySpec.parse(spec).is_language for spec in record.team.values())
         unique.setdefault(_played(record) if spoken else number, record)
     return list(unique.values())
 
 
-def _played(record: Record) -> bytes:
+def _played(record: EpisodeRecord) -> bytes:
     steps = [[step.actions, step.messages, step.rewards] for step in record.steps]
     team = list(record.team.values())
     drawn = None if all(is_steady(spec) for spec in team if PolicySpec.parse(spec).is_language) else record.seed
@@ -110,7 +110,7 @@ def is_steady(spec: str) -> bool:
     return settings is not None and (settings.temperature == 0 or settings.seed is not None)
 
 
-def without_use(records: Sequence[Record]) -> str:
+def without_use(records: Sequence[EpisodeRecord]) -> str:
     """Return why a run measured nothing, empty if it measured something."""
     accounts = [account for record in records for account in record.accounts.values()]
     calls = sum(account.calls for account in accounts)
@@ -127,7 +127,7 @@ def without_use(records: Sequence[Record]) -> str:
     return f"none of {calls} answers of the models could be used: {reason}"
 
 
-def cut_answers(records: Sequence[Record]) -> str:
+def cut_answers(records: Sequence[EpisodeRecord]) -> str:
     """Return a warning about truncated answers with the setting to raise, empty if there are none."""
     accounts = [account for record in records for account in record.accounts.values()]
     calls = sum(account.calls for account in accounts)

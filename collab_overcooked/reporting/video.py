@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from collab_overcooked.core.record import Record, Step
+from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.envs.api import TextGame
 from collab_overcooked.io.files import draft
 from collab_overcooked.render.lettering import fit_text, text_image, text_width, wrap_text
@@ -28,7 +28,7 @@ Line = tuple[str, str]
 """Speaker or actor (empty on a continuation line), and a line of text."""
 
 
-def frames_of_record(record: Record) -> Iterator[np.ndarray]:
+def frames_of_record(record: EpisodeRecord) -> Iterator[np.ndarray]:
     """Replay a record and yield its frames: the initial state, then one per step.
 
     The caption of a frame has the timestep, and the actions and messages of the step that led to it.
@@ -46,7 +46,7 @@ def frames_of_record(record: Record) -> Iterator[np.ndarray]:
         yield np.concatenate([picture, strips[snapshot.timestep]])
 
 
-def _captions(record: Record, names: Sequence[str], width: int) -> list[np.ndarray]:
+def _captions(record: EpisodeRecord, names: Sequence[str], width: int) -> list[np.ndarray]:
     room = width - 2 * PAD
     steps = record.steps
     titles = [f"Start of {record.task or record.env_id}"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record, RecordT
+from collab_overcooked.core.record import EpisodeRecord, RecordT
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.game_record import PLAIN
 from collab_overcooked.runner.teams import team_text
@@ -49,7 +49,7 @@ class Variant:
         return ", ".join(filter(None, (self.game, self.label)))
 
 
-def variant_of(record: Record, axes: Collection[str] | None = None, game: str = "") -> Variant:
+def variant_of(record: EpisodeRecord, axes: Collection[str] | None = None, game: str = "") -> Variant:
     """Return the variant of a record.
 
     Args:
@@ -111,7 +111,7 @@ def changed_options(
     return {name: options[name] for name in options if name not in skipped and options[name] != defaults.get(name)}
 
 
-def deviations(record: Record, variant: Variant) -> dict[str, Any]:
+def deviations(record: EpisodeRecord, variant: Variant) -> dict[str, Any]:
     """Return the options in which a record differs from published numbers: neither defaults nor of its presets.
 
     Args:
@@ -197,7 +197,7 @@ def by_variant(
     return list(groups.values())
 
 
-def split_runs(played: Mapping[str, Sequence[Record]]) -> dict[str, list[Record]]:
+def split_runs(played: Mapping[str, Sequence[EpisodeRecord]]) -> dict[str, list[EpisodeRecord]]:
     """Split runs by variant; the name of a part is that of the run with its non-default options.
 
     Answers to questions stay together: the items of one set are about several variants.
@@ -205,7 +205,7 @@ def split_runs(played: Mapping[str, Sequence[Record]]) -> dict[str, list[Record]
     Args:
         played: Records of one game by run.
     """
-    parts: dict[str, list[Record]] = {}
+    parts: dict[str, list[EpisodeRecord]] = {}
     for run, records in played.items():
         for part in by_variant(records, lambda record: None, run_variant):
             label = run_variant(part[0]).label
@@ -213,12 +213,12 @@ def split_runs(played: Mapping[str, Sequence[Record]]) -> dict[str, list[Record]
     return parts
 
 
-def run_variant(record: Record) -> Variant:
+def run_variant(record: EpisodeRecord) -> Variant:
     """Return the variant of a record by which runs are split; see ``split_runs``."""
     return Variant(record.suite, {}) if record.suite else variant_of(record)
 
 
-def axis_values(record: Record, axes: Sequence[str] | None = None) -> dict[str, Any]:
+def axis_values(record: EpisodeRecord, axes: Sequence[str] | None = None) -> dict[str, Any]:
     """Return the values of the options that are axes of a suite's tables.
 
     Args:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import SCHEMA, Account, PlanUpdate, Record, Step, field_types, history_of, step_class
+from collab_overcooked.core.record import SCHEMA, Account, PlanUpdate, EpisodeRecord, Step, field_types, history_of, step_class
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Capabilities, EnvInfo, Message, Policy, ReportsUsage
@@ -117,7 +117,7 @@ class Stepped:
     env: ParallelEnv  # The environment, after the step
     step: Step = field(repr=False)  # The step in the record
     # Function that returns the record of the steps so far, without metrics
-    record: Callable[[], Record] = field(repr=False)
+    record: Callable[[], EpisodeRecord] = field(repr=False)
 
 
 Event = Started | Ask | Stepped
@@ -140,7 +140,7 @@ class EpisodeFacts:
     start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
 
 
-class Episode(Generator[Event, Answer, Record]):
+class Episode(Generator[Event, Answer, EpisodeRecord]):
     """A running episode; see ``episode``.
 
     Attributes:
@@ -175,12 +175,12 @@ class Episode(Generator[Event, Answer, Record]):
         """Raise an error at the point where the episode waits for an answer."""
         return self._loop.throw(kind if error is None else error)
 
-    def close(self) -> Record:  # type: ignore[override]
+    def close(self) -> EpisodeRecord:  # type: ignore[override]
         """Stop the episode; returns the record of the steps so far, with ``ended: "left"``."""
         self._loop.close()
         return self._record().replace(ended="" if self._over else "left")
 
-    def _play(self) -> Generator[Event, Answer, Record]:
+    def _play(self) -> Generator[Event, Answer, EpisodeRecord]:
         env, facts = self.env, self.facts
         start = None if facts.start is None else {"state": facts.start}
         observations, _ = env.reset(seed=self.seed if facts.fresh else None, options=start)
@@ -200,7 +200,7 @@ class Episode(Generator[Event, Answer, Record]):
         self._over = True
         return self._record()
 
-    def take(self, actions: Sequence[Sequence[int]]) -> Record:
+    def take(self, actions: Sequence[Sequence[int]]) -> EpisodeRecord:
         """Play the episode by actions that its policies have decided without messages, instead of by answers.
 
         Args:
@@ -242,7 +242,7 @@ class Episode(Generator[Event, Answer, Record]):
         voices = [message._replace(agent=None, orders=())] if message.say else []
         return voices, {"ordered": list(message.orders)} if message.orders else {}
 
-    def _record(self) -> Record:
+    def _record(self) -> EpisodeRecord:
         env, game, facts, logger = self.env, self.game, self.facts, self._logger
         accounts = facts.accounts()
         updates = {agent: account["updates"] for agent, account in accounts.items() if account.get("updates")}
@@ -297,7 +297,7 @@ def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **facts: Any) -> 
     return Episode(env, specs, seed, EpisodeFacts(**facts))
 
 
-def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any) -> Record:
+def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any) -> EpisodeRecord:
     """Play one episode with a team of policies.
 
     Args:
@@ -321,7 +321,7 @@ def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | N
             while True:
                 answer = answers.to(run.send(answer))
         except StopIteration as over:
-            record: Record = over.value
+            record: EpisodeRecord = over.value
             return record
 
 

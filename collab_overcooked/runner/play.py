@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
@@ -209,7 +209,7 @@ def play(
     chosen = read_workers(workers, default=None if make is None or timed else 1)
     # refuses unknown policies before a folder is touched; a comparison has made them
     teams = [] if timed else [make_team(team, make or make_known_policy) for plan, _ in plans for team in plan.teams()]
-    runs: list[Run[Record]] = []
+    runs: list[Run[EpisodeRecord]] = []
     bundles: list[Bundle] = []
     failed: dict[int, Exception] = {}  # why a run is not whole
     clear_env_cache()
@@ -217,7 +217,7 @@ def play(
     hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, "**/*.jsonl")
     with hint, ExitStack() as opened:
         for number, (plan, path) in enumerate(plans):
-            run: Run[Record] = Run(path, {**plan.config(), **(facts or {})}, note)
+            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(facts or {})}, note)
             opened.callback(run.close)
             runs.append(run)
             check_seeds(path or "", run.results, plan)

@@ -23,7 +23,7 @@ from collab_overcooked.core.record import (
     SCHEMA,
     ErrorEntry,
     MessageEntry,
-    Record,
+    EpisodeRecord,
     RecordT,
     Step,
     compress,
@@ -58,7 +58,7 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 
 
 @contextmanager
-def about(record: Record) -> Iterator[None]:
+def about(record: EpisodeRecord) -> Iterator[None]:
     """Convert errors in the content of a record (``UNREADABLE``) to RecordErrors that name the record."""
     try:
         yield
@@ -77,7 +77,7 @@ def read_records(path: str | Path) -> list[Any]:
         path: JSONL file, or the run folder that contains it.
 
     Returns:
-        The records in the order of the file, each of its game's subclass of ``Record``.
+        The records in the order of the file, each of its game's subclass of ``EpisodeRecord``.
     """
     return [record for record, _ in read_lines(*_file_of(path))]
 
@@ -217,7 +217,7 @@ def read_lines(
     return list(values.values())
 
 
-def _identity(record: Record) -> bytes:
+def _identity(record: EpisodeRecord) -> bytes:
     kept = record.options, record.part
     people = [[person.id, person.session, person.number] for person in record.people.values()]  # may leave, and again
     game = record.suite_name, record.env_kwargs, record.team
@@ -238,7 +238,7 @@ def parse_record(line: str, where: str) -> Any:
         where: File and line, for messages.
 
     Returns:
-        The record, of its game's subclass of ``Record``.
+        The record, of its game's subclass of ``EpisodeRecord``.
     """
     try:
         record = _decode(line)
@@ -248,7 +248,7 @@ def parse_record(line: str, where: str) -> Any:
     return record
 
 
-def _decode(line: str | bytes) -> Record:
+def _decode(line: str | bytes) -> EpisodeRecord:
     head = decode(line, _Head)
     schema.read(schema.one_of((SCHEMA,)), head.schema, "schema")
     if head.suite:
@@ -261,15 +261,15 @@ def _decode(line: str | bytes) -> Record:
 
 
 @cache
-def record_class(suite: str) -> type[Record]:
+def record_class(suite: str) -> type[EpisodeRecord]:
     """Return the class of the records of a suite, or of a game by its id."""
     if suite in registry.registered() and not registry.find(suite).suites:
-        return Record
-    kind: type[Record] = registry.load_suite(suite).record_class
+        return EpisodeRecord
+    kind: type[EpisodeRecord] = registry.load_suite(suite).record_class
     return kind
 
 
-def check_record(record: Record) -> None:
+def check_record(record: EpisodeRecord) -> None:
     """Check what the types of a record leave open: its options, and that its fields agree with each other.
 
     Raises:
@@ -303,7 +303,7 @@ _SEATS_IF_GIVEN = ("seconds", "exchanges", "turn_order")
 _lists_of = attrgetter(*_SEATS, *_SEATS_IF_GIVEN)
 
 
-def _check_seats(record: Record, seats: int) -> None:
+def _check_seats(record: EpisodeRecord, seats: int) -> None:
     lengths = {"history": len(record.history), "feedback": len(record.feedback) or seats}
     expected = (seats,) * len(_SEATS) + (0,) * len(_SEATS_IF_GIVEN)
     for t, step in enumerate(record.steps):
@@ -335,7 +335,7 @@ def _check_options(env_id: str, encoded: bytes) -> None:
     registry.game_class(env_id).config_class.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
 
 
-def derived_fields(record: Record) -> Mapping[str, Any]:
+def derived_fields(record: EpisodeRecord) -> Mapping[str, Any]:
     """Return the fields of a record that follow from its other fields; empty if a file of its game is missing."""
     if record.suite or not registry.find(record.env_id).suites:
         return {}
@@ -366,12 +366,12 @@ def _lexicon(language: str) -> Lexicon:
     return load_lexicon(language)
 
 
-def key_of(record: Record) -> Key:
+def key_of(record: EpisodeRecord) -> Key:
     """Return task and episode number."""
     return record.task, record.episode
 
 
-def dump_line(record: Record) -> bytes:
+def dump_line(record: EpisodeRecord) -> bytes:
     """Return a record as one line of UTF-8 JSON, with access keys redacted."""
     try:
         line = encode(record)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record, Step, field_types, history_of
+from collab_overcooked.core.record import EpisodeRecord, Step, field_types, history_of
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import game_metrics
@@ -31,7 +31,7 @@ class ReplayStep:
     result: dict[str, Any] = field(default_factory=dict)
 
 
-def replay(record: Record, render_mode: str | None = None) -> Iterator[ReplayStep]:
+def replay(record: EpisodeRecord, render_mode: str | None = None) -> Iterator[ReplayStep]:
     """Yield the start of a record and the state after each step.
 
     Args:
@@ -59,7 +59,7 @@ def replay(record: Record, render_mode: str | None = None) -> Iterator[ReplaySte
         yield ReplayStep(t, env, convert(to_builtins(step) | replayed, type(step)), success, not env.agents, result)
 
 
-def _started(record: Record, render_mode: str | None) -> ParallelEnv:
+def _started(record: EpisodeRecord, render_mode: str | None) -> ParallelEnv:
     limit = record.max_cycles
     env = registry.make(record.env_id, **record.env_kwargs, render_mode=render_mode)
     if env.max_cycles != limit:
@@ -75,7 +75,7 @@ def _started(record: Record, render_mode: str | None) -> ParallelEnv:
     return env
 
 
-def first_difference(record: Record) -> str | None:
+def first_difference(record: EpisodeRecord) -> str | None:
     """Replay a record and compare events, rewards, action texts, history, outcome, and all fields derived from them.
 
     Texts of policies, accounts, team and version cannot be recomputed.
@@ -111,7 +111,7 @@ def first_difference(record: Record) -> str | None:
     return _metric_difference(record)
 
 
-def _metric_difference(record: Record) -> str | None:
+def _metric_difference(record: EpisodeRecord) -> str | None:
     recorded = record.metrics
     try:
         with about(record):

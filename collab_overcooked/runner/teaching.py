@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Account, Record
+from collab_overcooked.core.record import Account, EpisodeRecord
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.game_record import NO_TEACHER, TeacherRecord
@@ -52,9 +52,9 @@ class Teaching:
     mode: str  # One of ``WAYS``
     teacher: Teacher | None  # The teacher; None without one
     # Earlier episodes of the run, each with the feedback by seat
-    past: list[tuple[Record, tuple[str, ...]]] = field(default_factory=list, compare=False)
+    past: list[tuple[EpisodeRecord, tuple[str, ...]]] = field(default_factory=list, compare=False)
     # Those that the teacher has read, if they are another team's
-    strange: list[tuple[Record, tuple[str, ...]]] = field(default_factory=list, compare=False)
+    strange: list[tuple[EpisodeRecord, tuple[str, ...]]] = field(default_factory=list, compare=False)
 
     @property
     def is_placebo(self) -> bool:
@@ -62,7 +62,7 @@ class Teaching:
         return self.mode.startswith(PLACEBO)
 
     def look_back(
-        self, game: FullGame, record: Record, policies: Sequence[Policy], strange: Record | None = None
+        self, game: FullGame, record: EpisodeRecord, policies: Sequence[Policy], strange: EpisodeRecord | None = None
     ) -> tuple[str, ...]:
         """Request feedback from the teacher and pass it to the policies.
 
@@ -168,7 +168,7 @@ def play_series(
     score: Callable[[Any], dict[str, Any]],
     teaching: Teaching | None = None,
     **options: Any,
-) -> list[Record]:
+) -> list[EpisodeRecord]:
     """Play consecutive episodes: the environment is seeded once, and the team may learn from each episode.
 
     Args:
@@ -183,7 +183,7 @@ def play_series(
     Returns:
         The records with their metrics; feedback on an episode is in the record of the next.
     """
-    teaching, records = teaching or make_teaching(NO_TEACHER), list[Record]()
+    teaching, records = teaching or make_teaching(NO_TEACHER), list[EpisodeRecord]()
     feedback: Sequence[str] = ()
     strangers = _Strangers(env, seed) if teaching.is_placebo else None
     for task, number in keys:
@@ -206,7 +206,7 @@ class _Strangers:
         self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False
         self.team = make_team((STRANGER,) * env.game.n_agents, make_known_policy)
 
-    def play(self, like: Record, *, score: Callable[[Any], dict[str, Any]], **options: Any) -> Record:
+    def play(self, like: EpisodeRecord, *, score: Callable[[Any], dict[str, Any]], **options: Any) -> EpisodeRecord:
         """Return the record of the next episode, which has the task and number of the team's."""
         played: dict[str, Any] = {"task": like.task, "episode": like.episode, "fresh": not self.begun}
         self.begun, watch = True, watching.set(None)  # whoever watches the team's episodes sees no others

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Policy, TeamAware
 
@@ -126,7 +126,7 @@ def both_orders(task: str, specs: tuple[str, ...]) -> list[tuple[str, tuple[str,
     return orders if len(set(specs)) == 1 else [*orders, (task + SWAPPED, specs[::-1])]
 
 
-def specs_as_given(record: Record) -> tuple[str, ...]:
+def specs_as_given(record: EpisodeRecord) -> tuple[str, ...]:
     """Return the policy specs of a record in the original order of the team."""
     specs = record.specs
     return specs[::-1] if record.task.endswith(SWAPPED) else specs

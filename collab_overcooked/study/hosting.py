@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.recording import PlayFolder
@@ -244,7 +244,7 @@ class StudyHost:
             return
         lost: set[str] = set()
 
-        def over(record: Record) -> None:
+        def over(record: EpisodeRecord) -> None:
             self.late.extend(session.driver.late if session.driver is not None else ())
             if record.ended in ("left", ABANDONED):
                 lost.update(self._absent(session))

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import PersonEntry, Record
+from collab_overcooked.core.record import PersonEntry, EpisodeRecord
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
@@ -59,7 +59,7 @@ class StudyResults:
     """Journal and records of a study, which may still be running."""
 
     journal: Journal  # Journal of the study
-    records: dict[str, list[Record]] = field(default_factory=dict)  # Episodes by condition
+    records: dict[str, list[EpisodeRecord]] = field(default_factory=dict)  # Episodes by condition
 
     @classmethod
     def read(cls, folder: Path) -> StudyResults:
@@ -101,7 +101,7 @@ class StudyResults:
             for name, by_condition in samples.items()
         }
 
-    def _group(self, record: Record) -> int | None:
+    def _group(self, record: EpisodeRecord) -> int | None:
         ids = [player.id for player in record.people.values()]
         return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
 
@@ -138,7 +138,7 @@ class StudyResults:
         ]
         return round(min(bonus.most, max(0.0, sum(played))), 2)
 
-    def _round_bonus(self, record: Record) -> float | None:
+    def _round_bonus(self, record: EpisodeRecord) -> float | None:
         """Return what a round adds to the bonus; None if the study pays none."""
         bonus, metric = self.journal.study.bonus, score_metric(record)
         if bonus is None:
@@ -231,7 +231,7 @@ class StudyResults:
                     rows.append(self._episode_row(condition, record, agent, participant) | facts)
         return rows
 
-    def _episode_row(self, condition: str, record: Record, agent: str, participant: PersonEntry) -> Row:
+    def _episode_row(self, condition: str, record: EpisodeRecord, agent: str, participant: PersonEntry) -> Row:
         group = self._group(record)
         steps = [] if group is None else self.journal.study.steps(self.journal.rows[group])
         played = [step for step in steps if step.kind == "play"]
@@ -385,7 +385,7 @@ def _as_text(name: str, rows: Sequence[Row], options: ExportOptions) -> str:
 
 def _exported_records(
     results: StudyResults, folder: Path, options: ExportOptions
-) -> Iterator[tuple[str, Iterable[Record]]]:
+) -> Iterator[tuple[str, Iterable[EpisodeRecord]]]:
     from collab_overcooked.play.recording import ABORTED
 
     for name, records in results.records.items():
@@ -395,7 +395,7 @@ def _exported_records(
             yield f"{name}_aborted", _numbered(read_packed(aborted))
 
 
-def _numbered(records: Sequence[Record]) -> Iterator[Record]:
+def _numbered(records: Sequence[EpisodeRecord]) -> Iterator[EpisodeRecord]:
     """Yield records that may be of the same episode, played by other people, under numbers of their own."""
     taken = set[tuple[str, int]]()
     for record in records:
@@ -406,7 +406,7 @@ def _numbered(records: Sequence[Record]) -> Iterator[Record]:
         yield record.replace(episode=number)
 
 
-def _clean(record: Record, rename: Callable[[str], str], options: ExportOptions) -> Record:
+def _clean(record: EpisodeRecord, rename: Callable[[str], str], options: ExportOptions) -> EpisodeRecord:
     left_out: dict[str, Any] = {"session": "", "number": 0, "started": 0, "answered": 0} if options.anonymous else {}
     people = {
         agent: structs.replace(person, id=rename(person.id), **left_out) for agent, person in record.people.items()

@@ -37,7 +37,7 @@ from collab_overcooked.runner.env_variants import (
 from collab_overcooked.runner.match import cached_env, cached_team
 from collab_overcooked.runner.records import derived_fields, dump_line
 
-Record = dict[str, Any]
+EpisodeRecord = dict[str, Any]
 PRESENTATION = {  # all options that are no part of a result's identity; the configurations say why
     ("CollabOvercooked-v0", "obs"),
     ("CuisineWorld-v0", "obs"),
@@ -104,14 +104,14 @@ def other_value(env_id: str, name: str) -> Any:
 
 
 @cache
-def played(suite: str) -> Record:
+def played(suite: str) -> EpisodeRecord:
     """Return the first record of a small run of a suite."""
     team, entry, options = SUITES[suite]
-    record: Record = plan_evaluation(suite, team, options=options, **entry).matches[0].run()[0]
+    record: EpisodeRecord = plan_evaluation(suite, team, options=options, **entry).matches[0].run()[0]
     return record
 
 
-def altered(record: Record, **options: Any) -> Record:
+def altered(record: EpisodeRecord, **options: Any) -> EpisodeRecord:
     """Return a record that says that it was played with other options, and is the same in everything else."""
     result = copy.deepcopy(record)
     result.env_kwargs |= canonical(options)
@@ -229,7 +229,7 @@ def max_count(cards: Sequence[Scorecard]) -> int:
     return max(counts)
 
 
-def check_sheet_and_tests(plain: Record, other: Record, folder: Path) -> None:
+def check_sheet_and_tests(plain: EpisodeRecord, other: EpisodeRecord, folder: Path) -> None:
     """Write both records as two runs, and into one file, and see that nothing is put together."""
     runs = {"plain": [plain], "other": [other], "both": [plain, other]}
     cards = run_cards(runs)

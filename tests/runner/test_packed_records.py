@@ -13,7 +13,7 @@ import pytest
 from covers import first
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import PACKED, Record, compress, pack, unpack
+from collab_overcooked.core.record import PACKED, EpisodeRecord, compress, pack, unpack
 from collab_overcooked.evaluation.run import Episodes, evaluate
 from collab_overcooked.export.formats import write_npz
 from collab_overcooked.export.trajectories import read_trajectories
@@ -120,7 +120,7 @@ def sample() -> Any:
     return evaluate("overcooked", team="all=random", layouts="cramped_room", episodes=1, workers=1, options=options)[0]
 
 
-def whole_size(record: Record) -> float:
+def whole_size(record: EpisodeRecord) -> float:
     """Return the bytes of a record whose fields are in memory."""
     lines = [dump_line(record.replace(episode=number)).decode() for number in range(20)]
     before = tracemalloc.get_traced_memory()[0]
@@ -146,7 +146,7 @@ def traced() -> Iterator[None]:
     tracemalloc.stop()
 
 
-def write_run(folder: Path, record: Record, count: int) -> Path:
+def write_run(folder: Path, record: EpisodeRecord, count: int) -> Path:
     """Write a run folder that is called like the number of its episodes."""
     path = folder / str(count)
     path.mkdir(parents=True)

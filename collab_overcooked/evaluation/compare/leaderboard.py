@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs, to_builtins
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, is_blind, read_plan
@@ -46,7 +46,7 @@ class LeaderboardLine:
     kind: str  # What kind of policy it is
     scores: Mapping[str, Estimate | None]  # By setting; those that it did not play are missing
     summary: Summary  # Means over all its episodes
-    records: Sequence[Record]  # Its episodes
+    records: Sequence[EpisodeRecord]  # Its episodes
 
     @property
     def decisions(self) -> tuple[int, float]:
@@ -71,7 +71,7 @@ class Leaderboard:
     lines: tuple[LeaderboardLine, ...]  # Policies
     references: tuple[Reference, ...]  # Published numbers
     matrix: CrossPlay | None  # The cross-play; None if there was none
-    pairs: tuple[Record, ...]  # Its episodes of policies that differ
+    pairs: tuple[EpisodeRecord, ...]  # Its episodes of policies that differ
     skipped: tuple[Skipped, ...]  # Who did not play what, and why
     remarks: tuple[str, ...]  # Sentences that belong below
     known_floors: Mapping[str, float] = field(default_factory=dict)  # Measured floors by setting, see ``floors``
@@ -356,7 +356,7 @@ def _values(one: LeaderboardLine | Reference) -> dict[str, float]:
     return {setting: score.value for setting, score in one.scores.items() if score is not None}
 
 
-def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = ()) -> Comparison:
+def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRecord] = ()) -> Comparison:
     """Make a comparison from the records below its folder; entries without records are left out.
 
     Args:
@@ -393,9 +393,9 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
 
 
-def records_of_policies(out: Path) -> dict[str, list[Record]]:
+def records_of_policies(out: Path) -> dict[str, list[EpisodeRecord]]:
     """Return the records of a comparison's leaderboards by policy, without those of its cross-play."""
-    plan, records = read_plan(out), dict[str, list[Record]]()
+    plan, records = read_plan(out), dict[str, list[EpisodeRecord]]()
     for entry in plan.entries:
         if not entry.paired and _begun(out / entry.folder / RECORDS):
             played = read_packed(out / entry.folder)
@@ -404,8 +404,8 @@ def records_of_policies(out: Path) -> dict[str, list[Record]]:
     return records
 
 
-def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> tuple[list[LeaderboardLine], int]:
-    suite, teams = registry.load_suite(game), dict[str, list[Record]]()
+def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[EpisodeRecord]) -> tuple[list[LeaderboardLine], int]:
+    suite, teams = registry.load_suite(game), dict[str, list[EpisodeRecord]]()
     for record in counted(people, RecordScoring()):
         if registry.suite_of(record) is suite:
             teams.setdefault(team_text(record.team.values()), []).append(record)
@@ -441,7 +441,7 @@ def plays_of(plan: MatchPlan) -> dict[tuple[str, str], Variant]:
     return by_entry
 
 
-def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
+def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[EpisodeRecord], out: Path) -> None:
     try:
         planned = plays_of(_brief(plan).plan_of(entry)) if entry.game not in registry.COMMON_SUITES else {}
     except ValueError as error:
@@ -463,7 +463,7 @@ def _begun(path: Path) -> bool:
 
 
 def _leaderboard(
-    plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence[Record]], notes: tuple[str, ...]
+    plan: ComparisonPlan, game: str, records: Mapping[Any, Sequence[EpisodeRecord]], notes: tuple[str, ...]
 ) -> Leaderboard:
     suite, benchmark = registry.load_suite(game), plan.benchmark(game)
     changed = _changed(plan, game)

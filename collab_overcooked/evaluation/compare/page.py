@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 from rich.console import Console
 
-from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, Record
+from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, EpisodeRecord
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import markdown_text, terminal_text
@@ -125,18 +125,18 @@ def ranking_charts(board: Leaderboard) -> list[Markup]:
     return charts[:MAX_CHARTS]
 
 
-def _episodes(comparison: Comparison) -> Iterator[Record]:
+def _episodes(comparison: Comparison) -> Iterator[EpisodeRecord]:
     for row in zip_longest(*(_of_board(board) for board in comparison.leaderboards)):
         yield from (record for record in row if record is not None)
 
 
-def _of_board(board: Leaderboard) -> list[Record]:
+def _of_board(board: Leaderboard) -> list[EpisodeRecord]:
     chosen = [max(one.records, key=_spoken) for one in board.merged_by_rank()]
     best, others = chosen[:1], sorted(chosen[1:], key=lambda record: _spoken(record) == 0)
     return [*best, *others[:2], *board.pairs[-1:], *others[2:]]
 
 
-def _spoken(record: Record) -> int:
+def _spoken(record: EpisodeRecord) -> int:
     return sum(len(step.messages) for step in record.steps)
 
 

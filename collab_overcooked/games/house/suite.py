@@ -14,7 +14,7 @@ from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary
 from collab_overcooked.evaluation.suites import (
-    Record,
+    EpisodeRecord,
     SettingRow,
     Suite,
     by_setting,
@@ -64,7 +64,7 @@ class HouseStep(Step, kw_only=True):
     events: Sequence[HouseEvent | None]
 
 
-class HouseRecord(Record, kw_only=True):
+class HouseRecord(EpisodeRecord, kw_only=True):
     """Record of an episode: the family of the goal, how many things it wants, and how many of each."""
 
     steps: Sequence[HouseStep]

@@ -20,7 +20,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, 
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import (
     Listing,
-    Record,
+    EpisodeRecord,
     SettingRow,
     Suite,
     by_setting,
@@ -78,7 +78,7 @@ class OvercookedStep(Step, kw_only=True):
     events: Sequence[OvercookedEvent | None]
 
 
-class OvercookedRecord(Record, kw_only=True):
+class OvercookedRecord(EpisodeRecord, kw_only=True):
     """Record of an episode."""
 
     steps: Sequence[OvercookedStep]
@@ -425,7 +425,7 @@ class OvercookedSuite(SoupSuite):
         )
     }
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
+    def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         task = record.task
         layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
         if "layout" not in record.env_kwargs or layout not in layouts():

@@ -14,7 +14,7 @@ from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting
 from collab_overcooked.evaluation.suites import (
     Listing,
-    Record,
+    EpisodeRecord,
     SettingRow,
     Suite,
     by_setting,
@@ -64,7 +64,7 @@ class RoomStep(Step, kw_only=True):
     events: Sequence[RoomEvent]
 
 
-class RoomRecord(Record, kw_only=True):
+class RoomRecord(EpisodeRecord, kw_only=True):
     """Record of an episode."""
 
     steps: Sequence[RoomStep]

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
@@ -84,7 +84,7 @@ def _lesson(text: str) -> Answer:
 
 def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
     names, episodes = lesson.game.display_names, []
-    past: list[tuple[Record, tuple[str, ...]]] = [*lesson.earlier, (lesson.record, ())]
+    past: list[tuple[EpisodeRecord, tuple[str, ...]]] = [*lesson.earlier, (lesson.record, ())]
     for record, feedback in past:
         by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
         history = _history(lesson.game, record)[-MAX_HISTORY:]
@@ -94,7 +94,7 @@ def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
     return episodes
 
 
-def _history(game: Any, record: Record) -> list[str]:
+def _history(game: Any, record: EpisodeRecord) -> list[str]:
     entry = registry.find(game.id).recap
     if entry:
         say = translator_of(game)
@@ -107,7 +107,7 @@ def _history(game: Any, record: Record) -> list[str]:
     return lines
 
 
-def _results(game: Any, record: Record, meanings: Mapping[str, str]) -> list[str]:
+def _results(game: Any, record: EpisodeRecord, meanings: Mapping[str, str]) -> list[str]:
     say = translator_of(game)
     plain = {name: value for name, value in record.metrics.items() if isinstance(value, (int, float, list, str))}
     told = {name: f" ({_of_one(meanings[name])})" if name in meanings else "" for name in plain}

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.export.chats import record_chats
 from collab_overcooked.runner.match import MatchPlan
@@ -44,7 +44,7 @@ class Greedy:
         return self.answers[messages[0]["content"], messages[-1]["content"]]
 
 
-def comparable(record: Record) -> str:
+def comparable(record: EpisodeRecord) -> str:
     """Return a record as JSON without its costs and the names of its policies."""
     values = to_builtins(record)
     steps = [{name: value for name, value in step.items() if name not in STEP_COSTS} for step in values["steps"]]

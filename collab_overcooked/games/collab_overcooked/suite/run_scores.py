@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from collab_overcooked.core.record import Record, Step
+from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
@@ -168,7 +168,7 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
     )
 
 
-def run_from_record(record: Record) -> CollaborationRun:
+def run_from_record(record: EpisodeRecord) -> CollaborationRun:
     """Read a run from an episode record (schema ``collab-overcooked-record/1``).
 
     Messages are grouped into conversations by their step and conversation number. In records of ``initiations`` those

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.checks import near_matches, refuse_twice
 from collab_overcooked.io.structs import Positive, Text
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -181,7 +181,7 @@ def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequen
 NAME = "collab-overcooked"  # of the suite
 
 
-class CollabRecord(Record, kw_only=True):
+class CollabRecord(EpisodeRecord, kw_only=True):
     """Record of an episode; those of ``initiations`` say which action was due, and its number from 1."""
 
     due: Text = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, LogFormat, Suite, load_checked
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
@@ -133,10 +133,10 @@ class CollabOvercookedSuite(Suite):
 
     sheet = staticmethod(tables.sheet)
 
-    def outcome(self, record: Record) -> str:
+    def outcome(self, record: EpisodeRecord) -> str:
         return "delivered" if record.success else "not delivered"
 
-    def derived(self, record: Record) -> Mapping[str, Any]:
+    def derived(self, record: EpisodeRecord) -> Mapping[str, Any]:
         options = record.env_kwargs
         task, known = ((record.options or options).get("task", options.get("task")), task_references(options).tasks)
         if record.task not in known or task not in list(known):

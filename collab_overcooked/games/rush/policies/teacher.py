@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from collab_overcooked.core.record import Record
+from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Lesson, Policy
 from collab_overcooked.policies.parameters import refuse_text
@@ -46,7 +46,7 @@ def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
 class Notes:
     """Feedback on an episode of Rush."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: EpisodeRecord) -> None:
         if not isinstance(record, RushRecord) or "positive" not in record.metrics:
             raise ValueError(f"the scripted teacher teaches Rush, not {record.env_id}")
         self.orders, self.metrics = record.orders, record.metrics

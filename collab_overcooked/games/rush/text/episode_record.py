@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from collab_overcooked.core.record import Event, Record, Step, refusal_text
+from collab_overcooked.core.record import Event, EpisodeRecord, Step, refusal_text
 from collab_overcooked.io.structs import Count, Name, Text
 
 
@@ -51,7 +51,7 @@ class RushOrder(Struct, kw_only=True):
     ruined: bool
 
 
-class RushRecord(Record, kw_only=True):
+class RushRecord(EpisodeRecord, kw_only=True):
     """Record of an episode, with its number within the scenario (``round``) and the spec of the teaching."""
 
     steps: Sequence[RushStep]

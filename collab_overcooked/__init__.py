@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry as _registry
-from collab_overcooked.game_record import GameRecord
+from collab_overcooked.game_record import GameSpec
 from collab_overcooked.registry import make, make_vec, register_game, registered
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __version__ = "1.0.0"
 __all__ = [
     "Decision",
-    "GameRecord",
+    "GameSpec",
     "Message",
     "Policy",
     "Seen",

@@ -40,7 +40,7 @@ class PresetRecord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GameRecord:
+class GameSpec:
     """Description of a game, available without importing it. Modules and classes are named by strings.
 
     Attributes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
 from collab_overcooked.games.collab_overcooked import record as collab
 from collab_overcooked.games.craft import record as craft
 from collab_overcooked.games.cuisineworld import record as cuisineworld
@@ -30,7 +30,7 @@ EnvMaker = Callable[..., Any]
 LEXICON = "lexicon"  # option of every game: the language of its texts, see ``envs.lexicon``
 
 
-GAMES: list[GameRecord] = [
+GAMES: list[GameSpec] = [
     *collab.RECORDS,
     *cuisineworld.RECORDS,
     *craft.RECORDS,
@@ -51,7 +51,7 @@ COMMON_SUITES: Mapping[str, SuiteRecord] = {
 """Suites of several games; their records name them in the field ``suite``."""
 
 
-def register_game(record: GameRecord) -> None:
+def register_game(record: GameSpec) -> None:
     """Add a custom game, so that its id is accepted everywhere; registering it again replaces it.
 
     A game without a suite gets the default one, which plays episodes; see ``evaluation.suites``.
@@ -76,12 +76,12 @@ def register_game(record: GameRecord) -> None:
 BUILTIN_IDS = frozenset(record.id for record in GAMES)
 
 
-def custom_games() -> list[GameRecord]:
+def custom_games() -> list[GameSpec]:
     """Return the records of custom games, and those of plug-ins as far as these are loaded."""
     return [record for record in GAMES if record.id not in BUILTIN_IDS]
 
 
-def games() -> Sequence[GameRecord]:
+def games() -> Sequence[GameSpec]:
     """Return the records of all games, including those of installed plug-ins."""
     load(GAME_PLUGINS, _register_plugin)
     return GAMES
@@ -89,11 +89,11 @@ def games() -> Sequence[GameRecord]:
 
 def _register_plugin(env_id: str, record: Any) -> None:
     """Register the game of an entry point, unless its id is already registered."""
-    if isinstance(record, GameRecord) and record.id != env_id:
+    if isinstance(record, GameSpec) and record.id != env_id:
         raise ValueError(f"the entry point must be called {record.id!r}, as the game")
     if env_id not in BUILTIN_IDS and _named(env_id, GAMES):  # its import may have registered it
         return
-    if not isinstance(record, GameRecord):
+    if not isinstance(record, GameSpec):
         raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {quote_value(record)}")
     register_game(record)
 
@@ -103,7 +103,7 @@ def registered() -> list[str]:
     return [record.id for record in games()]
 
 
-def find(env_id: str) -> GameRecord:
+def find(env_id: str) -> GameSpec:
     """Return the record of an id, with or without namespace."""
     name = env_id.removeprefix(f"{NAMESPACE}/")
     record = _named(name, GAMES) or _named(name, games())  # plug-ins are loaded for unknown names only
@@ -112,7 +112,7 @@ def find(env_id: str) -> GameRecord:
     return record
 
 
-def _named(env_id: str, records: Sequence[GameRecord]) -> GameRecord | None:
+def _named(env_id: str, records: Sequence[GameSpec]) -> GameSpec | None:
     return next((record for record in records if record.id == env_id), None)
 
 

@@ -183,7 +183,7 @@ def plant(monkeypatch, game):
     module = types.ModuleType("planted")
     module.game = type("game", (game,), {"id": "Planted-v0", "__module__": "planted"})
     monkeypatch.setitem(sys.modules, "planted", module)
-    record = registry.GameRecord("Planted-v0", "planted:game", "A broken game.")
+    record = registry.GameSpec("Planted-v0", "planted:game", "A broken game.")
     monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
 
 
@@ -660,7 +660,7 @@ def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel,
     course = Course(relay.is_over, relay.step_env, relay.reset_env, kernel, why_refused=relay.why_refused)
     module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "course": course})
     monkeypatch.setitem(sys.modules, "planted", module)
-    record = registry.GameRecord("Planted-v0", "planted:game", "A broken game.")
+    record = registry.GameSpec("Planted-v0", "planted:game", "A broken game.")
     monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
     with pytest.raises(ConformanceError, match=sentence) as caught:
         check_game("Planted-v0")

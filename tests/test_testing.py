@@ -408,7 +408,7 @@ def test_a_broken_game_is_rejected(monkeypatch, game, check, sentence):
     module.parallel_env = partial(parallel, game)
     module.env = lambda **kwargs: to_aec(parallel(game, **kwargs), wrapped=True)
     monkeypatch.setitem(sys.modules, "broken_v0", module)
-    record = registry.GameRecord("Broken-v0", "broken_v0:game", "A broken game.", module="broken_v0")
+    record = registry.GameSpec("Broken-v0", "broken_v0:game", "A broken game.", module="broken_v0")
     monkeypatch.setattr(registry, "GAMES", (*registry.GAMES, record))
     checks = check if isinstance(check, list) else [check]
     if sentence is None:

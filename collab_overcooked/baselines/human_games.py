@@ -3,7 +3,7 @@
 A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``
 (the grid) where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The
 public demo server saves rows within trajectories, ``{"uid": ..., "trajectory": [...]}``, alone or in a list. How states
-and actions are written is the game's business (``GameRecord.human_games``).
+and actions are written is the game's business (``GameSpec.human_games``).
 """
 
 from __future__ import annotations

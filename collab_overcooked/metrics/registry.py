@@ -1,6 +1,6 @@
 """Registry of metrics: names, descriptions, units, and functions that compute them from one episode's record.
 
-Metrics of every game are computed here; those of one game are registered by ``registry.GameRecord.metrics``. Others
+Metrics of every game are computed here; those of one game are registered by ``registry.GameSpec.metrics``. Others
 come from plug-ins and `register_metric`; they are computed from records on display and never stored.
 """
 

@@ -33,7 +33,7 @@ class PolicyRecord:
     usage: str  # Syntax of its specs
     summary: str  # One line for listings
     factory: Factory = ""  # See ``parameters.load_factory``; empty for policies provided by games
-    role: str = ""  # Role under which games provide it, see ``registry.GameRecord.policies``
+    role: str = ""  # Role under which games provide it, see ``registry.GameSpec.policies``
     players: int = 0  # Number of the policies whose play it changes, see ``policies.wrappers``
     # The user's files in its parameters: a pattern for each of ``MODULE``, ``WEIGHTS`` and ``SETTINGS``, whose group is
     # the path

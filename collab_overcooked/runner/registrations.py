@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import plugins, registry
-from collab_overcooked.game_record import GameRecord
+from collab_overcooked.game_record import GameSpec
 from collab_overcooked.io.processes import call_packed, is_importable, is_packable, pack
 from collab_overcooked.policies.registry import adopt_policies, custom_policies
 from collab_overcooked.policies.specs import PolicySpec
@@ -91,7 +91,7 @@ def _loads_elsewhere(factory: Any) -> bool:
     return is_importable(factory.partition(":")[0]) if isinstance(factory, str) else is_packable(factory)
 
 
-def _is_elsewhere(game: GameRecord) -> bool:
+def _is_elsewhere(game: GameSpec) -> bool:
     if game.id in registry.BUILTIN_IDS:
         return True
     described = {"id", "summary", "prompts", "presets"}

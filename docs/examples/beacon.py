@@ -125,5 +125,5 @@ class Beacon(CompiledGame):
         }
 
 
-RECORD = registry.GameRecord("Beacon-v0", "beacon:Beacon", "A keeper guides a diver to wrecks by a lamp.")
+RECORD = registry.GameSpec("Beacon-v0", "beacon:Beacon", "A keeper guides a diver to wrecks by a lamp.")
 registry.register_game(RECORD)

@@ -74,5 +74,5 @@ class Quota(relay.Relay):
         return terminated, super()._complete(state, i, scene)[1] and not terminated
 
 
-RECORD = registry.GameRecord("Quota-v0", "quota:Quota", "Couriers hand on a number of parcels, paid by colour.")
+RECORD = registry.GameSpec("Quota-v0", "quota:Quota", "Couriers hand on a number of parcels, paid by colour.")
 registry.register_game(RECORD)

@@ -141,5 +141,5 @@ class Relay(CompiledGame):
         }
 
 
-RECORD = registry.GameRecord("Relay-v0", "relay:Relay", "Couriers hand parcels on over a shelf.")
+RECORD = registry.GameSpec("Relay-v0", "relay:Relay", "Couriers hand parcels on over a shelf.")
 registry.register_game(RECORD)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
 
 PRESET = PresetRecord(
     {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text", "order": "game"}
@@ -24,7 +24,7 @@ PAPER = PresetRecord(
 )
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="CollabOvercooked-v0",
         minutes=8,
         difficulty=2,

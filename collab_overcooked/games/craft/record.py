@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, SuiteRecord
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="CraftKitchen-v0",
         minutes=8,
         difficulty=2,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="CuisineWorld-v0",
         minutes=6,
         difficulty=2,

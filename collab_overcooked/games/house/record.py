@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, SuiteRecord
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
@@ -17,7 +17,7 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
 }
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="Housework-v0",
         minutes=5,
         difficulty=1,
@@ -34,7 +34,7 @@ RECORDS = (
         metrics="collab_overcooked.games.house.suite:HOUSEWORK_METRICS",
         **_HOUSE,
     ),
-    GameRecord(
+    GameSpec(
         id="Transport-v0",
         minutes=12,
         difficulty=2,

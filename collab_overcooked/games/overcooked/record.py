@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="Overcooked-v0",
         minutes=1,
         difficulty=1,
@@ -48,7 +48,7 @@ RECORDS = (
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
         subplans="collab_overcooked.games.overcooked.policies.subplans:SoupLook",
     ),
-    GameRecord(
+    GameSpec(
         id="OvercookedV2-v0",
         minutes=1,
         difficulty=3,

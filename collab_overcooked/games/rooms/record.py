@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, SuiteRecord
 
 _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rooms.suite:METRICS",
@@ -18,7 +18,7 @@ _ROOMS: Mapping[str, Any] = {  # shared by both ids
 }
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="CollabCapture-v0",
         minutes=3,
         difficulty=1,
@@ -36,7 +36,7 @@ RECORDS = (
         generator="collab_overcooked.games.rooms.suite:CaptureGenerator",
         **_ROOMS,
     ),
-    GameRecord(
+    GameSpec(
         id="CollabEscape-v0",
         minutes=4,
         difficulty=2,

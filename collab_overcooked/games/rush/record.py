@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord, TeacherRecord
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
@@ -52,7 +52,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
 }
 
 RECORDS = (
-    GameRecord(
+    GameSpec(
         id="KitchenRush-v0",
         minutes=5,
         difficulty=2,
@@ -61,7 +61,7 @@ RECORDS = (
         summary="Agents with several workers each finish orders in a limited number of turns without ruining any.",
         **_RUSH,
     ),
-    GameRecord(
+    GameSpec(
         id="AlienRush-v0",
         minutes=6,
         difficulty=3,

@@ -1,6 +1,6 @@
 """Interface of games for plan search: the sub-plans of all seats, as known to one seat.
 
-A game's record names its ``SubplanProvider`` (``GameRecord.subplans``). Plan search, its prompts and its tests use
+A game's record names its ``SubplanProvider`` (``GameSpec.subplans``). Plan search, its prompts and its tests use
 nothing else of the game.
 """
 

@@ -26,7 +26,7 @@ class TeacherRecord(NamedTuple):
     """Description of a teacher, available without importing it."""
 
     entry: str  # ``"package.module:function"``, called with the text after the name and the factory of policies
-    kind: str  # See ``policies.registry.PolicyRecord``
+    kind: str  # See ``policies.registry.PolicyEntry``
     summary: str  # One line for listings
 
 

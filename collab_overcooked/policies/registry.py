@@ -25,7 +25,7 @@ MODULE, WEIGHTS, SETTINGS = "module", "weights", "settings"
 
 
 @dataclass(frozen=True)
-class PolicyRecord:
+class PolicyEntry:
     """Description of a policy, available without importing it."""
 
     name: str  # Name in specs, before the first colon
@@ -41,15 +41,15 @@ class PolicyRecord:
     holds_code: bool = False  # Whether reading its files of weights runs code in them
 
 
-RECORDS: tuple[PolicyRecord, ...] = (
-    PolicyRecord(
+RECORDS: tuple[PolicyEntry, ...] = (
+    PolicyEntry(
         name="random",
         factory="collab_overcooked.policies.random:RandomPolicy",
         kind="scripted",
         usage="random",
         summary="Samples uniformly from the accepted actions; plays every game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="always",
         factory="collab_overcooked.policies.listed:always_from_text",
         kind="scripted",
@@ -57,77 +57,77 @@ RECORDS: tuple[PolicyRecord, ...] = (
         "|round-robin[,shuffled|game]",
         summary="Answers numbered lists of actions by a rule without understanding; plays every game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="reference",
         role="reference",
         kind="scripted",
         usage="reference[:number]",
         summary="Executes its seat's part of a reference trajectory of the task; N selects one, the first by default.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="greedy",
         role="greedy",
         kind="scripted",
         usage="greedy",
         summary="Chains recipes backwards from the orders and takes the most useful action; plays every game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="planner",
         role="planner",
         kind="search",
         usage="planner[:parameter=N,...]",
         summary="Searches joint plans on the true dynamics with resampled randomness; specific to each game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="scheduler",
         role="planner",
         kind="search",
         usage="scheduler[:rollouts=N,horizon=N]",
         summary="Alias of planner in games where it schedules ahead.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="solver",
         role="planner",
         kind="search",
         usage="solver",
         summary="Alias of planner in games where it finds the best plan by exact search.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="selfish",
         role="selfish",
         kind="search",
         usage="selfish",
         summary="One agent does everything as well as it can, the others do nothing.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="rhp",
         role="rhp",
         kind="scripted",
         usage="rhp",
         summary="Rule-based hierarchical planner: containers first, then targets, then delivery; no messages.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="mhp",
         role="mhp",
         kind="search",
         usage="mhp[:simulations=N,depth=N]",
         summary="Tree search over subgoals in beliefs that are sampled from the seat's observations.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="mcts",
         factory="collab_overcooked.policies.search.mcts:from_text",
         kind="search",
         usage="mcts[:simulations=N,depth=N,...]",
         summary="Monte Carlo tree search on the true dynamics with resampled randomness; plays every game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="cots",
         factory="collab_overcooked.policies.search.cots:from_text",
         kind="search",
         usage="cots[:mode=cots|dfs|talk|cot,n=N,w=X,...]",
         summary="Seats search a joint plan together, each with its own knowledge; plays games with sub-plans.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="llm",
         factory="collab_overcooked.policies.llm.agents:from_text",
         files={SETTINGS: r"^([^?]*\.ya?ml)\s*(?=\?|$)|[?,]\s*(?:prompts|local)\s*=([^,]*)"},
@@ -135,7 +135,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="llm:model[?switch=value,...]",
         summary="A language model behind any OpenAI-compatible endpoint, or from a file; plays every game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="ppo",
         factory="collab_overcooked.policies.trained:from_text",
         files={WEIGHTS: r"^([^,]*\.npz)\s*(?:,|$)"},
@@ -143,7 +143,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="ppo:name-or-file[,sample|greedy]",
         summary="A trained network, built-in or custom, also named by the path of its .npz file alone; plays its game.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="mat",
         factory="collab_overcooked.baselines.mat:from_text",
         files={WEIGHTS: r"^([^,]*\.npz)\s*(?:,|$)"},
@@ -151,7 +151,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="mat:file[,sample|greedy]",
         summary="A multi-agent transformer, which plays all seats by the observations of all (central execution).",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="sb3",
         factory="collab_overcooked.policies.networks:sb3_from_text",
         files={WEIGHTS: r"^([^,]*)"},
@@ -160,7 +160,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="sb3:model.zip[,sample|greedy][,obs=name]",
         summary="A model of Stable-Baselines3 or sb3-contrib that you saved; it is a pickle, so play only your own.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="torch",
         factory="collab_overcooked.policies.networks:torch_from_text",
         files={MODULE: r"^([^@]*):[^:@]*@", WEIGHTS: r"^[^@]*:[^:@]*@([^,]*)"},
@@ -168,14 +168,14 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="torch:file.py:Net@weights.pt[,sample|greedy][,obs=name]",
         summary="A torch module of yours with its weights, which maps observations to logits.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="proxy",
         role="proxy",
         kind="RL",
         usage="proxy:bc|ppo_bc",
         summary="A proxy for people, built-in for each layout: a clone of noisy play, or a policy trained with one.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="slow",
         factory="collab_overcooked.policies.wrappers:slow_from_text",
         players=1,
@@ -183,7 +183,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="slow:K[:policy]",
         summary="Decides as another policy, but at every K-th step only; it idles in between.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="late",
         factory="collab_overcooked.policies.wrappers:late_from_text",
         players=1,
@@ -191,7 +191,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="late:T[:policy]",
         summary="Idles until timestep T, then plays as another policy.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="switch",
         factory="collab_overcooked.policies.wrappers:switch_from_text",
         players=2,
@@ -199,7 +199,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="switch:T:policy+policy",
         summary="Plays as the first policy before timestep T and as the second from then on.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="noisy",
         factory="collab_overcooked.policies.wrappers:noisy_from_text",
         players=1,
@@ -207,7 +207,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="noisy:probability[:policy]",
         summary="Plays as another policy, but takes a random accepted action with the given probability.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="forgetful",
         factory="collab_overcooked.policies.wrappers:forgetful_from_text",
         players=1,
@@ -215,7 +215,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="forgetful:probability[:policy]",
         summary="Plays as another policy, but repeats its last action with the given probability.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="short_sighted",
         factory="collab_overcooked.policies.wrappers:short_sighted_from_text",
         players=1,
@@ -223,7 +223,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="short_sighted:R[:policy]",
         summary="Plays as another policy; after R steps without an event of its own it wanders for R steps.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="role",
         factory="collab_overcooked.policies.wrappers:role_from_text",
         players=1,
@@ -231,7 +231,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="role:event[+event...][:policy]",
         summary="Plays as another policy, restricted to actions whose events have one of these names in theirs.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name="convention",
         factory="collab_overcooked.policies.wrappers:convention_from_text",
         players=1,
@@ -239,7 +239,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         usage="convention:clockwise|counterclockwise|avoid=PLACE[:policy]",
         summary="Plays as another policy, in one direction round the grid only, or without using a place.",
     ),
-    PolicyRecord(
+    PolicyEntry(
         name=PERSON,
         factory="collab_overcooked.policies.person:from_text",
         kind=HUMAN,
@@ -250,7 +250,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
 
 
 CUSTOM_KINDS = ("scripted", "search", "RL")
-_custom: dict[str, PolicyRecord] = {}  # by name
+_custom: dict[str, PolicyEntry] = {}  # by name
 
 
 def register_policy(
@@ -281,15 +281,15 @@ def register_policy(
         raise ValueError(near_matches("kind of policy", kind, CUSTOM_KINDS))
     if not (callable(factory) or (isinstance(factory, str) and ":" in factory)):
         raise ValueError(f"factory of policy {name!r} must be a class, a function or 'module:name', not {factory!r}")
-    _custom[name] = PolicyRecord(name, kind, usage or name, summary, factory)
+    _custom[name] = PolicyEntry(name, kind, usage or name, summary, factory)
 
 
-def custom_policies() -> tuple[PolicyRecord, ...]:
+def custom_policies() -> tuple[PolicyEntry, ...]:
     """Return the custom policies, and those of plug-ins as far as these are loaded."""
     return tuple(_custom.values())
 
 
-def adopt_policies(records: Iterable[PolicyRecord]) -> None:
+def adopt_policies(records: Iterable[PolicyEntry]) -> None:
     """Add the custom policies of another process."""
     _custom.update({record.name: record for record in records})
 
@@ -308,7 +308,7 @@ def _first_line(factory: Any) -> str:
     return (inspect.getdoc(factory) or "A custom policy.").partition("\n")[0]
 
 
-def policy_records() -> tuple[PolicyRecord, ...]:
+def policy_records() -> tuple[PolicyEntry, ...]:
     """Return all policies, including those of installed plug-ins."""
     plugins.load(plugins.POLICIES, _register_plugin)
     return (*RECORDS, *_custom.values())
@@ -319,7 +319,7 @@ def policy_names() -> list[str]:
     return [record.name for record in policy_records()]
 
 
-def outside_record(module: str, class_name: str) -> PolicyRecord:
+def outside_record(module: str, class_name: str) -> PolicyEntry:
     """Return the description of a policy class in a module or file, which is loaded.
 
     Raises:
@@ -336,4 +336,4 @@ def outside_record(module: str, class_name: str) -> PolicyRecord:
     kind = _kind_of(policy_class)
     if kind not in CUSTOM_KINDS:
         raise ValueError(f"{module}:{class_name}: {near_matches('kind of policy', kind, CUSTOM_KINDS)}")
-    return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(policy_class), policy_class)
+    return PolicyEntry(f"{module}:{class_name}", kind, "", _first_line(policy_class), policy_class)

@@ -19,7 +19,7 @@ from collab_overcooked.policies.registry import (
     RECORDS,
     SETTINGS,
     WEIGHTS,
-    PolicyRecord,
+    PolicyEntry,
     outside_record,
     policy_names,
     policy_records,
@@ -62,7 +62,7 @@ class PolicySpec:
         return cls(text, name, parameters)
 
     @property
-    def record(self) -> PolicyRecord:
+    def record(self) -> PolicyEntry:
         """Description of the policy.
 
         Raises:
@@ -71,7 +71,7 @@ class PolicySpec:
         return self._resolved[0]
 
     @cached_property
-    def _resolved(self) -> tuple[PolicyRecord, str]:
+    def _resolved(self) -> tuple[PolicyEntry, str]:
         if self._builtin is not None:  # plug-ins are loaded for unknown names only
             return self._builtin, self.parameters
         if self._is_outside:
@@ -83,7 +83,7 @@ class PolicySpec:
         raise ValueError(near_matches("policy", self.name, policy_names()))
 
     @cached_property
-    def _builtin(self) -> PolicyRecord | None:
+    def _builtin(self) -> PolicyEntry | None:
         return next((record for record in RECORDS if record.name == self.name), None)
 
     @property
@@ -111,7 +111,7 @@ class PolicySpec:
 
     @property
     def kind(self) -> str:
-        """Kind of the policy, see ``PolicyRecord``; a ValueError for an unknown policy."""
+        """Kind of the policy, see ``PolicyEntry``; a ValueError for an unknown policy."""
         return self.record.kind
 
     @property

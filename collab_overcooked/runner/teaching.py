@@ -138,7 +138,7 @@ def placebo_of(spec: str) -> str:
 
 
 def kind_of_teacher(spec: str) -> str | None:
-    """Return the kind of a spec's teacher, see ``PolicyRecord``; None without a teacher."""
+    """Return the kind of a spec's teacher, see ``PolicyEntry``; None without a teacher."""
     mode, name, _ = _parts(spec)
     return None if mode == NO_TEACHER else teachers()[name].kind
 

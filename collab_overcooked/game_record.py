@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 
-class SuiteRecord(NamedTuple):
+class SuiteEntry(NamedTuple):
     """Description of a suite, available without importing it."""
 
     entry: str  # ``"package.module:class"``, an ``evaluation.suites.Suite``
@@ -75,7 +75,7 @@ class GameSpec:
     game: str
     summary: str
     module: str = ""
-    suites: Mapping[str, SuiteRecord] = field(default_factory=dict)
+    suites: Mapping[str, SuiteEntry] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
 from collab_overcooked.games.collab_overcooked import record as collab
 from collab_overcooked.games.craft import record as craft
 from collab_overcooked.games.cuisineworld import record as cuisineworld
@@ -41,8 +41,8 @@ GAMES: list[GameSpec] = [
 ]
 
 
-COMMON_SUITES: Mapping[str, SuiteRecord] = {
-    "questions": SuiteRecord(
+COMMON_SUITES: Mapping[str, SuiteEntry] = {
+    "questions": SuiteEntry(
         "collab_overcooked.questions.suite:QuestionSuite",
         "Questions with proven answers about game states: facts, a partner's next action, the agent's own best action.",
         "collab_overcooked.questions.options:OPTIONS",
@@ -67,7 +67,7 @@ def register_game(record: GameSpec) -> None:
     if not record.suites:
         entry = "collab_overcooked.evaluation.suites:Suite"
         name = record.id.partition("-v")[0].lower()
-        record = replace(record, suites={name: SuiteRecord(entry, f"Episodes of {record.id}; means of its metrics.")})
+        record = replace(record, suites={name: SuiteEntry(entry, f"Episodes of {record.id}; means of its metrics.")})
     GAMES[:] = [*(other for other in GAMES if other.id != record.id), record]
     _suite.cache_clear()
     register_everywhere()
@@ -116,7 +116,7 @@ def _named(env_id: str, records: Sequence[GameSpec]) -> GameSpec | None:
     return next((record for record in records if record.id == env_id), None)
 
 
-def suites() -> dict[str, SuiteRecord]:
+def suites() -> dict[str, SuiteEntry]:
     """Return all suites by name."""
     return {name: suite for record in games() for name, suite in record.suites.items()} | dict(COMMON_SUITES)
 

@@ -12,7 +12,7 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.game_record import SuiteRecord
+from collab_overcooked.game_record import SuiteEntry
 from collab_overcooked.policies import registry as policies
 from collab_overcooked.policies.api import Silent
 from collab_overcooked.policies.random import RandomPolicy
@@ -83,7 +83,7 @@ def test_policies_of_modules_are_sent(register, factory):
         {"game": "__main__:Game"},
         {"policies": {"greedy": "__main__:Greedy"}},
         {"metrics": "__main__:METRICS"},
-        {"suites": {"mine": SuiteRecord("__main__:Suite", "Mine.")}},
+        {"suites": {"mine": SuiteEntry("__main__:Suite", "Mine.")}},
         {"module": "__main__"},
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
 
 PRESET = PresetRecord(
     {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text", "order": "game"}
@@ -33,12 +33,12 @@ RECORDS = (
         metrics="collab_overcooked.games.collab_overcooked.suite.scoring:METRICS",
         summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
         suites={
-            "collab-overcooked": SuiteRecord(
+            "collab-overcooked": SuiteEntry(
                 "collab_overcooked.games.collab_overcooked.suite.suite:CollabOvercookedSuite",
                 "One order at a time; success, and process metrics against reference trajectories.",
                 "collab_overcooked.games.collab_overcooked.options:TASK_OPTIONS",
             ),
-            "initiations": SuiteRecord(
+            "initiations": SuiteEntry(
                 "collab_overcooked.games.collab_overcooked.suite.initiations:InitiationSuite",
                 "What a chef asks for when an action of its teammate is due.",
                 "collab_overcooked.games.collab_overcooked.options:INITIATION_OPTIONS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, SuiteRecord
+from collab_overcooked.game_record import GameSpec, SuiteEntry
 
 RECORDS = (
     GameSpec(
@@ -13,7 +13,7 @@ RECORDS = (
         game="collab_overcooked.games.craft.env:CraftKitchen",
         summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
         suites={
-            "craft": SuiteRecord(
+            "craft": SuiteEntry(
                 "collab_overcooked.games.craft.suite:CraftSuite",
                 "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
                 "collab_overcooked.games.craft.options:OPTIONS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
 
 RECORDS = (
     GameSpec(
@@ -14,7 +14,7 @@ RECORDS = (
         metrics="collab_overcooked.games.cuisineworld.suite.scoring:METRICS",
         summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
         suites={
-            "cuisineworld": SuiteRecord(
+            "cuisineworld": SuiteEntry(
                 "collab_overcooked.games.cuisineworld.suite.suite:CuisineWorldSuite",
                 "Orders with deadlines at several paces for teams of several sizes; collaboration scores.",
                 "collab_overcooked.games.cuisineworld.options:OPTIONS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, SuiteRecord
+from collab_overcooked.game_record import GameSpec, SuiteEntry
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
@@ -25,7 +25,7 @@ RECORDS = (
         game="collab_overcooked.games.house.env:Housework",
         summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
         suites={
-            "housework": SuiteRecord(
+            "housework": SuiteEntry(
                 "collab_overcooked.games.house.suite:HouseworkSuite",
                 "Five families of household tasks in generated homes; steps, beside published ones.",
                 "collab_overcooked.games.house.options:HOUSEWORK_OPTIONS",
@@ -42,7 +42,7 @@ RECORDS = (
         game="collab_overcooked.games.house.env:Transport",
         summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
         suites={
-            "transport": SuiteRecord(
+            "transport": SuiteEntry(
                 "collab_overcooked.games.house.suite:TransportSuite",
                 "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
                 "collab_overcooked.games.house.options:TRANSPORT_OPTIONS",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
 
 RECORDS = (
     GameSpec(
@@ -14,7 +14,7 @@ RECORDS = (
         metrics="collab_overcooked.games.overcooked.suite:METRICS",
         summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
         suites={
-            "overcooked": SuiteRecord(
+            "overcooked": SuiteEntry(
                 "collab_overcooked.games.overcooked.suite:OvercookedSuite",
                 "Soups for 400 steps on many layouts, both ways to seat a team; scores beside published ones.",
                 "collab_overcooked.games.overcooked.options:OPTIONS",
@@ -57,7 +57,7 @@ RECORDS = (
         summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
         metrics="collab_overcooked.games.overcooked.suite:SOUP_METRICS",
         suites={
-            "overcooked-v2": SuiteRecord(
+            "overcooked-v2": SuiteEntry(
                 "collab_overcooked.games.overcooked.v2.suite:OvercookedV2Suite",
                 "Soups of recipes that not all players know; the paper's layouts and options.",
                 "collab_overcooked.games.overcooked.v2.options:OPTIONS",

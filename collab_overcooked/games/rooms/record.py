@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, SuiteRecord
+from collab_overcooked.game_record import GameSpec, SuiteEntry
 
 _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rooms.suite:METRICS",
@@ -26,7 +26,7 @@ RECORDS = (
         module="collab_overcooked.envs.collab_capture_v0",
         game="collab_overcooked.games.rooms.env:CollabCapture",
         suites={
-            "collab-capture": SuiteRecord(
+            "collab-capture": SuiteEntry(
                 "collab_overcooked.games.rooms.suite:CaptureSuite",
                 "Turns until a thief is caught, against several kinds of thieves.",
                 "collab_overcooked.games.rooms.options:OPTIONS",
@@ -44,7 +44,7 @@ RECORDS = (
         module="collab_overcooked.envs.collab_escape_v0",
         game="collab_overcooked.games.rooms.env:CollabEscape",
         suites={
-            "collab-escape": SuiteRecord(
+            "collab-escape": SuiteEntry(
                 "collab_overcooked.games.rooms.suite:EscapeSuite",
                 "Escapes from a killer, and the turns that they take.",
                 "collab_overcooked.games.rooms.options:OPTIONS",

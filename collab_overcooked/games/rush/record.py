@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteRecord, TeacherRecord
+from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry, TeacherRecord
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
     "suites": {
-        "rush": SuiteRecord(
+        "rush": SuiteEntry(
             "collab_overcooked.games.rush.suite.suite:RushSuite",
             "Episodes of a scenario in turn, in several vocabularies, with or without a teacher in between.",
             "collab_overcooked.games.rush.options:OPTIONS",

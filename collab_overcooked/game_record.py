@@ -30,7 +30,7 @@ class TeacherRecord(NamedTuple):
     summary: str  # One line for listings
 
 
-class PresetRecord(NamedTuple):
+class PresetEntry(NamedTuple):
     """Settings with which a paper evaluated its language agents."""
 
     switches: Mapping[str, Any]  # Switches of the agents, as in their specs
@@ -79,7 +79,7 @@ class GameSpec:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
-    presets: Mapping[str, PresetRecord] = field(default_factory=dict)
+    presets: Mapping[str, PresetEntry] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
+from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
 from collab_overcooked.games.collab_overcooked import record as collab
 from collab_overcooked.games.craft import record as craft
 from collab_overcooked.games.cuisineworld import record as cuisineworld
@@ -130,7 +130,7 @@ def first_suites() -> dict[str, tuple[str, ...]]:
     return {name: tuple(game_ids) for name, game_ids in ids.items()}
 
 
-def presets() -> dict[str, PresetRecord]:
+def presets() -> dict[str, PresetEntry]:
     """Return all presets by name."""
     return {name: preset for record in games() for name, preset in record.presets.items()}
 

@@ -101,7 +101,7 @@ evaluate_app = command_group("evaluate", "Evaluate a team on a suite: play, writ
 add_suites(evaluate_app, suite_command)
 
 
-def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
+def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetEntry]:
     """Return the presets named by a team's language agents that belong to the suite's game."""
     from collab_overcooked.policies.specs import PolicySpec
 
@@ -115,7 +115,7 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
     return [preset for name, preset in registry.presets().items() if name in names & game_presets]
 
 
-def scoring_of(presets: Iterable[registry.PresetRecord], scoring: Any, default: Any) -> dict[str, Any]:
+def scoring_of(presets: Iterable[registry.PresetEntry], scoring: Any, default: Any) -> dict[str, Any]:
     """Return scoring options, with those of presets in place of defaults."""
     values, defaults = asdict(scoring), asdict(default)
     return values | {
@@ -124,7 +124,7 @@ def scoring_of(presets: Iterable[registry.PresetRecord], scoring: Any, default: 
 
 
 def plan_suite(
-    suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, presets: Iterable[registry.PresetRecord]
+    suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, presets: Iterable[registry.PresetEntry]
 ) -> "MatchPlan":
     """Plan the evaluation of a team on a suite, with the environment options of presets."""
     from collab_overcooked.evaluation.suites import plan_evaluation

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
+from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
 
-PRESET = PresetRecord(
+PRESET = PresetEntry(
     {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text", "order": "game"}
     | {"messages": 0, "decisions": 0},
     {"action_level": "medium", "preset": "original"},
@@ -14,7 +14,7 @@ PRESET = PresetRecord(
 )
 
 MAX_SHOWN = 1_000  # more than what happens in an episode
-PAPER = PresetRecord(
+PAPER = PresetEntry(
     {**PRESET.switches, "messages": MAX_SHOWN, "memory": MAX_SHOWN, "plans": "public"},
     {**PRESET.options, "interface": "paper", "show_limit": False},
     {},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
+from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
 
 RECORDS = (
     GameSpec(
@@ -27,7 +27,7 @@ RECORDS = (
         prompts="collab_overcooked.games.cuisineworld:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
         presets={
-            "mindagent": PresetRecord(
+            "mindagent": PresetEntry(
                 {
                     "agent": "dispatch",
                     "temperature": 0.1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry
+from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
 
 RECORDS = (
     GameSpec(
@@ -27,7 +27,7 @@ RECORDS = (
         },
         prompts="collab_overcooked.games.overcooked:text/prompts",
         presets={
-            "llmco": PresetRecord(
+            "llmco": PresetEntry(
                 {
                     "agent": "choose",
                     "temperature": 0.6,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, PresetRecord, SuiteEntry, TeacherRecord
+from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry, TeacherRecord
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
@@ -23,7 +23,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
     },
     "prompts": "collab_overcooked.games.rush:text/prompts",
     "presets": {
-        "rush": PresetRecord(
+        "rush": PresetEntry(
             {
                 "agent": "choose",
                 "temperature": 0.7,

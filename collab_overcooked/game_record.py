@@ -22,7 +22,7 @@ NO_TEACHER = "none"
 """Mode of teaching without a teacher."""
 
 
-class TeacherRecord(NamedTuple):
+class TeacherEntry(NamedTuple):
     """Description of a teacher, available without importing it."""
 
     entry: str  # ``"package.module:function"``, called with the text after the name and the factory of policies
@@ -80,7 +80,7 @@ class GameSpec:
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
     presets: Mapping[str, PresetEntry] = field(default_factory=dict)
-    teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
+    teachers: Mapping[str, TeacherEntry] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""
     metrics: str = ""

@@ -284,10 +284,10 @@ def test_import_reaches_ray_workers(desk):
 
 def test_teachers_of_plug_in_games_are_known(monkeypatch):
     from collab_overcooked import registry
-    from collab_overcooked.game_record import TeacherRecord
+    from collab_overcooked.game_record import TeacherEntry
     from collab_overcooked.runner.teaching import kind_of_teacher
 
-    elder = TeacherRecord("x:y", "scripted", "")
+    elder = TeacherEntry("x:y", "scripted", "")
     record = dataclasses.replace(registry.GAMES[0], id="Taught-v0", teachers={"elder": elder})
     monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
     assert kind_of_teacher("teacher_group:elder") == "scripted"

@@ -10,7 +10,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Account, EpisodeRecord
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.game_record import NO_TEACHER, TeacherRecord
+from collab_overcooked.game_record import NO_TEACHER, TeacherEntry
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import metrics_of
@@ -31,14 +31,14 @@ WAYS = {
 PLACEBO, REAL = "placebo_", "teacher_"
 STRANGER = "random"
 """Policy in all seats of the team whose feedback a placebo is."""
-LANGUAGE_TEACHER = TeacherRecord(
+LANGUAGE_TEACHER = TeacherEntry(
     "collab_overcooked.policies.llm.teacher:from_text",
     LANGUAGE,
     "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
 )
 
 
-def teachers() -> dict[str, TeacherRecord]:
+def teachers() -> dict[str, TeacherEntry]:
     """Return teachers by name, those of games first, plug-ins included; the first one is the default."""
     by_game = {name: teacher for record in registry.games() for name, teacher in record.teachers.items()}
     return by_game | {"llm": LANGUAGE_TEACHER}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry, TeacherRecord
+from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry, TeacherEntry
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
@@ -40,7 +40,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
         )
     },
     "teachers": {
-        "scripted": TeacherRecord(
+        "scripted": TeacherEntry(
             "collab_overcooked.games.rush.policies.teacher:from_text",
             "scripted",
             "Names idle workers, ruined orders, refusals and unequal work in Rush; the default teacher.",

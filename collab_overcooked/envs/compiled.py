@@ -23,7 +23,7 @@ from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.render.model import Card, PanelColumn, Sheet, Text, TextLine
+from collab_overcooked.render.model import Card, PanelColumn, Drawing, Text, TextLine
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 Start = Callable[[Mapping[str, Any], int], None]
@@ -241,13 +241,13 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             for i in range(len(state.rng)):
                 write_scene(part, state, i, believed(part, read_scene(part, state, i, False), seat, rng, key))
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         """Return the picture of a scene, words without a board unless a game has more to show.
 
         With a seat, the scene has been left what that seat may know.
         """
         cards = tuple(Card((TextLine((Text(line),)),)) for line in scene_lines(scene))
-        return Sheet((PanelColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
+        return Drawing((PanelColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
 
     def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""

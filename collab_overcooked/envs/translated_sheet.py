@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from collab_overcooked.render.model import BoardCell, Icon, Sheet
+from collab_overcooked.render.model import BoardCell, Icon, Drawing
 from collab_overcooked.render.sprites import STRANGE, STRANGE_KINDS
 
 TEXT_FIELDS = {"text", "tags", "labels", "caption", "targets", "mark", "remark", "listing"}  # of parts of a sheet
 
 
-def translate_sheet(sheet: Sheet, translate: Callable[[str], str], number_noun: Callable[[str], int | None]) -> Sheet:
+def translate_sheet(sheet: Drawing, translate: Callable[[str], str], number_noun: Callable[[str], int | None]) -> Drawing:
     """Return a sheet in another language.
 
     Args:
@@ -42,5 +42,5 @@ def translate_sheet(sheet: Sheet, translate: Callable[[str], str], number_noun: 
             values["sprite"] = strange(part.caption) or part.sprite
         return replace(part, **values)
 
-    translated: Sheet = part_of(sheet)
+    translated: Drawing = part_of(sheet)
     return translated

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collab_overcooked.render.model import Bar, Board, Card, PanelColumn, Sheet, Span, TextLine
+from collab_overcooked.render.model import Bar, Board, Card, PanelColumn, Drawing, Span, TextLine
 
 BAR = 10  # characters of a bar
 
 
-def draw_ansi(sheet: Sheet) -> str:
+def draw_ansi(sheet: Drawing) -> str:
     """Return a sheet as lines of text."""
     lines: list[str] = []
     for part in sheet.parts:

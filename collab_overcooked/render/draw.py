@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.render.ansi import draw_ansi
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 from collab_overcooked.render.rgb import draw_rgb
 
 
-def draw(sheet: Sheet, mode: str) -> Any:
+def draw(sheet: Drawing, mode: str) -> Any:
     """Render a sheet: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
     return draw_ansi(sheet) if mode == "ansi" else draw_rgb(sheet)

@@ -1,6 +1,6 @@
 """Scene model: content of a picture, independent of the renderer.
 
-A game converts a scene to a ``Sheet``; ``rgb`` and ``ansi`` render the sheets of all games. All parts are frozen, so
+A game converts a scene to a ``Drawing``; ``rgb`` and ``ansi`` render the sheets of all games. All parts are frozen, so
 that unchanged parts of the last frame are found in the renderers' caches.
 """
 
@@ -203,7 +203,7 @@ class PanelColumn:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Drawing:
     """A complete picture: boards and columns side by side, notes below."""
 
     parts: tuple[Board | PanelColumn, ...]  # Boards and columns from left to right

@@ -39,7 +39,7 @@ from collab_overcooked.render.model import (
     Mark,
     PanelColumn,
     Progress,
-    Sheet,
+    Drawing,
     Span,
     Text,
     TextLine,
@@ -63,13 +63,13 @@ class Measures:
     pad: int
 
 
-def measure(sheet: Sheet, tile: int) -> Measures:
+def measure(sheet: Drawing, tile: int) -> Measures:
     """Return the measures of a sheet for a tile size in pixels."""
     text = max(11, round(tile * sheet.font))
     return Measures(tile, text, round(text * 1.3), round(text * 0.6))
 
 
-def draw_rgb(sheet: Sheet, tile_size: int | None = None) -> np.ndarray:
+def draw_rgb(sheet: Drawing, tile_size: int | None = None) -> np.ndarray:
     """Render a sheet.
 
     Args:
@@ -100,7 +100,7 @@ def draw_rgb(sheet: Sheet, tile_size: int | None = None) -> np.ndarray:
     return np.asarray(image)
 
 
-def part_boxes(sheet: Sheet, m: Measures) -> list[tuple[int, int, int, int]]:
+def part_boxes(sheet: Drawing, m: Measures) -> list[tuple[int, int, int, int]]:
     """Return left, top, right and bottom of the parts; all have the height of the highest one."""
     boxes, left = [], 0
     height = max(
@@ -329,15 +329,15 @@ def _draw_bar(image: Image.Image, at: tuple[int, int], width: int, bar: Bar) -> 
         pen.rounded_rectangle((x, y, x + max(4, round(width * bar.share)), y + 5), radius=2, fill=bar.colour)
 
 
-def _note_columns(sheet: Sheet, width: int, m: Measures) -> int:
+def _note_columns(sheet: Drawing, width: int, m: Measures) -> int:
     return max(1, int(width // (sheet.note_width * m.text)))
 
 
-def _strip_rows(sheet: Sheet, width: int, m: Measures) -> int:
+def _strip_rows(sheet: Drawing, width: int, m: Measures) -> int:
     return -(-len(sheet.notes) // _note_columns(sheet, width, m)) + REMARK_LINES * (sheet.remark is not None)
 
 
-def _draw_strip(image: Image.Image, sheet: Sheet, width: int, top: int, m: Measures) -> None:
+def _draw_strip(image: Image.Image, sheet: Drawing, width: int, top: int, m: Measures) -> None:
     columns = _note_columns(sheet, width, m)
     room = (width - 2 * m.pad) // columns
     for i, note in enumerate(sheet.notes):

@@ -27,7 +27,7 @@ from collab_overcooked.render.model import (
     Mark,
     PanelColumn,
     Point,
-    Sheet,
+    Drawing,
     Span,
     Text,
     TextLine,
@@ -76,7 +76,7 @@ class Sketch:
         """Add an item, whatever the text picture calls it."""
         return self.sprite(replace(icon, text="") if icon.text else icon)
 
-    def add(self, sheet: Sheet) -> None:
+    def add(self, sheet: Drawing) -> None:
         """Add all parts of a sheet."""
         for part_number, part in enumerate(sheet.parts):
             if isinstance(part, Board):

@@ -22,7 +22,7 @@ from collab_overcooked.render.model import (
     Mark,
     PanelColumn,
     Progress,
-    Sheet,
+    Drawing,
     Text,
     TextLine,
     initials,
@@ -37,7 +37,7 @@ CELLS = (
     ((0, 1), BoardCell("floor", ".")),
     ((1, 1), BoardCell("floor_dark", ".")),
 )
-SHEET = Sheet(
+SHEET = Drawing(
     (
         Board((2, 2), CELLS, (((1, 1), Cook(0, "A", "east", held=SOUP, mark="s")),)),
         PanelColumn(
@@ -71,7 +71,7 @@ def test_text_says_what_the_pixels_show():
 
 def test_icons_are_written_where_no_words_stand_beside_them():
     line = TextLine((replace(SOUP, text="soup"), Text("2")))
-    assert draw_ansi(Sheet((PanelColumn((Card((line,)),), 20, 2),))) == "soup 2"
+    assert draw_ansi(Drawing((PanelColumn((Card((line,)),), 20, 2),))) == "soup 2"
 
 
 def test_equal_sheets_give_equal_pixels_also_with_empty_caches():

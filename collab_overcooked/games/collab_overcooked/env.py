@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.schema import Form, one_of
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_kitchen, without_recipes
 from .engine.config import CollabOvercookedConfig, choose_orders, time_limit_of
@@ -112,7 +112,7 @@ class CollabOvercooked(CollabOvercookedText):
             return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         hidden = () if seat is None else {(x, y) for x, y in map(self._position, self.hidden_counters(seat))}

@@ -12,7 +12,7 @@ from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.order_game import OrderReport, OrderView
 from collab_overcooked.io.text import plural
 from collab_overcooked.kernels.arrays import counts_to
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine.compile import CraftConfig, catalogue_of, compile_level
 from .engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Param, Place, Reason, Role, Verb
@@ -134,7 +134,7 @@ class CraftKitchen(CraftText):
         numbers: np.ndarray = np.where(out.events[..., EventColumn.REASON], NOTHING, super().event_numbers(out))
         return numbers
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self, scene)

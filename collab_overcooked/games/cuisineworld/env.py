@@ -14,7 +14,7 @@ from collab_overcooked.envs.order_game import OrderReport
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine.compile import catalogue_of, compile_level
 from .engine.config import CuisineWorldConfig
@@ -165,7 +165,7 @@ class CuisineWorld(CuisineText, CuisineScene):
             "game_over": last_call,
         }
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self.level, scene, self.display_names, self.timing.lifetimes)

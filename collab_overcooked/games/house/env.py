@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.kernels.arrays import counts_to
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine.belief import Guess
 from .engine.compile import ROOM_TYPES, THINGS, compile_house
@@ -64,7 +64,7 @@ class House(HouseText):
         pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
         return [action for action, (verb, _) in enumerate(pairs) if verb == Verb.SAY]
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import known_picture, picture
 
         return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)

@@ -17,7 +17,7 @@ from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
 from collab_overcooked.kernels.course import Course
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_layouts
 from .engine.config import OvercookedConfig
@@ -198,7 +198,7 @@ class Overcooked(OvercookedManual):
         """
         return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         k = self._index(scene["layout"])

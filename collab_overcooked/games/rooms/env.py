@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.kernels.arrays import counts_to
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine import rules
 from .engine.compile import compile_rooms
@@ -67,7 +67,7 @@ class RoomGame(RoomText, RoomBelief):
         most = np.repeat(success - turn, self.n_agents, 1)
         return most - (caught & ~success), most
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self.level, scene, self.display_names)

@@ -14,7 +14,7 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.schema import Form, integer
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind, bind_all
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_scenario
 from .engine.config import PAPER_TEXTS, RushConfig
@@ -173,7 +173,7 @@ class KitchenRush(RushText, RushScene):
         kinds: np.ndarray = out.events[..., EventColumn.CODE] * (out.events[..., EventColumn.REASON] == Reason.OK)
         return kinds
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self.scenario, scene, self.display_names)

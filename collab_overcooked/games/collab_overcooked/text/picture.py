@@ -24,7 +24,7 @@ from collab_overcooked.render.model import (
     PanelColumn,
     Point,
     Progress,
-    Sheet,
+    Drawing,
     Text,
     TextLine,
     agent_card,
@@ -227,7 +227,7 @@ def _utensil_note(name: str, utensil: Mapping[str, Any]) -> TextLine:
     return TextLine((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(contents)))
 
 
-def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = (), recipes: bool = True) -> Sheet:
+def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = (), recipes: bool = True) -> Drawing:
     """Return the scene model of a state.
 
     Args:
@@ -244,7 +244,7 @@ def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = (), reci
     lines = 2.5 + 3.5 * len(kitchen.agents) + 2.5 * NAMED_ORDERS
     counts = Counter(map(_item_text, scene["counters"]))
     lying = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
-    return Sheet(
+    return Drawing(
         (_board(kitchen, scene, hidden), PanelColumn(cards, ORDERS_CHARS, lines)),
         notes=tuple(_utensil_note(*item) for item in scene["utensils"].items()),
         note_width=28,

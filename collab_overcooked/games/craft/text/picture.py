@@ -26,7 +26,7 @@ from collab_overcooked.render.model import (
     Icon,
     PanelColumn,
     Point,
-    Sheet,
+    Drawing,
     Span,
     Text,
     TextLine,
@@ -156,7 +156,7 @@ def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
     return Card((TextLine((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
 
 
-def picture(game: CraftText, scene: Scene) -> Sheet:
+def picture(game: CraftText, scene: Scene) -> Drawing:
     """Return the picture of a scene."""
     level, lifetime = game.level, int(game.compiled.tables.params[Param.LIFETIME])
     cooks: list[Cook] = []
@@ -176,4 +176,4 @@ def picture(game: CraftText, scene: Scene) -> Sheet:
     lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(game.sizes["Q"], 4)
     listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in level.places)
     board = _board(level, scene, cooks)
-    return Sheet((board, PanelColumn(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)
+    return Drawing((board, PanelColumn(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

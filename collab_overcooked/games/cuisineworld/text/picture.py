@@ -31,7 +31,7 @@ from collab_overcooked.render.model import (
     PanelColumn,
     Point,
     Progress,
-    Sheet,
+    Drawing,
     Text,
     TextLine,
     agent_card,
@@ -215,7 +215,7 @@ def _tool_note(name: str, tool: Mapping[str, Any]) -> TextLine:
     return TextLine((Dot(colour), Text(f"{name}{state}:", GREY), Text(status)))
 
 
-def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetimes = None) -> Sheet:
+def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetimes = None) -> Drawing:
     """Return the picture of a scene.
 
     Args:
@@ -236,7 +236,7 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
     lines = 2.5 + 2.5 * len(cooks) + 1.5 + (2.5 + TALL) * level.max_open_orders
     kinds = zip(level.locations, level.kitchen, strict=True)
     notes = tuple(_tool_note(name, scene["tools"][name]) for name, kind in kinds if level.tools[kind].role != "storage")
-    return Sheet((_board(level, scene, cooks), PanelColumn(tuple(cards), PANEL, lines)), notes, tile=64, font=0.19)
+    return Drawing((_board(level, scene, cooks), PanelColumn(tuple(cards), PANEL, lines)), notes, tile=64, font=0.19)
 
 
 COUNTS = (("completed", "completed", GOOD), ("failed", "expired", BAD))

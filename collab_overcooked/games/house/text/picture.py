@@ -20,7 +20,7 @@ from collab_overcooked.render.model import (
     Icon,
     Overview,
     PanelColumn,
-    Sheet,
+    Drawing,
     Text,
     TextLine,
     agent_card,
@@ -146,15 +146,15 @@ def _sheet(
     *,
     listing: Sequence[str] = (),
     overview: Overview | None = None,
-) -> Sheet:
+) -> Drawing:
     grid, cells = scene["grid"], {**ground, **{spot: _together(there) for spot, there in placed.items()}}
     time = clock(f"Time {scene['tick']} of {scene['limit']}", counts, scene["tick"], scene["limit"])
     board = Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks), overview=overview)
     column = PanelColumn((time, *cards), PANEL, 4.0 + 2.5 * team + LISTED + 2)
-    return Sheet((board, column), listing=tuple(listing), tile=44 if len(grid[0]) <= WIDE else 36, font=0.42)
+    return Drawing((board, column), listing=tuple(listing), tile=44 if len(grid[0]) <= WIDE else 36, font=0.42)
 
 
-def picture(scene: Scene, names: Sequence[str]) -> Sheet:
+def picture(scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of a scene."""
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, places = scene["things"], scene["places"]
@@ -177,7 +177,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
     return _sheet(scene, ground, placed, cooks, cards, [(f"{done} of {total}", GOOD)], len(people), listing=listing)
 
 
-def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
+def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of what one agent knows, a ``known_scene``; rooms that it has not entered are shaded."""
     placed: dict[tuple[int, int], list[BoardCell]] = defaultdict(list)
     things, me = scene["things"], scene["me"]

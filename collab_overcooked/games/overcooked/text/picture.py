@@ -20,7 +20,7 @@ from collab_overcooked.render.model import (
     PanelColumn,
     Point,
     Progress,
-    Sheet,
+    Drawing,
     Text,
     TextLine,
     agent_card,
@@ -117,12 +117,12 @@ def kitchen_sheet(
     cards: Sequence[Card],
     orders: Card,
     listing: Sequence[str],
-) -> Sheet:
+) -> Drawing:
     """Return the picture of a board with a column of cards: time and score, players, orders."""
     score = f"Score {scene['score']} ({scene['served']} served)", colour
     time = clock(f"Step {scene['timestep']} of {scene['limit']}", [*counts, score], scene["timestep"], scene["limit"])
     lines = 2.5 + 2.5 * len(cards) + orders.height
-    return Sheet((board, PanelColumn((time, *cards, orders), PANEL, lines)), listing=tuple(listing))
+    return Drawing((board, PanelColumn((time, *cards, orders), PANEL, lines)), listing=tuple(listing))
 
 
 def _cells(layout: Layout, scene: Scene, objects: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], BoardCell]:
@@ -173,7 +173,7 @@ def _object_text(layout: Layout, thing: Thing) -> str:
     return f"{position}{held_text(thing)}, {state}"
 
 
-def picture(layout: Layout, scene: Scene, names: Sequence[str], objects: Mapping[tuple[int, int], str]) -> Sheet:
+def picture(layout: Layout, scene: Scene, names: Sequence[str], objects: Mapping[tuple[int, int], str]) -> Drawing:
     """Return the scene model of a state; objects have their names in texts, by position."""
     standing, cards = seated(scene["players"], names, held_text)
     board = Board((layout.width, layout.height), tuple(_cells(layout, scene, objects).items()), tuple(standing))

@@ -6,7 +6,7 @@ from typing import Any
 
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.grid import cell_ahead
-from collab_overcooked.render.model import Sheet
+from collab_overcooked.render.model import Drawing
 
 from ..engine.constants import HORIZON, Action, Reason
 from ..engine.state import Out
@@ -74,7 +74,7 @@ class OvercookedV2(OvercookedV2Text):
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
+    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self, scene, seat)

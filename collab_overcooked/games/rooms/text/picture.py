@@ -24,7 +24,7 @@ from collab_overcooked.render.model import (
     Link,
     PanelColumn,
     Point,
-    Sheet,
+    Drawing,
     Text,
     TextLine,
     agent_card,
@@ -53,7 +53,7 @@ def places(level: RoomLayout) -> tuple[Point, ...]:
     return tuple((round(radius * (1 + cos(a)), 2), round(radius * (1 + sin(a)), 2)) for a in angles)
 
 
-def picture(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Sheet:
+def picture(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of a scene.
 
     Args:
@@ -68,7 +68,7 @@ def picture(level: RoomLayout, scene: Scene, names: Sequence[str]) -> Sheet:
     cards = _panel(level, scene, names, letters)
     lines = sum(card.height for card in cards) + 1
     listing = tuple(_room_line(level, scene, room, names) for room in range(len(corners)))
-    return Sheet((board, PanelColumn(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
+    return Drawing((board, PanelColumn(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
 
 
 def _cell(level: RoomLayout, scene: Scene, room: int) -> BoardCell:

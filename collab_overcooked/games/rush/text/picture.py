@@ -24,7 +24,7 @@ from collab_overcooked.render.model import (
     PanelColumn,
     Point,
     Progress,
-    Sheet,
+    Drawing,
     Span,
     Text,
     TextLine,
@@ -168,7 +168,7 @@ def _recipe_width(recipe: Recipe) -> float:
     return 3.8 * (len(recipe.ingredients) + len(recipe.spices)) + 14
 
 
-def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:
+def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Drawing:
     """Return the picture of a scene."""
     recipes, letters = scenario.episodes[scene["episode"]].recipes, initials(names)
     seats = [_seat_card(scene, seat, names[seat], letters[seat]) for seat in range(scene["agents"])]
@@ -178,4 +178,4 @@ def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:
     width = max(PANEL, *(_recipe_width(recipe) for episode in scenario.episodes for recipe in episode.recipes.values()))
     panel = PanelColumn((_clock(scenario, scene), *seats, *orders), width, lines)
     listing = tuple(map(area_line, scene["areas"]))
-    return Sheet((_board(scenario, scene, letters), panel), listing=listing, tile=64, font=0.19)
+    return Drawing((_board(scenario, scene, letters), panel), listing=listing, tile=64, font=0.19)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Progress, Sheet
+from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Progress, Drawing
 
 from ...text.picture import crate, food_icons, kitchen_sheet, list_card, object_cell, seated
 from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
@@ -50,7 +50,7 @@ def _cells(game: OvercookedV2Text, scene: Scene, seat: int | None) -> dict[tuple
     return cells
 
 
-def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Sheet:
+def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Drawing:
     """Return the scene model of a state, or of a seat's knowledge of it."""
     standing, cards = seated(scene["players"], game.display_names, thing_text)
     height, width = game.compiled.tables.terrain.shape

@@ -20,7 +20,7 @@ from collab_overcooked.io.config import Config
 from collab_overcooked.io.schema import Form, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Card, PanelColumn, Drawing, Text, TextLine
@@ -85,7 +85,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     array_classes: tuple[type[StateT], type[CompiledOutT]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
-    course: Course
+    course: BatchKernels
     texts: tuple[str, ...]
     things: tuple[str, ...] = ()
     rules: str = ""

@@ -73,7 +73,7 @@ event.register("numba:compile", _Notice())
 def _count_kernels(folder: Path) -> int:
     nodes = [node for tree in kernel_sources(folder).values() for node in ast.walk(tree)]
     decorated = (node for node in nodes if isinstance(node, ast.FunctionDef) and node.decorator_list)
-    courses = sum(isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Course" for node in nodes)
+    courses = sum(isinstance(node, ast.Call) and getattr(node.func, "id", "") == "BatchKernels" for node in nodes)
     kernels = sum(any(getattr(by, "id", "") == "kernel" for by in node.decorator_list) for node in decorated)
     return kernels + 4 * courses  # whose loops are kernels, too
 

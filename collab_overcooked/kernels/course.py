@@ -20,7 +20,7 @@ def rest(env, out):
     out.events[:, :] = 0
 
 
-class Course:
+class BatchKernels:
     """Kernels of a batch, made of those of one environment.
 
     Args:

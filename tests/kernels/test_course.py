@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from collab_overcooked.kernels.arrays import Array, BasicOut, allocate, array_of
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 
 B, LIMIT = 4, 2
@@ -57,7 +57,7 @@ def batch():
 
 
 def test_each_environment_steps_until_it_is_over_and_is_observed_where_it_changed():
-    course, tables = Course(is_over, step_env, reset_env, observe_env, why_refused=why_refused), np.zeros(1)
+    course, tables = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused), np.zeros(1)
     state, out = batch()
     course.reset(tables, state, out, np.array([True, True, True, False]), LIMIT)
     assert state.clock.tolist() == [[0, 2], [0, 2], [0, 2], [0, 0]]  # the last one is over, as it was
@@ -80,7 +80,7 @@ def test_each_environment_steps_until_it_is_over_and_is_observed_where_it_change
 def test_courses_that_share_a_step_do_not_share_compiled_kernels():
     for _ in range(2):  # compiled, and from the cache
         for over, steps in ((is_over, 0), (never_over, 1)):
-            course = Course(over, step_env, reset_env, observe_env)
+            course = BatchKernels(over, step_env, reset_env, observe_env)
             state, out = batch()
             course.step(np.zeros(1), state, np.zeros((B, 2), np.int32), out)
             assert state.clock[:, 0].tolist() == [steps] * B

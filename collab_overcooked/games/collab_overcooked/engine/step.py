@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 
@@ -95,4 +95,4 @@ def time_limit(order, tasks):
     return tasks[0, Task.LIMIT]
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 
@@ -102,4 +102,4 @@ def reset_env(tables, env, out, limit):
     take_order(env.orders, clock, env.forced, env.stream, env.rng, tables.params)
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import next_order
 
@@ -146,4 +146,4 @@ def reset_env(tables, env, out, limit):
     take_order(tables, env, first)
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

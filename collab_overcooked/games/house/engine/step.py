@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, Macro, Outcome, end_macro, is_running, start_macro
@@ -312,4 +312,4 @@ def ways_batch(tables, state, cells, ways):
             write_ways(tables, env, cells[b, k], ways[b, k])
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

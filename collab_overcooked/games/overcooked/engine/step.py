@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
@@ -128,5 +128,5 @@ def observe_directives(tables, env, out):
             mask_directives(tables, env, i, out.paths, out.masks[i])
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
-DIRECTIVES = Course(is_over, step_directives, reset_env, observe_directives, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, rest=rest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.kernels.arrays import index
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import draw_below
 
@@ -178,4 +178,4 @@ def settle_batch(tables, state, decides):
         forget(env)
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import Rng
 
@@ -97,4 +97,4 @@ def reset_env(tables, env, out, limit):
     rest(env, out)
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

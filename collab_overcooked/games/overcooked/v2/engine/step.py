@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.kernels.course import Course
+from collab_overcooked.kernels.course import BatchKernels
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel, row_at
 
@@ -83,4 +83,4 @@ def learn_batch(tables, state):
         learn_recipe(tables, row_at(state, b))
 
 
-COURSE = Course(is_over, step_env, reset_env, observe_env, rest=rest)
+COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -12,7 +12,7 @@ import pytest
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.testing import CHECKS, ConformanceError, check_game
 
 
@@ -90,7 +90,7 @@ def observe_wreck(tables, env, out):
 
 
 class ObservesTheWreck(beacon.Beacon):
-    course = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
+    batch_kernels = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
 
 
 class DeclaresNoBelief(beacon.Beacon):
@@ -528,7 +528,7 @@ def observe_beside(tables, env, out):
 
 
 class LanternOfGlass(Lantern):
-    course = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_beside, why_refused=beacon.why_refused)
+    batch_kernels = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_beside, why_refused=beacon.why_refused)
 
 
 class BelievesWhatDrifts(LanternOfGlass):
@@ -539,7 +539,7 @@ class BelievesWhatDrifts(LanternOfGlass):
 
 
 class ShowsWhatDrifts(Lantern):
-    course = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
+    batch_kernels = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
 
     def sample_belief(self, state, seat, rng):
         pass
@@ -657,8 +657,8 @@ def array_arithmetic(tables, env, out):
 )
 def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel, sentence):
     module = types.ModuleType("planted")
-    course = BatchKernels(relay.is_over, relay.step_env, relay.reset_env, kernel, why_refused=relay.why_refused)
-    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "course": course})
+    batch_kernels = BatchKernels(relay.is_over, relay.step_env, relay.reset_env, kernel, why_refused=relay.why_refused)
+    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "course": batch_kernels})
     monkeypatch.setitem(sys.modules, "planted", module)
     record = registry.GameSpec("Planted-v0", "planted:game", "A broken game.")
     monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])

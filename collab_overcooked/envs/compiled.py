@@ -20,7 +20,7 @@ from collab_overcooked.io.config import Config
 from collab_overcooked.io.schema import Form, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.render.model import Card, PanelColumn, Drawing, Text, TextLine
@@ -85,7 +85,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     array_classes: tuple[type[StateT], type[CompiledOutT]]
     sizes: Mapping[str, int] = MappingProxyType({})
     seat_view: type[SeatView] = SeatView
-    course: BatchKernels
+    batch_kernels: BatchKernels
     texts: tuple[str, ...]
     things: tuple[str, ...] = ()
     rules: str = ""
@@ -134,11 +134,11 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
     def step_calls(self, state: StateT, actions: np.ndarray, out: CompiledOutT) -> tuple[KernelCall, ...]:
         """Return the kernel calls that advance a batch by one timestep, in their order."""
-        return ((self.course.step, (self.compiled.tables, state, actions, out)),)
+        return ((self.batch_kernels.step, (self.compiled.tables, state, actions, out)),)
 
     def observe_calls(self, state: StateT, out: CompiledOutT) -> tuple[KernelCall, ...]:
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
-        return ((self.course.observe, (self.compiled.tables, state, out)),)
+        return ((self.batch_kernels.observe, (self.compiled.tables, state, out)),)
 
     def scene_parts(self) -> Mapping[str, Part]:
         """Declare what scenes say, in its order; every game has ``limit`` and ``chance``."""
@@ -165,7 +165,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         lengths = np.array([row.size for row in self._initial.values()], np.int32)
         clear = bind(clear_rows, out.fresh, np.concatenate([*self._initial.values()]), lengths, rows_of)
         arguments = self.compiled.tables, state, out, out.fresh
-        begin = bind(self.course.reset, *arguments, 0)
+        begin = bind(self.batch_kernels.reset, *arguments, 0)
 
         def start(options: Mapping[str, Any], limit: int) -> None:
             clear()
@@ -251,9 +251,9 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
 
     def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
-        if self.course.why_refused is None:
+        if self.batch_kernels.why_refused is None:
             raise NotImplementedError(f"{type(self).__name__}: give its Course why_refused, or override this method")
-        return int(self.course.why_refused(self.compiled.tables, row_at(state, i), seat, action))
+        return int(self.batch_kernels.why_refused(self.compiled.tables, row_at(state, i), seat, action))
 
     def check(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action by ``why_refused``, whatever earlier seats do, with its reason's name as message."""

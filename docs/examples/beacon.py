@@ -10,7 +10,7 @@ from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
@@ -106,7 +106,7 @@ class Beacon(CompiledGame):
     texts, event_codes, reason_codes = ("wait", "left", "right", "act"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 4, 5, True
     global_state = ("bay",)  # of which centralised critics learn more than seats know
-    course = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    batch_kernels = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
     event_pay = (Pay("found", team=(1, 1)),)
     things = ("wreck", "lamp", *LAMP)
     rules = (

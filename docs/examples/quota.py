@@ -16,7 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.config import Config, integer
 from collab_overcooked.kernels.arrays import Array
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 
 
@@ -58,7 +58,7 @@ class Quota(relay.Relay):
     id = "Quota-v0"
     config_class = QuotaConfig
     events_pay = False  # alone: the colour that was ordered decides
-    course = BatchKernels(is_over, step_env, relay.reset_env, relay.observe_env, why_refused=relay.why_refused)
+    batch_kernels = BatchKernels(is_over, step_env, relay.reset_env, relay.observe_env, why_refused=relay.why_refused)
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = QuotaConfig.read(values, options)

@@ -10,7 +10,7 @@ from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
@@ -117,7 +117,7 @@ class Relay(CompiledGame):
     texts, event_codes, reason_codes = ("wait", "left", "right", "take red", "take blue", "put"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
     array_classes, global_state, step_key = (State, BasicOut), ("couriers", "room"), "step"
-    course = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
+    batch_kernels = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused)
     event_pay = (Pay("delivered", team=(1, 1)),)
     things = ("parcel", "shelf", "red", "blue")
     rules = (

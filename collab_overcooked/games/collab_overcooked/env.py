@@ -41,7 +41,7 @@ class CollabOvercooked(CollabOvercookedText):
         ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
         ("utensil", r"PUT .*", r"(pot|oven|chopping_board|blender)\d*"),
     )
-    course = COURSE
+    batch_kernels = COURSE
     hint_keys = ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 

@@ -53,7 +53,7 @@ class CraftKitchen(CraftText):
     config_class = CraftConfig
     array_classes = (State, Out)
     seat_view = CraftView
-    course = COURSE
+    batch_kernels = COURSE
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True

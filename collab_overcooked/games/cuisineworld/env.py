@@ -47,7 +47,7 @@ class CuisineWorld(CuisineText, CuisineScene):
         ("fill", r"PUT put (?!servingtable).*", TOOL),
         ("start", r"(team: )?ACTIVATE .*", TOOL),
     )
-    course = COURSE
+    batch_kernels = COURSE
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -27,7 +27,7 @@ class House(HouseText):
 
     exact_masks = True
     config_class: type[HouseConfig]
-    course = COURSE
+    batch_kernels = COURSE
     array_classes = (State, Out)
     event_codes = Event
     step_key = "tick"

@@ -15,7 +15,7 @@ from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.schema import Form, one_of
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Drawing
 
@@ -142,7 +142,7 @@ class Overcooked(OvercookedManual):
         return self.compiled.names.index(name)
 
     @property
-    def course(self) -> BatchKernels:  # type: ignore[override]
+    def batch_kernels(self) -> BatchKernels:  # type: ignore[override]
         return DIRECTIVES if self.has_macros else COURSE
 
     @property

@@ -29,7 +29,7 @@ class RoomGame(RoomText, RoomBelief):
     goal: ClassVar[Goal]
     config_class: type[RoomsConfig]
     exact_masks = True
-    course = COURSE
+    batch_kernels = COURSE
     array_classes = (State, Out)
     event_codes = Deed
     seat_view = RoomView

@@ -78,7 +78,7 @@ class KitchenRush(RushText, RushScene):
     seat_view = BoardView
     array_classes = (State, Out)
     event_codes = Verb
-    course = COURSE
+    batch_kernels = COURSE
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn

@@ -30,7 +30,7 @@ class OvercookedV2(OvercookedV2Text):
     exact_masks = True
     config_class = OvercookedV2Config
     array_classes = (State, Out)
-    course = COURSE
+    batch_kernels = COURSE
     event_codes, reason_codes = Event, Reason
     n_actions = len(Action)
     max_cycles = HORIZON

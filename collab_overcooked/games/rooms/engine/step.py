@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked.kernels.arrays import index
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import draw_below
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.kernels.course import BatchKernels
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.rng import Rng
 

@@ -18,7 +18,7 @@ from .engine.constants import DISH, Event
 from .engine.observe import knows_recipes
 from .engine.spec import load_kitchen
 from .engine.state import Out, State, sizes_of
-from .engine.step import COURSE
+from .engine.step import BATCH_KERNELS
 from .text.seen import CookView
 from .text.text import CollabOvercookedText
 
@@ -41,7 +41,7 @@ class CollabOvercooked(CollabOvercookedText):
         ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
         ("utensil", r"PUT .*", r"(pot|oven|chopping_board|blender)\d*"),
     )
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     hint_keys = ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 

@@ -19,7 +19,7 @@ from .engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Param, Pl
 from .engine.observe import highest_numbers
 from .engine.rules import target_of, why_refused
 from .engine.state import Out, State
-from .engine.step import COURSE
+from .engine.step import BATCH_KERNELS
 from .text.text import CHOSEN, VERBS, CraftText
 
 
@@ -53,7 +53,7 @@ class CraftKitchen(CraftText):
     config_class = CraftConfig
     array_classes = (State, Out)
     seat_view = CraftView
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     event_codes, reason_codes = Verb, Reason
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True

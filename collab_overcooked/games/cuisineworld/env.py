@@ -23,7 +23,7 @@ from .engine.observe import bounds
 from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
 from .engine.state import Out, State, sizes_of
-from .engine.step import ALL_ACCEPTED, COMPLETION, COURSE, STEP_COST, queue_commands
+from .engine.step import ALL_ACCEPTED, COMPLETION, BATCH_KERNELS, STEP_COST, queue_commands
 from .text.scene import CuisineScene
 from .text.seen import KitchenView
 from .text.text import CuisineText, Void, reasons_of
@@ -47,7 +47,7 @@ class CuisineWorld(CuisineText, CuisineScene):
         ("fill", r"PUT put (?!servingtable).*", TOOL),
         ("start", r"(team: )?ACTIVATE .*", TOOL),
     )
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -75,7 +75,7 @@ class CuisineWorld(CuisineText, CuisineScene):
         return tuple(self.compiled.tables.turns.tolist())
 
     def _advance(self, state: State, out: Out) -> None:
-        bind(COURSE.step, self.compiled.tables, state, np.zeros((1, self.n_agents), np.int32), out)()
+        bind(BATCH_KERNELS.step, self.compiled.tables, state, np.zeros((1, self.n_agents), np.int32), out)()
         self._show(state, out)
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> OrderReport:

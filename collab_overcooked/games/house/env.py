@@ -15,7 +15,7 @@ from .engine.config import HouseConfig, HouseworkConfig, TransportConfig
 from .engine.constants import BLOCKS, MESSAGE, Event, EventColumn, Param, Verb
 from .engine.observe import highest_numbers
 from .engine.state import Out, State
-from .engine.step import COURSE
+from .engine.step import BATCH_KERNELS
 from .text.text import HouseText
 
 
@@ -27,7 +27,7 @@ class House(HouseText):
 
     exact_masks = True
     config_class: type[HouseConfig]
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     array_classes = (State, Out)
     event_codes = Event
     step_key = "tick"

@@ -29,7 +29,7 @@ from .engine.rules import is_ready
 from .engine.solvability import FLOOR
 from .engine.spec import Layout, load_kitchen
 from .engine.state import Out, State
-from .engine.step import COURSE, DIRECTIVES
+from .engine.step import BATCH_KERNELS, DIRECTIVES
 from .text import text
 from .text.manual import OvercookedManual, Reader, orders_text
 
@@ -143,7 +143,7 @@ class Overcooked(OvercookedManual):
 
     @property
     def batch_kernels(self) -> BatchKernels:  # type: ignore[override]
-        return DIRECTIVES if self.has_macros else COURSE
+        return DIRECTIVES if self.has_macros else BATCH_KERNELS
 
     @property
     def layouts(self) -> tuple[Layout, ...]:

@@ -15,7 +15,7 @@ from .engine.config import CaptureConfig, EscapeConfig, RoomsConfig
 from .engine.constants import TURNS, Adversary, Clock, Deed, EventColumn, Goal, Param
 from .engine.observe import highest_numbers
 from .engine.state import Out, State, sizes_of
-from .engine.step import COURSE
+from .engine.step import BATCH_KERNELS
 from .text.seen import RoomBelief, RoomView
 from .text.text import RoomText
 
@@ -29,7 +29,7 @@ class RoomGame(RoomText, RoomBelief):
     goal: ClassVar[Goal]
     config_class: type[RoomsConfig]
     exact_masks = True
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     array_classes = (State, Out)
     event_codes = Deed
     seat_view = RoomView

@@ -23,7 +23,7 @@ from .engine.observe import highest_numbers
 from .engine.rules import why_invalid, would_ruin
 from .engine.spec import load_scenario
 from .engine.state import Out, State, sizes_of
-from .engine.step import COURSE, TENTHS, act_batch
+from .engine.step import BATCH_KERNELS, TENTHS, act_batch
 from .text.scene import RushScene
 from .text.text import GOAL, IDLE_LABEL, LABELS, LIST, PICTURE_RULES, RushText
 
@@ -78,7 +78,7 @@ class KitchenRush(RushText, RushScene):
     seat_view = BoardView
     array_classes = (State, Out)
     event_codes = Verb
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn

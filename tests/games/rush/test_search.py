@@ -15,7 +15,7 @@ from collab_overcooked.games.rush.engine.constants import Clock, Dish, EventColu
 from collab_overcooked.games.rush.engine.search import Solver, start_of
 from collab_overcooked.games.rush.engine.spec import load_scenario
 from collab_overcooked.games.rush.engine.state import Out, State, sizes_of
-from collab_overcooked.games.rush.engine.step import COURSE
+from collab_overcooked.games.rush.engine.step import BATCH_KERNELS
 from collab_overcooked.kernels.arrays import allocate
 from collab_overcooked.kernels.jit import row_at
 
@@ -82,7 +82,7 @@ def look_at_all(compiled: Compiled, mine: tuple[bool, ...], start: State) -> tup
         state, out = alloc(compiled, int(going.sum()) * len(joint))
         for array, old in zip(state, frontier, strict=True):
             array[:] = np.repeat(old[going], len(joint), axis=0)
-        COURSE.step(tables, state, np.tile(joint, (int(going.sum()), 1)), out)
+        BATCH_KERNELS.step(tables, state, np.tile(joint, (int(going.sum()), 1)), out)
         _, kept = np.unique(columns(state), axis=0, return_index=True)
         frontier = State(*(array[kept] for array in state))
 
@@ -93,7 +93,7 @@ def play(compiled: Compiled, start: State, plan: tuple[tuple[int, ...], ...]) ->
     for array, given_row in zip(state, start, strict=True):
         array[0] = given_row
     for row in plan:
-        COURSE.step(compiled.tables, state, np.array([row], np.int32), out)
+        BATCH_KERNELS.step(compiled.tables, state, np.array([row], np.int32), out)
         assert not out.events[0, :, [EventColumn.REASON, EventColumn.RUINED]].any(), "nothing is refused or ruined"
     return state
 
@@ -126,7 +126,7 @@ def test_from_any_moment_and_for_any_seats(compiled: Compiled, data: Any) -> Non
         st.integers(0, compiled.n_actions - 1), min_size=compiled.config.agents, max_size=compiled.config.agents
     )
     for row in data.draw(st.lists(actions, max_size=3)):
-        COURSE.step(compiled.tables, state, np.array([row], np.int32), out)
+        BATCH_KERNELS.step(compiled.tables, state, np.array([row], np.int32), out)
     agents = compiled.config.agents
     result = data.draw(st.lists(st.booleans(), min_size=agents, max_size=agents).filter(any))
     if not state.clock[0, Clock.OVER]:

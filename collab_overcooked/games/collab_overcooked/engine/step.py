@@ -95,4 +95,4 @@ def time_limit(order, tasks):
     return tasks[0, Task.LIMIT]
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

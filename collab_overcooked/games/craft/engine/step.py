@@ -102,4 +102,4 @@ def reset_env(tables, env, out, limit):
     take_order(env.orders, clock, env.forced, env.stream, env.rng, tables.params)
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -146,4 +146,4 @@ def reset_env(tables, env, out, limit):
     take_order(tables, env, first)
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -312,4 +312,4 @@ def ways_batch(tables, state, cells, ways):
             write_ways(tables, env, cells[b, k], ways[b, k])
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -128,5 +128,5 @@ def observe_directives(tables, env, out):
             mask_directives(tables, env, i, out.paths, out.masks[i])
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
 DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, rest=rest)

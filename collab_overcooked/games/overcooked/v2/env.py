@@ -16,7 +16,7 @@ from .engine.config import OvercookedV2Config
 from .engine.constants import Clock, Event, Param, Player
 from .engine.spec import Layout, load_kitchen
 from .engine.state import State
-from .engine.step import COURSE
+from .engine.step import BATCH_KERNELS
 from .text.text import OvercookedV2Text
 
 
@@ -30,7 +30,7 @@ class OvercookedV2(OvercookedV2Text):
     exact_masks = True
     config_class = OvercookedV2Config
     array_classes = (State, Out)
-    batch_kernels = COURSE
+    batch_kernels = BATCH_KERNELS
     event_codes, reason_codes = Event, Reason
     n_actions = len(Action)
     max_cycles = HORIZON

@@ -23,7 +23,7 @@ from collab_overcooked.kernels.bound import bind
 from .compile import Compiled
 from .constants import NEVER, NOTHING, TURNS, Clock, Generator, Goal, Outcome, Param, Player
 from .state import Out, State, sizes_of
-from .step import COURSE, expand_batch, settle_batch, survey_batch
+from .step import BATCH_KERNELS, expand_batch, settle_batch, survey_batch
 
 MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
 LONG = 500_000  # transitions from which a terminal is told how far it is, a second
@@ -149,7 +149,7 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
 def start_of(compiled: Compiled) -> State:
     """Return the start of an episode as a batch of one."""
     state, out = _alloc(compiled, 1)
-    bind(COURSE.reset, compiled.tables, state, out, np.ones(1, np.bool_), TURNS)()
+    bind(BATCH_KERNELS.reset, compiled.tables, state, out, np.ones(1, np.bool_), TURNS)()
     return state
 
 
@@ -178,7 +178,7 @@ def placements(compiled: Compiled) -> State:
     every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
     table = np.array([row for row in every if row[compiled.n_players] not in row[: compiled.n_players]], np.int32)
     state, out = _alloc(compiled, len(table))
-    bind(COURSE.reset, tables, state, out, np.ones(len(table), np.bool_), TURNS)()
+    bind(BATCH_KERNELS.reset, tables, state, out, np.ones(len(table), np.bool_), TURNS)()
     n = compiled.n_players
     state.players[:, :, Player.ROOM] = state.players[:, :, Player.BEFORE] = table[:, :n]
     state.players[:, :, Player.SEEN] = 0

@@ -178,4 +178,4 @@ def settle_batch(tables, state, decides):
         forget(env)
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -97,4 +97,4 @@ def reset_env(tables, env, out, limit):
     rest(env, out)
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -83,4 +83,4 @@ def learn_batch(tables, state):
         learn_recipe(tables, row_at(state, b))
 
 
-COURSE = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collab_overcooked.evaluation.crossplay import cross_play
     from collab_overcooked.evaluation.run import evaluate
     from collab_overcooked.metrics.registry import register_metric
-    from collab_overcooked.policies.api import Decision, Message, Policy, Seen
+    from collab_overcooked.policies.api import Decision, Message, Policy, AgentView
     from collab_overcooked.policies.export import export_policy
     from collab_overcooked.policies.registry import register_policy
     from collab_overcooked.policies.specs import make_policy
@@ -34,7 +34,7 @@ __all__ = [
     "GameSpec",
     "Message",
     "Policy",
-    "Seen",
+    "AgentView",
     "__version__",
     "check_game",
     "compare",
@@ -57,7 +57,7 @@ _LAZY = {
     "Decision": "policies.api",
     "Message": "policies.api",
     "Policy": "policies.api",
-    "Seen": "policies.api",
+    "AgentView": "policies.api",
     "check_game": "testing",
     "compare": "evaluation.compare.run",
     "cross_play": "evaluation.crossplay",

@@ -10,7 +10,7 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.api import Decision, Message, AgentView
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -106,11 +106,11 @@ def start() -> Callable[..., tuple[Any, Any]]:
 
 
 @pytest.fixture(scope="session")
-def see() -> Callable[..., Seen]:
+def see() -> Callable[..., AgentView]:
     """Return what a seat sees: see(game, (state, out), seat, timestep)."""
 
-    def look(game: Any, snapshot: tuple[Any, Any], seat: int = 0, timestep: int = 0) -> Seen:
+    def look(game: Any, snapshot: tuple[Any, Any], seat: int = 0, timestep: int = 0) -> AgentView:
         state, out = snapshot
-        return Seen.of(game, state, out, seat, timestep)
+        return AgentView.of(game, state, out, seat, timestep)
 
     return look

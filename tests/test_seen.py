@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import collab_overcooked
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.api import EnvInfo, Message, AgentView
 from collab_overcooked.policies.search.mcts import MctsSettings, TreeSearch
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game, registered
@@ -52,14 +52,14 @@ def game(request):
     return load_game(env_id, **options)
 
 
-def look(game: Any, state: Any, seat: int) -> Seen:
+def look(game: Any, state: Any, seat: int) -> AgentView:
     """Return what a seat sees of a state, observations and masks written anew."""
     out = game.alloc(1)[1]
     game.observe(state, out)
-    return Seen.of(game, state, out, seat, 3)
+    return AgentView.of(game, state, out, seat, 3)
 
 
-def bytes_of(seen: Seen) -> str:
+def bytes_of(seen: AgentView) -> str:
     return json.dumps(seen.to_dict(), allow_nan=False)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
-from collab_overcooked.policies.api import Choice, Decision, Message, Question, Seen
+from collab_overcooked.policies.api import Choice, Decision, Message, Question, AgentView
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.budget import Exhausted, UsageMeter
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
@@ -25,7 +25,7 @@ class Waiting:
 
     request: Request
     seat: int
-    seen: Seen | None
+    seen: AgentView | None
     reply: SimpleQueue[Reply | None] = field(default_factory=SimpleQueue)
 
 
@@ -66,11 +66,11 @@ class OpenSeat(LanguagePolicy):
     apart = False  # seats are asked one after the other, so that the order is fixed
     bridge: Bridge
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         self._ask_for(seen.seat, seen)
         return super().act(seen)
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         self._ask_for(seen.seat, seen)
         return super().reply(seen)
 
@@ -78,7 +78,7 @@ class OpenSeat(LanguagePolicy):
         self._ask_for(self._seat, None)
         return super().answer(question)
 
-    def _ask_for(self, seat: int, seen: Seen | None) -> None:
+    def _ask_for(self, seat: int, seen: AgentView | None) -> None:
         self.bridge.seat, self.bridge.seen, self.bridge.usage = seat, seen, self.shared.usage
 
 

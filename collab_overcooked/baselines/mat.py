@@ -22,7 +22,7 @@ from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, Seen, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, simulator_of
 from collab_overcooked.policies.batched import Views
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, read_policy
 from collab_overcooked.policies.trained import NetworkPolicy
@@ -196,7 +196,7 @@ class TransformerPolicy(NetworkPolicy):
     def inputs(self, views: Views, asked: Array, seat: int) -> Array:
         return self._joined(views.observations(self.observer)[asked], views.joint[asked])
 
-    def observe(self, seen: Seen) -> Array:
+    def observe(self, seen: AgentView) -> Array:
         turn, fork = self._turn, self._simulator.fork(1, 0, cheat=True)
         if turn.timestep != seen.timestep:
             turn.timestep, turn.actions = seen.timestep, {}
@@ -217,7 +217,7 @@ class TransformerPolicy(NetworkPolicy):
             logits = network.decode(encoded, inputs[:, -network.agents :].long())[:, self._seat]
         return logits.numpy(), state
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         """Return the seat's action, which the seats after it read."""
         self._turn.actions[seen.seat] = action = super().act(seen)
         return action

@@ -20,7 +20,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import Thinker
-from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, Seen
+from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, AgentView
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import places_of
@@ -271,7 +271,7 @@ class EpisodeDriver:
         state = sha256(b"".join(array[:1].tobytes() for array in self.env.arrays[0])).hexdigest()[:HASH_DIGITS]
         return {"choice": text, "options": int(ask.seen.mask.sum()), "state": state}
 
-    def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
+    def _put_question(self, person: Person, seen: AgentView, kind: str) -> float:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
         named = renaming(self.game)
@@ -287,7 +287,7 @@ class EpisodeDriver:
         for seat, person in self.people.items():
             if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
                 continue
-            seen = Seen.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
+            seen = AgentView.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
             free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
             if free and not seen.view.public_choices and not (self.practice and self.practice.has_skipped(seat)):
                 self._put_question(person, seen, "act")
@@ -445,7 +445,7 @@ class EpisodeDriver:
         if person.seat is None:
             frame = shown.watched(self.env, self._step, self.timestep, outbox)
         else:
-            seen = Seen.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
+            seen = AgentView.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
             with_text = complete or outbox.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             frame = shown.frame_of(self.game, seen, self.settings, outbox, with_text)
             if step is not None:

@@ -1,4 +1,4 @@
-"""Messages about a state of the game to pages: parts of ``Seen`` that the settings choose, and nothing else."""
+"""Messages about a state of the game to pages: parts of ``AgentView`` that the settings choose, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first, without_duplicates
 from collab_overcooked.play.people import FRAME, Outbox
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.policies.api import Message, Seen
+from collab_overcooked.policies.api import Message, AgentView
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 
@@ -18,7 +18,7 @@ MAX_BLOCKED = 200  # refused actions whose reasons a page is sent
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
-def frame_of(game: Any, seen: Seen, settings: PlaySettings, outbox: Outbox, with_text: bool = True) -> dict[str, Any]:
+def frame_of(game: Any, seen: AgentView, settings: PlaySettings, outbox: Outbox, with_text: bool = True) -> dict[str, Any]:
     """Return a frame for a seat's page.
 
     Args:
@@ -54,7 +54,7 @@ def _sprites(picture: dict[str, Any]) -> dict[str, Any]:
 
 
 def question_of(
-    seen: Seen,
+    seen: AgentView,
     kind: str,
     turn: int,
     settings: PlaySettings,
@@ -108,7 +108,7 @@ def question_of(
     }
 
 
-def _blocked(seen: Seen, named: Callable[[str], str]) -> dict[str, str]:
+def _blocked(seen: AgentView, named: Callable[[str], str]) -> dict[str, str]:
     """Return reasons for what the game would refuse, by label; of actions beside many others only the first."""
     refusals = list(seen.view.refusals.items())[:MAX_BLOCKED]
     return {seen.view.action_labels[text]: named(reason) for text, reason in refusals}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Policy, Seen, Silent
+from collab_overcooked.policies.api import Decision, Policy, AgentView, Silent
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask
@@ -19,7 +19,7 @@ class PersonSeat(Silent):
     def reset(self, seat: int, info: Any, seed: int) -> None:
         """Do nothing."""
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Refuse, as people are asked by the driver."""
         raise RuntimeError("a person is asked by the driver of a session")
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from collab_overcooked import registry
 from collab_overcooked.play.settings import LEAVING
-from collab_overcooked.policies.api import Decision, Seen, Silent
+from collab_overcooked.policies.api import Decision, AgentView, Silent
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.episode import play_episode
@@ -25,7 +25,7 @@ class _Idle(Silent):
     def reset(self, seat: int, info: object, seed: int) -> None:
         """Do nothing."""
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Do nothing for a step."""
         return Decision(action=seen.idle_action)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 Array = np.ndarray
-MAX_PAST_ACTIONS = 16  # steps, in a seat's ``Seen`` and in policy files
+MAX_PAST_ACTIONS = 16  # steps, in a seat's ``AgentView`` and in policy files
 NONE = -1  # no action: before the start of the episode
 
 

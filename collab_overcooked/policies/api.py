@@ -121,7 +121,7 @@ def simulator_of(info: EnvInfo, policy: str) -> Simulator:
 
 
 @dataclass(frozen=True)
-class Seen:
+class AgentView:
     """Knowledge of one seat in one state. Texts are generated on first access.
 
     It does not expose the state or the seed: two states that differ only in hidden information are indistinguishable.
@@ -172,7 +172,7 @@ class Seen:
     past_actions: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
-    def of(cls, game: FullGame, state: State, out: Out, seat: int, timestep: int = 0) -> Seen:
+    def of(cls, game: FullGame, state: State, out: Out, seat: int, timestep: int = 0) -> AgentView:
         """Return a seat's knowledge of the first environment of a batch, without messages."""
         return cls(seat, timestep, out.observations[0, seat], out.masks[0, seat], game.seen(state, 0, seat))
 
@@ -258,10 +258,10 @@ class Policy(Protocol):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Prepare for an episode. All randomness must derive from ``seed``."""
 
-    def act(self, seen: Seen) -> Decision | int | str:
+    def act(self, seen: AgentView) -> Decision | int | str:
         """Choose: an action id, an action or plan text, or a full decision."""
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer the last message of ``seen.inbox``; None to end the conversation.
 
         An answer's plan replaces the queued actions of this seat.
@@ -271,7 +271,7 @@ class Policy(Protocol):
 class Silent:
     """Base class of policies without messages."""
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Return None: no answer."""
         return None
 

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame, rows
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
-from collab_overcooked.policies.api import Capabilities, EnvInfo, Policy, ReportsUsage, Seen, TeamAware
+from collab_overcooked.policies.api import Capabilities, EnvInfo, Policy, ReportsUsage, AgentView, TeamAware
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.policy_file import preferences
@@ -197,7 +197,7 @@ class PolicySeat:
         observations = batch.out.observations.reshape(*masks.shape[:1], -1, *batch.single_observation_space.shape)
         for row, episode in enumerate(asked.tolist()):
             view, mask = batch.game.seen(batch.state, episode, self._seat), masks[episode]
-            seen = Seen(self._seat, int(timesteps[episode]), observations[episode, self._seat], mask.copy(), view)
+            seen = AgentView(self._seat, int(timesteps[episode]), observations[episode, self._seat], mask.copy(), view)
             answer = self._policies[episode].act(seen)
             if isinstance(answer, (int, np.integer)) and 0 <= answer < len(mask) and mask[answer]:
                 chosen[row] = answer

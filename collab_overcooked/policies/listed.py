@@ -11,7 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.text import in_drawn_order
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
 from collab_overcooked.policies.blind_rules import (
     ALPHABETICAL,
     LONGEST,
@@ -31,13 +31,13 @@ WORD = re.compile(r"\w+")
 USAGE = f"always:K|{'|'.join(RULES)}[,shuffled|game]"
 
 
-def offered(seen: Seen, game: FullGame) -> dict[str, int]:
+def offered(seen: AgentView, game: FullGame) -> dict[str, int]:
     """Return the accepted actions of a seat by text, without useless ones and those that only pay for messages."""
     left_out = seen.view.useless | frozenset(game.talk_actions(seen.seat))
     return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
 
 
-def in_order(texts: Iterable[str], order: str, seed: int, seen: Seen) -> list[str]:
+def in_order(texts: Iterable[str], order: str, seed: int, seen: AgentView) -> list[str]:
     """Return the texts of a list in the order in which a model reads them.
 
     Args:
@@ -63,7 +63,7 @@ class ActionList:
         self._game, self._seed, self._order, self._patience = game, seed, order, patience
         self._waits: tuple[int, Hashable] | None = None  # until a timestep, or until this has changed
 
-    def options(self, seen: Seen) -> dict[str, int]:
+    def options(self, seen: AgentView) -> dict[str, int]:
         """Return the actions by text, in the order of the list."""
         options, idle = offered(seen, self._game), seen.idle_action
         if seen.view.idle_last:
@@ -73,12 +73,12 @@ class ActionList:
             options[f"{wait} until something changes, {self._patience} steps at most"] = idle
         return {text: options[text] for text in in_order(options, self._order, self._seed, seen)}
 
-    def note(self, seen: Seen, text: str) -> None:
+    def note(self, seen: AgentView, text: str) -> None:
         """Store whether the seat begins a long wait."""
         if text not in seen.legal_actions:
             self._waits = seen.timestep + self._patience, seen.view.awaited
 
-    def goes_on_waiting(self, seen: Seen) -> bool:
+    def goes_on_waiting(self, seen: AgentView) -> bool:
         """Return whether the seat still waits for a change."""
         if self._waits is not None:
             end, before = self._waits
@@ -112,7 +112,7 @@ class BlindPolicy(Silent):
         self._chosen: dict[str, int] = {}  # text -> number of the last list from which it was chosen
         self._lists = 0
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         """Return the action of the list that the rule chooses."""
         if self._list.goes_on_waiting(seen):
             return seen.idle_action
@@ -127,7 +127,7 @@ class BlindPolicy(Silent):
         self._last, self._chosen[chosen] = chosen, self._lists
         return options[chosen]
 
-    def _text(self, options: Mapping[str, int], seen: Seen) -> str | None:
+    def _text(self, options: Mapping[str, int], seen: AgentView) -> str | None:
         texts, rule = list(options), self._rule
         if rule == NOTHING:
             return None

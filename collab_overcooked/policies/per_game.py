@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen, TeamAware
+from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, AgentView, TeamAware
 from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.registry import games
 
@@ -62,11 +62,11 @@ class PerGamePolicy:
         """The game's policy in the current episode, None before the first one."""
         return self._player
 
-    def act(self, seen: Seen) -> Decision | int | str:
+    def act(self, seen: AgentView) -> Decision | int | str:
         """Ask the game's policy."""
         return self._current().act(seen)
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Let the game's policy answer."""
         return self._current().reply(seen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
 
 
 class RandomPolicy(Silent):
@@ -20,6 +20,6 @@ class RandomPolicy(Silent):
         """Reset the generator; seats with the same seed draw differently."""
         self._rng = np.random.default_rng([seed, seat])
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         """Return one of the accepted actions."""
         return int(self._rng.choice(np.flatnonzero(seen.mask)))

@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.action_history import append_history
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
 from collab_overcooked.policies.torch_threads import one_torch_thread
@@ -103,12 +103,12 @@ class NetworkPolicy(Silent):
         observations: Array = views.past.append_to(views.observations(self.observer), self.history)[asked, seat]
         return observations
 
-    def observe(self, seen: Seen) -> Array:
+    def observe(self, seen: AgentView) -> Array:
         """Return the network's input without the batch axis."""
         return self.observer.observe(seen.view, seen.observation)
 
     @one_torch_thread()
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         """Return the network's action."""
         logits, self._state = self.forward(self.observe(seen)[None], self._state)
         mask = seen.mask[None, : logits.shape[1]]  # the seat may have fewer actions
@@ -137,7 +137,7 @@ class TrainedPolicy(NetworkPolicy):
             raise ValueError(f"it was trained with actions of {history['agents']} agents, not of {game.n_agents}")
         return super()._check(game, seat)
 
-    def observe(self, seen: Seen) -> Array:
+    def observe(self, seen: AgentView) -> Array:
         observation, file = super().observe(seen), self.file
         if not file.history:
             return observation

@@ -22,7 +22,7 @@ from collab_overcooked.policies.api import (
     EnvInfo,
     Message,
     Policy,
-    Seen,
+    AgentView,
     TeamAware,
     as_decision,
     simulator_of,
@@ -76,11 +76,11 @@ class WrappedPolicy:
         """Return the policy that plays at a timestep."""
         return self.players[0]
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         """Ask the policy that plays now."""
         return self.current(seen.timestep).act(seen)
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Let the policy that plays now answer."""
         return self.current(seen.timestep).reply(seen)
 
@@ -97,7 +97,7 @@ class SlowPolicy(WrappedPolicy):
         super().__init__(player)
         self._period = period
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         return super().act(seen) if seen.timestep % self._period == 0 else seen.idle_action
 
 
@@ -113,10 +113,10 @@ class LatePolicy(WrappedPolicy):
         super().__init__(player)
         self._start = start
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         return super().act(seen) if seen.timestep >= self._start else seen.idle_action
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         return super().reply(seen) if seen.timestep >= self._start else None
 
 
@@ -158,7 +158,7 @@ class NoisyPolicy(WrappedPolicy):
         super().reset(seat, info, seed)
         self._rng = np.random.default_rng([seed, seat])
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         if self._rng.random() < self._probability:
             return int(self._rng.choice(np.flatnonzero(seen.mask)))
         return super().act(seen)
@@ -180,7 +180,7 @@ class ForgetfulPolicy(WrappedPolicy):
         super().reset(seat, info, seed)
         self._last: int | None = None
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         forgets = self._rng.random() < self._probability
         if forgets and self._last is not None and _is_legal(self._last, seen) and seen.error is None:
             return self._last
@@ -207,7 +207,7 @@ class ShortSightedPolicy(WrappedPolicy):
         super().reset(seat, info, seed)
         self._seat = seat
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         actions = seen.history[self._seat] if seen.history else ()
         since = seen.timestep - (actions[-1][0] if actions else 0)
         if since // self._reach % 2 == 0:
@@ -229,11 +229,11 @@ class RestrictedPolicy(WrappedPolicy):
         self._simulator: Simulator = simulator_of(info, self.name)
         self._seat = seat
 
-    def allows(self, seen: Seen, actions: Array) -> Array:
+    def allows(self, seen: AgentView, actions: Array) -> Array:
         """Return which of some accepted actions it may take, bool (n,)."""
         raise NotImplementedError
 
-    def act(self, seen: Seen) -> Answer:
+    def act(self, seen: AgentView) -> Answer:
         legal = np.flatnonzero(seen.mask)
         allowed = legal[self.allows(seen, legal)]
         if not len(allowed):
@@ -270,7 +270,7 @@ class RolePolicy(RestrictedPolicy):
         super().__init__(player)
         self._events = events
 
-    def allows(self, seen: Seen, actions: Array) -> Array:
+    def allows(self, seen: AgentView, actions: Array) -> Array:
         events_of_actions = _events_of(self._simulator, self._seat, actions)
         return np.array(
             [all(any(part in name for part in self._events) for name in names) for names in events_of_actions]
@@ -295,7 +295,7 @@ class DirectionPolicy(RestrictedPolicy):
             raise ValueError(f"policy {self.name!r}: agents of {info.env_id} have no coordinates to go round")
         self._middle = _middle_of_area(self._simulator, seat)
 
-    def allows(self, seen: Seen, actions: Array) -> Array:
+    def allows(self, seen: AgentView, actions: Array) -> Array:
         game, copies = self._simulator.game, MAX_BESIDE
         fork = self._simulator.fork(len(actions) * copies, 0)
         before = self._from_middle(_position(game, fork.state, 0, self._seat))
@@ -330,7 +330,7 @@ class AvoidPolicy(RestrictedPolicy):
         self._cell = [int(x), int(y)] if dot and x.isdecimal() and y.isdecimal() else None
         self._place = place
 
-    def allows(self, seen: Seen, actions: Array) -> Array:
+    def allows(self, seen: AgentView, actions: Array) -> Array:
         if self._cell is None:
             return np.array([self._place not in seen.view.action_texts[action] for action in actions.tolist()])
         if _cell_in_front(self._simulator, self._seat) != self._cell:
@@ -338,7 +338,7 @@ class AvoidPolicy(RestrictedPolicy):
         return np.array([not names for names in _events_of(self._simulator, self._seat, actions)])
 
 
-def _is_legal(action: int, seen: Seen) -> bool:
+def _is_legal(action: int, seen: AgentView) -> bool:
     return 0 <= action < len(seen.mask) and bool(seen.mask[action])
 
 

@@ -14,13 +14,13 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
-from collab_overcooked.policies.api import Decision, Message, Seen, as_decision
+from collab_overcooked.policies.api import Decision, Message, AgentView, as_decision
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.optional(schema.integer()), schema.optional(schema.number(0))
 MAX_LIMIT = 1_000  # messages of a conversation, corrections of a decision
-MAX_PAST = 1_000  # earlier messages in a seat's ``Seen``
+MAX_PAST = 1_000  # earlier messages in a seat's ``AgentView``
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
@@ -56,7 +56,7 @@ class Ask:
     # ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last message of
     # the inbox (``Message``, or None for silence)
     kind: Literal["act", "reply"]
-    seen: Seen  # Knowledge of the seat
+    seen: AgentView  # Knowledge of the seat
     # Function that returns the requests to later seats in this step, valid unless a message is sent; empty in games
     # where a seat knows the choices of earlier seats
     ahead: Callable[[], Sequence[Ask]] = field(default=tuple, repr=False, compare=False)
@@ -252,14 +252,14 @@ class Decisions:
         self.owed[seat] = None
         return price
 
-    def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
+    def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> AgentView:
         snapshot = self.snapshot
         view = self.game.seen(snapshot.visible_state, 0, seat)
         plan, announced = self.plans.visible_to(seat, snapshot.text)
         join = self.game.join_plan
         public = view.public_history
         observation, observer = snapshot.observations[seat], self.observers.get(seat)
-        return Seen(
+        return AgentView(
             seat=seat,
             timestep=snapshot.timestep,
             observation=observation if observer is None else observer.observe(view, observation),

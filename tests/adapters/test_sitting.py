@@ -14,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of, request_counts
 from collab_overcooked.adapters.sitting import Sitting, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.policies.api import Decision, Seen, Silent
+from collab_overcooked.policies.api import Decision, AgentView, Silent
 from collab_overcooked.runner.episode import derive_seed
 
 CHOOSE = "llm:x?agent=choose,patience=off,order=game"  # offers the actions of the game alone
@@ -36,7 +36,7 @@ class Picker(Silent):
     def reset(self, seat, info, seed):
         self.talking = info.game.talk_actions(seat)
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         legal = tuple(text for text, action in seen.legal_actions.items() if action not in self.talking)
         return Decision(action=seen.legal_actions[pick(legal, seen.timestep, seen.seat)])
 

@@ -20,7 +20,7 @@ from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.play.shown import done_by, frame_of, question_of
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.registry import load_game, make
 from collab_overcooked.render import sprites
 from collab_overcooked.render.model import Cook, Icon
@@ -154,7 +154,7 @@ def test_what_a_seat_may_not_know_changes_no_byte_of_its_frames(name: str) -> No
             for side, snapshot in enumerate((state, hide(game, state, seat, np.random.default_rng(steps)))):
                 out = game.alloc(1)[1]
                 game.observe(snapshot, out)
-                seen = Seen.of(game, snapshot, out, seat, steps)
+                seen = AgentView.of(game, snapshot, out, seat, steps)
                 frame = frame_of(game, seen, settings, outboxes[seat, side])
                 sent.append(json.dumps([frame, question_of(seen, "act", 1, settings)], allow_nan=False))
             assert sent[0] == sent[1], (name, seat, steps)
@@ -195,7 +195,7 @@ def test_menus_of_rush_offer_no_cooking_that_ruins_an_order_first() -> None:
 
     def first() -> str:
         state, out = env.arrays
-        seen = Seen.of(env.game, state, out, 0, 0)
+        seen = AgentView.of(env.game, state, out, 0, 0)
         menu = question_of(seen, "act", 0, PlaySettings())["legal"]
         assert menu[-1] == "do nothing" and menu[-2].startswith("cook ")
         return menu[0]
@@ -207,7 +207,7 @@ def test_menus_of_rush_offer_no_cooking_that_ruins_an_order_first() -> None:
 
 def test_menus_of_alien_rush_do_not_tell_what_ruins_an_order() -> None:
     game = load_game("AlienRush-v0")
-    assert not Seen.of(game, *reach(game, 1, 0), 0, 0).view.unlikely
+    assert not AgentView.of(game, *reach(game, 1, 0), 0, 0).view.unlikely
 
 
 def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
@@ -220,7 +220,7 @@ def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
         "activate pot0", *["noop"] * 3, "get pot0", "goto mixer0", "put mixer0", "activate mixer0", "noop",
         "get mixer0", "goto servingtable0", "put servingtable0",
     ):  # fmt: skip
-        seen = Seen.of(env.game, *env.arrays, 0, 0)
+        seen = AgentView.of(env.game, *env.arrays, 0, 0)
         menu = question_of(seen, "act", 0, PlaySettings(), earlier=earlier)["legal"]
         likely = [text for text in menu if env.game.parse(text) not in seen.view.unlikely and text != "noop"]
         assert action == "noop" or (action in likely[:3] and menu[: len(likely)] == likely), (action, menu)
@@ -236,7 +236,7 @@ def test_menus_of_cuisineworld_throw_away_only_what_no_order_needs() -> None:
     def menu_after(*actions: str) -> list[str]:
         for action in actions:
             env.step({"agent_0": env.game.parse(action), "agent_1": 0})
-        return list(question_of(Seen.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())["legal"])
+        return list(question_of(AgentView.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())["legal"])
 
     menu = menu_after("goto storage0", "get salmon storage0")
     assert menu[0].startswith("goto blender") and menu.index("put storage0") > menu.index("goto blender1")
@@ -247,7 +247,7 @@ def test_menus_of_cuisineworld_throw_away_only_what_no_order_needs() -> None:
 def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     game = load_game("Housework-v0")
     state, out = reach(game, 0, 40)
-    view = Seen.of(game, state, out, 0, 40).view
+    view = AgentView.of(game, state, out, 0, 40).view
     known = next(text for text in view.action_texts if re.fullmatch(r"pick up (?!thing)\w+ \d+", text))
     number = known.split()[-1]
     labels = [f"pick up thing {number}", "pick up thing 0"]

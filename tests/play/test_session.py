@@ -541,7 +541,7 @@ def test_the_same_bytes_whatever_a_seat_may_not_know() -> None:
     """Two moments that differ in hidden chance alone are sent alike."""
     from collab_overcooked.envs.api import clone
     from collab_overcooked.play.shown import frame_of, question_of
-    from collab_overcooked.policies.api import Seen
+    from collab_overcooked.policies.api import AgentView
 
     for suite in ("overcooked", "cuisineworld", "collab-overcooked", "collab-escape", "rush", "housework"):
         plan = plan_evaluation(suite, ["all=random"])
@@ -554,7 +554,7 @@ def test_the_same_bytes_whatever_a_seat_may_not_know() -> None:
         for seat in range(env.game.n_agents):
             pages = []
             for state in (clone(env.arrays[0], 0), other):
-                seen = Seen.of(env.game, state, env.arrays[1], seat)
+                seen = AgentView.of(env.game, state, env.arrays[1], seat)
                 sent = [frame_of(env.game, seen, settings, Outbox()), question_of(seen, "act", 1, settings)]
                 pages.append(json.dumps(sent))
             assert pages[0] == pages[1], (suite, seat)

@@ -10,7 +10,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.export import export_policy
 from collab_overcooked.policies.policy_file import read_policy
 from collab_overcooked.policies.specs import PolicySpec, make_policy
@@ -181,7 +181,7 @@ def test_masks_hold_for_own_networks(tmp_path):
     for allowed in (1, 0):
         out.masks[0, 0] = 1
         out.masks[0, 0, refused] = allowed
-        assert (policy.act(Seen.of(game, state, out, 0)) == refused) is bool(allowed)
+        assert (policy.act(AgentView.of(game, state, out, 0)) == refused) is bool(allowed)
 
 
 @pytest.fixture(scope="module")  # a module is imported once in a process

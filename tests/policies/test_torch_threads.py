@@ -121,7 +121,7 @@ def test_policies_decide_with_one_thread(folder, name, play):
 @pytest.mark.parametrize("name", ["Plain", "Recurrent"])
 @pytest.mark.usefixtures("four_threads")
 def test_a_network_that_a_program_asks_decides_with_one_thread(folder, name):
-    from collab_overcooked.policies.api import EnvInfo, Seen
+    from collab_overcooked.policies.api import EnvInfo, AgentView
 
     env = registry.make("Overcooked-v0", layout="cramped_room")
     env.reset(seed=0)
@@ -130,7 +130,7 @@ def test_a_network_that_a_program_asks_decides_with_one_thread(folder, name):
     policy.reset(0, EnvInfo(game.id, game, "", ("a", "b")), 0)
     state, out = env.arrays[0], game.alloc(1)[1]
     game.observe(state, out)
-    policy.act(Seen.of(game, state, out, 0, 0))
+    policy.act(AgentView.of(game, state, out, 0, 0))
     assert counts(folder) == {"1"}
 
 

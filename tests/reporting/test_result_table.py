@@ -149,7 +149,7 @@ def test_every_csv_cell_can_be_read_back_and_begins_with_no_formula(text: str) -
     assert not row[0].strip() or row[0].lstrip()[0] not in "=+-@" or float(row[0]) is not None
 
 
-class Seen(HTMLParser):
+class AgentView(HTMLParser):
     """Collects the elements and texts of a page."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class Seen(HTMLParser):
 
 @given(st.sampled_from(HOSTILE) | st.text())
 def test_texts_stay_texts_on_pages(text: str) -> None:
-    seen = Seen()
+    seen = AgentView()
     seen.feed(ResultTable((Column(text), Column("b", key="other key")), ((text, text),), marks={0: text}).html())
     assert set(seen.tags) <= {"div", "table", "thead", "tbody", "tr", "th", "td", "small", "wbr"}
     assert set(seen.attributes) <= {"class", "scope", "role", "tabindex", "aria-label"}

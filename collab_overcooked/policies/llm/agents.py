@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import TranslatedGame
-from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, Policy, Question, Seen
+from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, Policy, Question, AgentView
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent
@@ -44,10 +44,10 @@ from collab_overcooked.policies.specs import PolicySpec
 class Agent(Protocol):
     """Agent of a seat in an episode."""
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Decide."""
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer the last message."""
 
 
@@ -110,12 +110,12 @@ class LanguagePolicy:
             raise ValueError(f"policy 'llm': see={self._sees} is not possible: pictures show {revealed}")
         self._agent = self._make_agent(session, values)
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Decide; wait if the budget is used up or there is no usable reply."""
         with self.shared.turn:
             return self._current().act(self._look(seen))
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer, or stay silent."""
         with self.shared.turn:
             return self._current().reply(self._look(seen))
@@ -125,7 +125,7 @@ class LanguagePolicy:
         """True if it may be asked concurrently: it opens no conversations, and there is no budget."""
         return not self._speaks and not self.shared.usage.budget.to_dict()
 
-    def _look(self, seen: Seen) -> Seen:
+    def _look(self, seen: AgentView) -> AgentView:
         if self._sees == TEXT:
             return seen
         self._session.pictures = (Picture(seen.view.picture),)

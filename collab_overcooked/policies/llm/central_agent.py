@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, AgentView
 from collab_overcooked.policies.llm.answers import LINE, Answer, Unreadable, commands_schema, read_object
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible
@@ -42,7 +42,7 @@ def demonstrate(
         member.reset(seat, info, 0)
     pairs: list[tuple[str, str]] = []
     for timestep in range(steps):
-        actions = [member.act(Seen.of(game, state, out, seat, timestep)) for seat, member in enumerate(team)]
+        actions = [member.act(AgentView.of(game, state, out, seat, timestep)) for seat, member in enumerate(team)]
         lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions))
         pairs.append((game.describe(state, 0, 0), lines))
         if is_last(state):
@@ -162,7 +162,7 @@ class CommandLanguage(ABC):
                 messages.append(f"{command} was ignored: there is no {cls.name(seat)}.")
         return list(dict.fromkeys(messages))[:MAX_IGNORED]
 
-    def legal(self, seen: Seen, seat: int) -> list[str]:
+    def legal(self, seen: AgentView, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat in this state."""
         commands: list[str] = seen.view.commands(seat)  # type: ignore[attr-defined]
         return commands
@@ -193,7 +193,7 @@ class CentralAgent:
         self._voided: list[str] = []  # its commands, if they were voided as a whole
         self._served: Counter[str] = Counter()  # at the last request
 
-    def command(self, seen: Seen) -> str | None:
+    def command(self, seen: AgentView) -> str | None:
         """Return the command for a seat; None if there was no usable reply in this step.
 
         The first seat in a step triggers one request for all seats.
@@ -208,7 +208,7 @@ class CentralAgent:
         """Seats in the order in which their commands were written."""
         return tuple(self._commands)
 
-    def _ask(self, seen: Seen) -> None:
+    def _ask(self, seen: AgentView) -> None:
         state = self._state(seen)
         self._commands, self._ignored, self._voided = {}, [], []
         schema = None
@@ -243,7 +243,7 @@ class CentralAgent:
             for turn in (ChatMessage("user", state), ChatMessage("assistant", lines))
         ]
 
-    def _state(self, seen: Seen) -> str:
+    def _state(self, seen: AgentView) -> str:
         feedback: str | None = None
         if self.on["feedback"] and seen.error is not None:
             feedback = self.language.feedback([seen.error[1], *self._ignored], {}, [])
@@ -279,7 +279,7 @@ class CommandedSeat:
         self.agent = agent
         agent.seats.append(seat)
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Return the command for this seat; a refusal is reported to the central agent in the next step."""
         if seen.error is not None and not self.agent.on["correct"]:
             return Decision(action=seen.idle_action)
@@ -289,6 +289,6 @@ class CommandedSeat:
             return Decision(action=seen.idle_action, **cost)
         return Decision(plan=command, turn_order=self.agent.turn_order, **cost)
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Return None: a single model needs no messages."""
         return None

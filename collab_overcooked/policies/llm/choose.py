@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.policies.api import Decision, Seen, Silent
+from collab_overcooked.policies.api import Decision, AgentView, Silent
 from collab_overcooked.policies.listed import ActionList
 from collab_overcooked.policies.llm.choices import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
@@ -32,7 +32,7 @@ class ChooseAgent(Silent):
         fill, facts = self.session.prompts.fill, {**self._facts(values["seen"]), **values}
         return [ChatMessage("system", fill("choose_rules", **facts)), ChatMessage("user", fill(template, **facts))]
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Return one of the accepted actions; wait if the model does not name one."""
         if self.on["alone"]:
             seen = without_partners(seen)
@@ -46,7 +46,7 @@ class ChooseAgent(Silent):
             action = seen.idle_action
         return Decision(action=action, **self.session.take_cost())
 
-    def _choose(self, seen: Seen) -> int:
+    def _choose(self, seen: AgentView) -> int:
         options = self.listed.options(seen)
         texts = list(options)
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
@@ -72,7 +72,7 @@ class ChooseAgent(Silent):
         self.listed.note(seen, texts[number])
         return options[texts[number]]
 
-    def _parse(self, seen: Seen, texts: Sequence[str], phrase: str) -> int | None:
+    def _parse(self, seen: AgentView, texts: Sequence[str], phrase: str) -> int | None:
         """Return the index of the action that the game reads in a phrase; None if it reads none of the list."""
         try:
             action = self.session.info.game.parse(phrase, seat=seen.seat)
@@ -81,10 +81,10 @@ class ChooseAgent(Silent):
         text = seen.view.action_texts[action]
         return texts.index(text) if text in texts else None
 
-    def _predicts(self, seen: Seen) -> bool:
+    def _predicts(self, seen: AgentView) -> bool:
         return bool(self.on["predict"]) and seen.view.has_partners
 
-    def _schema(self, seen: Seen, count: int) -> dict[str, Any] | None:
+    def _schema(self, seen: AgentView, count: int) -> dict[str, Any] | None:
         if not self.session.settings.json or self.on["channel"] == TOOLS:
             return None
         schema = choice_schema(count, int(self.on["first"]))
@@ -97,7 +97,7 @@ class ChooseAgent(Silent):
     def _tools(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         return [act_tool(texts, "Choose the one action that you take now.")] if self.on["channel"] == TOOLS else []
 
-    def _facts(self, seen: Seen) -> dict[str, Any]:
+    def _facts(self, seen: AgentView) -> dict[str, Any]:
         return {
             "me": seen.names[seen.seat],
             "names": seen.names[seen.seat : seen.seat + 1] if self.on["alone"] else seen.names,
@@ -126,7 +126,7 @@ class LoneView:
         return getattr(self._view, name)
 
 
-def without_partners(seen: Seen) -> Seen:
+def without_partners(seen: AgentView) -> AgentView:
     """Return a seat's knowledge without texts about and messages of its partners; the size of the team stays.
 
     Raises:

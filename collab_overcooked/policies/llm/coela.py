@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.api import Decision, Message, AgentView
 from collab_overcooked.policies.llm.answers import (
     PROSE,
     Answer,
@@ -36,7 +36,7 @@ class Perception:
     def __init__(self, agent: TeamAgent) -> None:
         self.agent = agent
 
-    def look(self, seen: Seen) -> dict[str, Any]:
+    def look(self, seen: AgentView) -> dict[str, Any]:
         """Return the variables of the templates: the state as text, and the memory."""
         return self.agent.situation(seen)
 
@@ -105,7 +105,7 @@ class Execution:
     def __init__(self, agent: TeamAgent) -> None:
         self.agent = agent
 
-    def carry_out(self, seen: Seen, action: int | None, message: str) -> Decision:
+    def carry_out(self, seen: AgentView, action: int | None, message: str) -> Decision:
         """Return the decision: an action with a message, or only a message, which the runner charges to the seat."""
         return Decision(action=action, say=message, **self.agent.session.take_cost())
 
@@ -127,7 +127,7 @@ class CoelaAgent(TeamAgent):
         parts_ = [self.parts[name](self) for name in order]
         self.perception, self.recollection, self.communication, self.planning, self.execution = parts_
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Draft a message, choose, and execute the choice."""
         values = self.perception.look(seen)
         speaks = bool(self.on["talk"]) and not self.recollection.has_spoken and self.may_speak(seen)
@@ -141,7 +141,7 @@ class CoelaAgent(TeamAgent):
         decision: Decision = self.execution.carry_out(seen, action, message)
         return decision
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Return None: messages are drafted only with a choice."""
         return None
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Message, Seen, simulator_of
+from collab_overcooked.policies.api import Decision, Message, AgentView, simulator_of
 from collab_overcooked.policies.llm.answers import (
     LINE,
     Answer,
@@ -288,7 +288,7 @@ class CotsAgent:
         voices = ModelVoices(session, values).voices()
         team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices), session.info)
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Follow the plan; wait if the game refuses the action."""
         if seen.error is not None:
             return Decision(action=seen.idle_action)
@@ -296,7 +296,7 @@ class CotsAgent:
         say = self.team.spoken.pop(seen.seat, "")
         return Decision(action=action, say=say, **self.session.take_cost())
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer partners outside the team, or send this seat's pending message about the plan (``charge``)."""
         message = self.team.answer(seen)
         return message and message._replace(**self.session.take_cost())

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.api import Decision, Message, AgentView
 from collab_overcooked.policies.llm.answers import (
     PLAN_MARK,
     fields_schema,
@@ -52,7 +52,7 @@ class DiscussionAgent(TeamAgent):
         self._discussed = False  # since the last action
         self._opened = -1  # timestep of the last discussion opened by this agent
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Open a discussion if necessary; otherwise take the next step of the agent's part."""
         options = self.options(seen)
         news = not self._known.issuperset(options)
@@ -73,7 +73,7 @@ class DiscussionAgent(TeamAgent):
             self.plan[seen.names[seen.seat]].pop(0)
         return Decision(action=options[step], **self.session.take_cost())
 
-    def _next_step(self, seen: Seen, options: Mapping[str, int]) -> str | None:
+    def _next_step(self, seen: AgentView, options: Mapping[str, int]) -> str | None:
         part = self.plan.get(seen.names[seen.seat], [])
         while part:
             step = find_step(part[0], list(options))
@@ -82,14 +82,14 @@ class DiscussionAgent(TeamAgent):
             part.pop(0)
         return None
 
-    def _free_step(self, seen: Seen) -> str:
+    def _free_step(self, seen: AgentView) -> str:
         step = None if self.paying else self._next_step(seen, self.options(seen))
         if step is None:
             return ""
         self.plan[seen.names[seen.seat]].pop(0)
         return step
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Consent, object or propose; consent is silent unless there is information to share."""
         plans = [plan for message in seen.inbox if (plan := read_joint_plan(message.say, seen.names))]
         if not plans:
@@ -109,7 +109,7 @@ class DiscussionAgent(TeamAgent):
             return None
         return Message(seen.seat, say, step, last=closes, **self.session.take_cost())
 
-    def _discussion(self, seen: Seen) -> dict[str, Any]:
+    def _discussion(self, seen: AgentView) -> dict[str, Any]:
         """Return the situation with the joint plan, which the messages do not repeat."""
         plan, values = joint_plan_text(self.plan), self.situation(seen)
         repeated = f"{PLAN_MARK} {plan}"
@@ -121,7 +121,7 @@ class DiscussionAgent(TeamAgent):
         ]
         return values | {"plan": plan, "messages": messages}
 
-    def _propose(self, seen: Seen, answering: bool = False, objected: bool = False) -> str:
+    def _propose(self, seen: AgentView, answering: bool = False, objected: bool = False) -> str:
         names = [*(["analysis"] if self.on["analysis"] else []), "message", *seen.names]
         chat = self.question(
             "propose",
@@ -143,7 +143,7 @@ class DiscussionAgent(TeamAgent):
             message = f"{message} {PLAN_MARK} {joint_plan_text(plan)}".strip()
         return message
 
-    def _object(self, seen: Seen) -> str:
+    def _object(self, seen: AgentView) -> str:
         schema, chat = verdict_schema() if self.json else None, self.question("evaluate", **self._discussion(seen))
         try:
             okay, reason = self.session.ask(chat, read_verdict, schema)

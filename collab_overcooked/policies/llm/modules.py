@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.llm.answers import (
     MAX_SAY,
     PROSE,
@@ -28,7 +28,7 @@ Question = Callable[..., list[ChatMessage]]
 """Function ``question(name, **values)`` that fills a template of the agent's game and returns the chat."""
 
 
-def rules_of(seen: Seen, pays: bool = False) -> str:
+def rules_of(seen: AgentView, pays: bool = False) -> str:
     """Return the rules for a prompt: the game's manual, or its rules for people if it has none.
 
     Args:
@@ -53,15 +53,15 @@ class Module:
     def __init__(self, session: ModelSession, question: Question) -> None:
         self.session, self.question = session, question
 
-    def values(self, seen: Seen) -> dict[str, Any]:
+    def values(self, seen: AgentView) -> dict[str, Any]:
         """Return variables for the decision's template."""
         return {}
 
-    def objection(self, seen: Seen, proposal: str) -> str:
+    def objection(self, seen: AgentView, proposal: str) -> str:
         """Return an objection to a proposed decision, empty for none."""
         return ""
 
-    def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
+    def learn(self, seen: AgentView, refusal: Refusal, proposal: str = "") -> None:
         """Learn from a refused action, and from the decision that replaced it, if known."""
 
 
@@ -72,7 +72,7 @@ class AgentMemory(Module):
         super().__init__(session, question)
         self.window = window
 
-    def values(self, seen: Seen) -> dict[str, Any]:
+    def values(self, seen: AgentView) -> dict[str, Any]:
         events = seen.history[seen.seat] if seen.history and self.window else ()
         starts = seen.starts[seen.seat] if events else ()
         game = self.session.info.game
@@ -101,7 +101,7 @@ class MessageLog(Module):
         super().__init__(session, question)
         self.window = window
 
-    def values(self, seen: Seen) -> dict[str, Any]:
+    def values(self, seen: AgentView) -> dict[str, Any]:
         sent = [message for message in (*(entry for _, entry in seen.past_messages), *seen.inbox) if message.say]
         recent = sent[-self.window :] if self.window else []
         return {"messages": [(VOICE if m.agent is None else seen.names[m.agent], m.say) for m in recent]}
@@ -118,10 +118,10 @@ class Reflection(Module):
         self.limit = limit
         self.lessons: dict[tuple[str, str], str] = {}
 
-    def values(self, seen: Seen) -> dict[str, Any]:
+    def values(self, seen: AgentView) -> dict[str, Any]:
         return {"lessons": list(self.lessons.values())[-self.limit :] if self.limit else []}
 
-    def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
+    def learn(self, seen: AgentView, refusal: Refusal, proposal: str = "") -> None:
         if not self.limit:
             return
         key = (refusal.code, refusal.action)
@@ -139,7 +139,7 @@ class Reflection(Module):
 class Intention(Module):
     """Prediction of the partner's next action in a separate call; source: LLM-Co's auxiliary module."""
 
-    def values(self, seen: Seen) -> dict[str, Any]:
+    def values(self, seen: AgentView) -> dict[str, Any]:
         if not seen.view.has_partners:
             return {"intention": ""}
         try:
@@ -151,7 +151,7 @@ class Intention(Module):
 class SelfCheck(Module):
     """Judgement of decisions in a separate call before they are executed; source: LLM-Co's auxiliary module."""
 
-    def objection(self, seen: Seen, proposal: str) -> str:
+    def objection(self, seen: AgentView, proposal: str) -> str:
         turns = self.question("check", seen=seen, proposal=proposal)
         schema = verdict_schema() if self.session.settings.json else None
         try:
@@ -173,7 +173,7 @@ def _sentence(text: str) -> Answer:
 
 
 def decide_checked(
-    ask: Callable[[str, str], T], describe: Callable[[T], str], check: Module, rounds: int, seen: Seen
+    ask: Callable[[str, str], T], describe: Callable[[T], str], check: Module, rounds: int, seen: AgentView
 ) -> T:
     """Return a decision without objection, or the last one after the maximum number of objections.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.api import Decision, Message, AgentView
 from collab_overcooked.policies.listed import in_order
 from collab_overcooked.policies.llm.answers import Answer, fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
@@ -26,13 +26,13 @@ class PartnerInstructions(Protocol):
     def facts(self) -> dict[str, Any]:
         """Return the variables of the game's templates."""
 
-    def observation(self, seen: Seen, form: str) -> str:
+    def observation(self, seen: AgentView, form: str) -> str:
         """Return the seat's observation as text, with the recipe in the form of the switch ``recipe``."""
 
-    def example(self, seen: Seen) -> dict[str, str]:
+    def example(self, seen: AgentView) -> dict[str, str]:
         """Return an example of a ``plan`` and of a ``request`` that reveal nothing about the task."""
 
-    def running(self, seen: Seen) -> str:
+    def running(self, seen: AgentView) -> str:
         """Return the seat's running action, empty if there is none."""
 
     def requests(self) -> Sequence[str]:
@@ -64,7 +64,7 @@ class PartnerAgent:
         values = {**self._facts, **values}
         return [ChatMessage("system", fill("rules", **values)), ChatMessage("user", fill(template, **values))]
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Return a plan and a message; wait if the model gives no plan."""
         if seen.error is not None and not self.on["correct"]:
             return Decision(action=seen.idle_action)
@@ -76,7 +76,7 @@ class PartnerAgent:
             return Decision(action=seen.idle_action, **self.session.take_cost())
         return Decision(plan=plan, say=say, last=last, public=self._facts["public"], **self.session.take_cost())
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer; a closing message and silence both end the conversation for this seat."""
         if not self.on["talk"]:
             return None
@@ -86,7 +86,7 @@ class PartnerAgent:
             plan, say, last = "", "", True
         return Message(seen.seat, say, plan, last=last, public=self._facts["public"], **self.session.take_cost())
 
-    def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
+    def _plan(self, seen: AgentView, replying: bool) -> tuple[str, str, bool]:
         values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen.inbox)}
         values |= {"running": self.instructions.running(seen), "past": [], "decided": []}
         if window := int(self.on["messages"]):
@@ -118,7 +118,7 @@ class PartnerAgent:
             self._decided.append((seen.timestep, plan))
         return plan, say, last
 
-    def _tools(self, seen: Seen) -> list[dict[str, Any]]:
+    def _tools(self, seen: AgentView) -> list[dict[str, Any]]:
         act = "Take an action; call it several times for a plan, which is carried out in this order."
         waits = (seen.view.action_texts[action] for action in seen.view.waits)
         texts = [*seen.view.vocabulary, *waits]  # a later part of a plan may be impossible now

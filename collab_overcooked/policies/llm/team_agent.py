@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.listed import in_order, offered
 from collab_overcooked.policies.llm.choices import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
@@ -39,7 +39,7 @@ class TeamAgent:
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return a chat: the rules, then a filled template."""
-        seen: Seen = values["seen"]
+        seen: AgentView = values["seen"]
         facts = {
             "me": seen.names[seen.seat],
             "names": seen.names,
@@ -54,19 +54,19 @@ class TeamAgent:
         fill, values = self.session.prompts.fill, {**facts, **values}
         return [ChatMessage("system", fill("choose_rules", **values)), ChatMessage("user", fill(template, **values))]
 
-    def options(self, seen: Seen) -> dict[str, int]:
+    def options(self, seen: AgentView) -> dict[str, int]:
         """Return the listed actions."""
         return offered(seen, self.session.info.game)
 
-    def ordered(self, texts: Iterable[str], seen: Seen) -> list[str]:
+    def ordered(self, texts: Iterable[str], seen: AgentView) -> list[str]:
         """Return texts in the order of a list."""
         return in_order(texts, str(self.on["order"]), self.session.seed, seen)
 
-    def may_speak(self, seen: Seen) -> bool:
+    def may_speak(self, seen: AgentView) -> bool:
         """Return whether a message is free or can be paid for in this state."""
         return not self.paying or any(seen.mask[action] for action in self.paying)
 
-    def situation(self, seen: Seen) -> dict[str, Any]:
+    def situation(self, seen: AgentView) -> dict[str, Any]:
         """Return the variables of all templates of these agents."""
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         options, idle = self.options(seen), seen.view.action_texts[seen.idle_action]

@@ -15,7 +15,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, simulator_of
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, AgentView, simulator_of
 from collab_overcooked.policies.parameters import read_options
 from collab_overcooked.policies.search.deliberation import (
     DIALOGUE,
@@ -79,14 +79,14 @@ class Member:
         self.facts: frozenset[str] = frozenset()  # facts known at the last rating
         self.known: frozenset[str] = frozenset()  # objects known when the plan was made
 
-    def look_at(self, seen: Seen, shared: Findings) -> PlanningView:
+    def look_at(self, seen: AgentView, shared: Findings) -> PlanningView:
         """Return the sub-plans, from the seat's observations and shared findings."""
         return self.look(seen, shared) if shared else self.look(seen)
 
-    def see(self, timestep: int) -> Seen:
+    def see(self, timestep: int) -> AgentView:
         """Return the seat's current knowledge."""
         fork = self.simulator.fork(1, 0, cheat=True)  # no belief needed: Seen leaves out hidden information
-        return Seen.of(fork.game, fork.state, fork.out, self.seat, timestep)
+        return AgentView.of(fork.game, fork.state, fork.out, self.seat, timestep)
 
 
 class SearchTeam:
@@ -126,7 +126,7 @@ class SearchTeam:
         outside = [seat for seat in range(len(info.team)) if seat not in self.members]
         self.partners = {seat: Teammate(seat, PolicySpec.parse(info.team[seat]).reads_messages) for seat in outside}
 
-    def choose(self, seen: Seen) -> int:
+    def choose(self, seen: AgentView) -> int:
         """Return a seat's action: the next sub-plan of the team's plan, after an update if necessary."""
         member = self.members[seen.seat]
         view = member.look_at(seen, self.shared)
@@ -140,13 +140,13 @@ class SearchTeam:
             self.update_plan(trigger, seen, view)
         return self._begin(member, seen, view)
 
-    def _listen(self, seen: Seen) -> None:
+    def _listen(self, seen: AgentView) -> None:
         received = [message for _, message in seen.past_messages] + list(seen.inbox)
         messages = [message for message in received if message.agent in self.partners and message.say]
         lines = (f"{seen.names[m.agent or 0]}: {m.say}" for m in messages[self.received :])
         self.dialogue, self.received = (*self.dialogue, *lines)[-DIALOGUE:], len(messages)
 
-    def _begin(self, member: Member, seen: Seen, view: PlanningView) -> int:
+    def _begin(self, member: Member, seen: AgentView, view: PlanningView) -> int:
         option = self._follow(member, seen, view) or self._next(member, seen, view) or self._alone(member, view)
         if option is not None and (member.running is None or member.running.text != option.text):
             member.history = (*member.history, option.text)[-HISTORY:]
@@ -175,7 +175,7 @@ class SearchTeam:
         others_work |= any(partner.queue for partner in self.partners.values())
         return "free" if member.running is None and not (member.waiting and others_work) else ""
 
-    def _follow(self, member: Member, seen: Seen, view: PlanningView) -> SubPlan | None:
+    def _follow(self, member: Member, seen: AgentView, view: PlanningView) -> SubPlan | None:
         if member.voices.follow is None or member.running is not None:
             return None
         choices = [option for option in view.options[member.seat] if option.action is not None]
@@ -187,7 +187,7 @@ class SearchTeam:
             member.queue = [chosen, *(entry for entry in member.queue if entry != chosen)]
         return chosen
 
-    def _next(self, member: Member, seen: Seen, view: PlanningView) -> SubPlan | None:
+    def _next(self, member: Member, seen: AgentView, view: PlanningView) -> SubPlan | None:
         while member.queue:
             option = view.way_to(member.seat, member.queue[0], member.known)
             if option is not None and option.action is not None:
@@ -209,7 +209,7 @@ class SearchTeam:
         spare = [o for o in view.options[member.seat] if o.action is not None and o.value > 0 and not o.uses & taken]
         return max(spare, key=lambda option: worth(walk, option), default=None)
 
-    def update_plan(self, trigger: str, seen: Seen, view: PlanningView, rating: int | None = None) -> None:
+    def update_plan(self, trigger: str, seen: AgentView, view: PlanningView, rating: int | None = None) -> None:
         """Rate the plan and replace it if necessary; running sub-plans are never interrupted.
 
         Partners who read messages rate it themselves: they are asked first, and nothing changes until they answer. If
@@ -258,7 +258,7 @@ class SearchTeam:
                 self.offer = (seen.seat, deliberation, member.running, member.history)
                 self.spoken[seen.seat] = self._offer_text(seen, plan, path[-1])
 
-    def _adopt(self, plan: Plan, update: Update, looks: Mapping[int, Seen]) -> None:
+    def _adopt(self, plan: Plan, update: Update, looks: Mapping[int, AgentView]) -> None:
         running = self._running()
         self.had_plan, self.left_out = True, tuple(update.left_out)
         for seat, look in looks.items():
@@ -275,10 +275,10 @@ class SearchTeam:
             update.characters = (update.characters if update.answers else 0) + spent[0] - before[0]
             update.seconds = round((update.seconds or 0.0) + spent[1] - before[1], 3)
 
-    def _offer_text(self, seen: Seen, plan: Plan, node: Node) -> str:
+    def _offer_text(self, seen: AgentView, plan: Plan, node: Node) -> str:
         return offer_text(plan, seen.names, node.draft.message, self._may_revise())
 
-    def answer(self, seen: Seen) -> Message | None:
+    def answer(self, seen: AgentView) -> Message | None:
         """Read partners' answers to what a seat has sent: a rating, or a comment on a new plan.
 
         Returns:
@@ -311,13 +311,13 @@ class SearchTeam:
         text = self._offer_text(seen, plan, path[-1])
         return Message(seat, text, seen.view.action_texts[action], last=not self._may_revise())
 
-    def _answers(self, seen: Seen) -> dict[int, str]:
+    def _answers(self, seen: AgentView) -> dict[int, str]:
         """Return what partners have said since the seat's last message, by seat."""
         sent = max((k for k, message in enumerate(seen.inbox) if message.agent == seen.seat), default=-1)
         messages = seen.inbox[sent + 1 :]
         return {m.agent: m.say for m in messages if m.agent is not None and m.agent in self.partners and m.say}
 
-    def _rated(self, seen: Seen) -> Message | None:
+    def _rated(self, seen: AgentView) -> Message | None:
         """Read partners' ratings of the plan; keep it without any, else go on as after the team's own."""
         assert self.question is not None
         seat, trigger, _, running, history = self.question
@@ -355,7 +355,7 @@ class SearchTeam:
     def _running(self) -> dict[int, SubPlan]:
         return {seat: m.running for seat, m in self.members.items() if m.running is not None}
 
-    def _brief(self, member: Member, seen: Seen, view: PlanningView, seats: tuple[int, ...]) -> Briefing:
+    def _brief(self, member: Member, seen: AgentView, view: PlanningView, seats: tuple[int, ...]) -> Briefing:
         everybody = self._everybody()
         return Briefing(
             seat=member.seat,
@@ -385,7 +385,7 @@ class SearchTeam:
 
         return replace(self.members[planner].voices, criticise=criticise, rate=rate)
 
-    def _look(self, member: Member, seen: Seen, view: PlanningView) -> tuple[Seen, PlanningView]:
+    def _look(self, member: Member, seen: AgentView, view: PlanningView) -> tuple[AgentView, PlanningView]:
         if member.seat == seen.seat:
             return seen, view
         own_seen = member.see(seen.timestep)
@@ -436,14 +436,14 @@ class CotsPolicy:
         self.seat = seat
         self.team.enter(Member(seat, simulator_of(info, self.name), provider_of(info.game), voices()), info)
 
-    def act(self, seen: Seen) -> Decision:
+    def act(self, seen: AgentView) -> Decision:
         """Follow the plan; if the game refuses the action because a teammate was faster, wait."""
         if seen.error is not None:
             return Decision(action=seen.idle_action)
         action = self.team.choose(seen)
         return Decision(action=action, say=self.team.spoken.pop(self.seat, ""))
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer partners outside the team, or send this seat's pending message about the plan (``charge``)."""
         return self.team.answer(seen)
 

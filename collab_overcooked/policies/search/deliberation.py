@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.parameters import check_settings
 from collab_overcooked.policies.search.plan_tree import Node, PlanTree
 from collab_overcooked.policies.search.subplans import (
@@ -74,7 +74,7 @@ class Briefing:
 
     seat: int  # Index of the agent
     members: tuple[int, ...]  # All seats that deliberate, the planner first
-    seen: Seen = field(repr=False)  # Knowledge of the seat
+    seen: AgentView = field(repr=False)  # Knowledge of the seat
     view: PlanningView = field(repr=False)  # Sub-plans as known to the seat
     running: Mapping[int, SubPlan]  # Running sub-plan by seat
     left: Mapping[int, tuple[SubPlan, ...]]  # Remaining sub-plans of the current plan by seat

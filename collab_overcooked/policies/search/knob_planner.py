@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.policies.api import Seen, Silent
+from collab_overcooked.policies.api import AgentView, Silent
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 
@@ -26,12 +26,12 @@ class AssignedPolicy(Silent):
 
     needs_simulator = True
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         if seen.error is not None:  # a teammate interfered; a new command would be refused, too
             return seen.idle_action
         return int(self.decide(seen)[seen.seat])
 
-    def decide(self, seen: Seen) -> Array:
+    def decide(self, seen: AgentView) -> Array:
         """Return the commands of all seats, (N,)."""
         raise NotImplementedError
 

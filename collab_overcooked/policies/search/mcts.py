@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import shaped_rewards
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
 from collab_overcooked.policies.parameters import check_settings, read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
@@ -172,7 +172,7 @@ class MctsPolicy(Silent):
         self._simulator = simulator_of(info, self.name)
         self._rng = np.random.default_rng([seed, seat])
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         """Search; where the game refused the action found, because a teammate was faster, do nothing."""
         if seen.error is not None:
             return seen.idle_action

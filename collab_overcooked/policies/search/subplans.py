@@ -115,7 +115,7 @@ class PlanningView:
 
 
 SubplanProvider = Callable[..., PlanningView]
-"""Function from a ``Seen``, and optionally the ``Findings`` reported by teammates, to a seat's ``PlanningView``.
+"""Function from a ``AgentView``, and optionally the ``Findings`` reported by teammates, to a seat's ``PlanningView``.
 
 A game's ``subplans`` entry returns it when called with the compiled game. The entry has ``study``, by id.
 """

@@ -9,7 +9,7 @@ from games.collab_overcooked.world import open_world
 
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.play.shown import question_of
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 
 KITCHEN = """
 XPXSX
@@ -37,9 +37,9 @@ STATES = {
 }
 
 
-def seen_in(world: str, level: str = "medium", **changes: Any) -> Seen:
+def seen_in(world: str, level: str = "medium", **changes: Any) -> AgentView:
     film = open_world(world, level=level, stations={"P": {"users": [0]}, "S": {"users": [0]}}, **changes)
-    return Seen.of(film.game, film.state, film.out, 0, 0)
+    return AgentView.of(film.game, film.state, film.out, 0, 0)
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import collab_overcooked
-from collab_overcooked.policies.api import Decision, Seen
+from collab_overcooked.policies.api import Decision, AgentView
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 
 MAX_CALLS = 250
@@ -31,7 +31,7 @@ def test_a_decision_takes_few_calls(
     counts: list[int] = []
     act = LanguagePolicy.act
 
-    def counted(self: LanguagePolicy, seen: Seen) -> Decision:
+    def counted(self: LanguagePolicy, seen: AgentView) -> Decision:
         calls = 0
         resumed: set[int] = set()  # generators, such as templates, which go on after every piece that they yield
 

@@ -10,7 +10,7 @@ import pytest
 from hidden import hide, hides, reach, with_other_recipes
 
 from collab_overcooked import registry
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.api import EnvInfo, Message, AgentView
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.settings import GENERIC
@@ -55,11 +55,11 @@ def asked(client: Any, game: Any, state: Any, seat: int, kind: str) -> list[Any]
     policy.reset(seat, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents, Simulator(game, state, seat)), 0)
     out = game.alloc(1)[1]
     game.observe(state, out)
-    seen = Seen.of(game, state, out, seat, 3)
+    seen = AgentView.of(game, state, out, seat, 3)
     policy.act(seen)
     other = (seat + 1) % game.n_agents
     text = "Plan: " + ". ".join(f"{name}: wait" for name in seen.names) + "."
-    policy.reply(Seen(seat, 3, seen.observation, seen.mask, seen.view, inbox=(Message(other, text, ""),)))
+    policy.reply(AgentView(seat, 3, seen.observation, seen.mask, seen.view, inbox=(Message(other, text, ""),)))
     return [(request.turns, request.schema, request.tools) for request in model.asked]
 
 

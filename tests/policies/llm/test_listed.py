@@ -13,7 +13,7 @@ from covers import first
 import collab_overcooked as co
 from collab_overcooked import registry
 from collab_overcooked.evaluation.compare.run import compare
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.blind_rules import RULES
 from collab_overcooked.policies.listed import ActionList, in_order
 from collab_overcooked.policies.specs import make_policy
@@ -101,7 +101,7 @@ def test_blind_rules_choose_what_they_say(play_team: Any, env_id: str, rule: str
     policy, env = make_policy(spec), co.make(env_id)
     env.reset(seed=0)
     policy.reset(0, EnvInfo(env.game.id, env.game, "", (spec,) * env.game.n_agents), 0)
-    seen = Seen.of(env.game, *env.arrays, 0)
+    seen = AgentView.of(env.game, *env.arrays, 0)
     listed = ActionList(env.game, 0, "game").options(seen)
     count = len(set(listed.values()))
     chosen = [int(policy.act(seen)) for _ in range(2 * count)]

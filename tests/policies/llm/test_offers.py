@@ -11,7 +11,7 @@ import pytest
 from hidden import reach
 
 import collab_overcooked as co
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.registry import load_game
@@ -33,7 +33,7 @@ def prompts_of(client: Any, game: Any, state: Any, out: Any, kind: str, seat: in
     game.observe(state, out)
     policy = policy_maker(Client(asked.complete))(f"llm:m?agent={kind},repairs=0")
     policy.reset(seat, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents), 0)
-    policy.act(Seen.of(game, state, out, seat))
+    policy.act(AgentView.of(game, state, out, seat))
     return [prompt for prompt in asked.last if listed(prompt)]
 
 
@@ -167,7 +167,7 @@ def test_kitchens_without_a_manual_explain_their_actions(client, kind, env_id, o
     asked = client(lambda request: "")
     policy = policy_maker(Client(asked.complete))(f"llm:m?agent={kind},repairs=0")
     policy.reset(0, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents), 0)
-    policy.act(Seen.of(game, state, out, 0))
+    policy.act(AgentView.of(game, state, out, 0))
     assert asked.asked and all(rule in request.turns[0].content for request in asked.asked)
 
 

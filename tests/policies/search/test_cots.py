@@ -19,7 +19,7 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.engine.constants import AWAY, WAIT, Item, Player
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.cots import CotsPolicy, Member, provider_of
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import voices
@@ -91,7 +91,7 @@ def words_of(state: PlanningView) -> str:
     return repr((options, further))
 
 
-def first_plan(seen: Seen, state: PlanningView, members: tuple[int, ...]) -> str:
+def first_plan(seen: AgentView, state: PlanningView, members: tuple[int, ...]) -> str:
     """Return the first plan that a seat would propose, in words."""
     result = Briefing(seen.seat, members, seen, state, {}, {}, had_plan=False)
     return voices().propose(result, (), (), 1)[0].text
@@ -109,7 +109,7 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
         state, out = reach(game, steps, steps)
         for seat in range(game.n_agents):
             members = (seat, *(entry for entry in range(game.n_agents) if entry != seat))
-            seen = Seen.of(game, state, out, seat, steps)
+            seen = AgentView.of(game, state, out, seat, steps)
             message, plan = words_of(look(seen)), first_plan(seen, look(seen), members)
             member = Member(seat, Simulator(game, state, seat), look, voices())
             assert member.see(steps).to_dict() == seen.to_dict()  # what it looks up at any time is what it may know
@@ -118,7 +118,7 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
                 other, fresh = hide(game, state, seat, rng), game.alloc(1)[1]
                 assert any(not np.array_equal(a, b) for a, b in zip(state, other, strict=True))
                 game.observe(other, fresh)
-                again = Seen.of(game, other, fresh, seat, steps)
+                again = AgentView.of(game, other, fresh, seat, steps)
                 later = Member(seat, Simulator(game, other, seat), look, voices()).see(steps)
                 assert words_of(look(again)) == words_of(look(later)) == message
                 assert first_plan(again, look(again), members) == plan
@@ -143,7 +143,7 @@ def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
         file.write_text(KITCHEN % inputs)
         game = load_game("CollabOvercooked-v0", kitchen=file, task="boiled_egg")
         look, (state, out) = provider_of(game), reach(game, 1, 0)
-        views = [Seen.of(game, state, out, seat) for seat in range(2)]
+        views = [AgentView.of(game, state, out, seat) for seat in range(2)]
         plans.append([first_plan(views[seat], look(views[seat]), (seat, 1 - seat)) for seat in range(2)])
         message.append([words_of(look(view)) for view in views])
     (chef, assistant), (other_chef, other_assistant) = plans
@@ -154,7 +154,7 @@ def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
 def test_a_cook_without_the_recipe_knows_no_use_of_anything() -> None:
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
     look, (state, out) = provider_of(game), reach(game, 1, 0)
-    views = [look(Seen.of(game, state, out, seat)) for seat in range(2)]
+    views = [look(AgentView.of(game, state, out, seat)) for seat in range(2)]
     assert any(option.value > 0 for item in views[0].options.values() for option in item)  # the chef
     assert not any(option.value > 0 for entry in views[1].options.values() for option in entry)
 
@@ -237,7 +237,7 @@ def test_a_cook_who_waits_makes_room_whoever_carries_something(carrier: int) -> 
     look, (state, out) = provider_of(game), reach(game, 0, 0)
     state.players[0, carrier, Player.HAND] = Item.ONION
     game.observe(state, out)
-    assert [look(Seen.of(game, state, out, 0, t)).idle for t in range(4)] == [AWAY, WAIT, WAIT, AWAY]
+    assert [look(AgentView.of(game, state, out, 0, t)).idle for t in range(4)] == [AWAY, WAIT, WAIT, AWAY]
 
 
 def test_of_cooks_who_all_hold_what_no_pot_has_room_for_one_clears_its_hands() -> None:
@@ -256,7 +256,7 @@ def test_of_cooks_who_all_hold_what_no_pot_has_room_for_one_clears_its_hands() -
         texts = [
             [option.text for option in look(seen).options[seat] if option.action is not None]
             for seat in (0, 1)
-            for seen in [Seen.of(film.game, film.state, film.out, seat, 0)]
+            for seen in [AgentView.of(film.game, film.state, film.out, seat, 0)]
         ]
         assert sum(text.startswith("put on k") for row in texts for text in row) == expected
         assert sum("put in c0" in row for row in texts) == 1

@@ -10,7 +10,7 @@ import pytest
 from records import as_json
 
 import collab_overcooked
-from collab_overcooked.policies.api import Message, Seen
+from collab_overcooked.policies.api import Message, AgentView
 from collab_overcooked.policies.search.partners import QUESTION, RATE, Teammate, read_answer, read_partner_rating
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan
 from collab_overcooked.runner.episode import play_episode
@@ -29,10 +29,10 @@ class Critic:
     def reset(self, *_: Any) -> None:
         pass
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         return seen.idle_action
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         self.asked.append(seen.inbox[-1].say)
         return Message(seen.seat, self.answers.pop(0), "") if self.answers else None
 
@@ -40,7 +40,7 @@ class Critic:
 class Rater(Critic):
     """Agrees with every new plan, and rates running ones."""
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         self.asked.append(seen.inbox[-1].say)
         asked_to_rate = self.asked[-1].endswith(RATE)
         return Message(seen.seat, self.answers[0] if asked_to_rate else "I agree.", "")

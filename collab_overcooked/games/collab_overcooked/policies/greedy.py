@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
@@ -194,7 +194,7 @@ class GreedyPolicy(Silent):
         self._rng = np.random.default_rng([seed, seat])
         self._yielded = 0
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         self._state = self._simulator.fork(1, 0, cheat=True).state
         scene, expected = self._expected(seen)
         useful = self._useful(scene, seen)
@@ -208,7 +208,7 @@ class GreedyPolicy(Silent):
             return useful[0] if useful else self._book.wait
         return self._unblocked(scene, seen, useful, expected)
 
-    def _expected(self, seen: Seen) -> tuple[KitchenScene, dict[int, int]]:
+    def _expected(self, seen: AgentView) -> tuple[KitchenScene, dict[int, int]]:
         scene = KitchenScene(self._book, self._state)
         expected: dict[int, int] = {}
         for other in range(seen.seat):
@@ -220,10 +220,10 @@ class GreedyPolicy(Silent):
     def _accepting(self, seat: int) -> Callable[[int], bool]:
         return lambda action: judge(self._book.tables, self._state, 0, seat, action) == Reason.OK
 
-    def _useful(self, scene: KitchenScene, seen: Seen) -> list[int]:
+    def _useful(self, scene: KitchenScene, seen: AgentView) -> list[int]:
         return Chooser(scene, seen.seat, lambda action: bool(seen.mask[action])).ranked()
 
-    def _unblocked(self, scene: KitchenScene, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
+    def _unblocked(self, scene: KitchenScene, seen: AgentView, useful: list[int], expected: dict[int, int]) -> int:
         useful = list(dict.fromkeys(useful))
         if useful:
             finished, _ = foresee(self._simulator, seen.seat, useful, expected, FORESIGHT)
@@ -240,7 +240,7 @@ class GreedyPolicy(Silent):
             for other in self._book.mates[seat]
         )
 
-    def _make_way(self, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
+    def _make_way(self, seen: AgentView, useful: list[int], expected: dict[int, int]) -> int:
         """Return what helps the teammates most on their way: waiting, a harmless pickup, or putting down.
 
         If nothing helps them, chance decides between those and the blocked useful action, so that no two agents stand
@@ -308,7 +308,7 @@ class KitchenLook:
         refuse_primitive_seats(game, range(game.n_agents))
         self.book = cookbook(game)
 
-    def __call__(self, seen: Seen) -> PlanningView:
+    def __call__(self, seen: AgentView) -> PlanningView:
         """Return the sub-plans of all cooks, as far as one of them knows them."""
         state = self.game.state_of(seen.scene)
         scene, texts = KitchenScene(self.book, state), seen.view.action_texts
@@ -326,7 +326,7 @@ class KitchenLook:
             describe=lambda: seen.text,
         )
 
-    def _possible(self, scene: KitchenScene, seen: Seen, texts: list[str]) -> list[SubPlan]:
+    def _possible(self, scene: KitchenScene, seen: AgentView, texts: list[str]) -> list[SubPlan]:
         plans = []
         for action in np.flatnonzero(seen.mask).tolist():
             verb, _, group = self.book.rows[action]
@@ -336,7 +336,7 @@ class KitchenLook:
                 plans.append(SubPlan(texts[action], action, cost, 0.0, frozenset({texts[action]})))
         return plans
 
-    def _useful(self, scene: KitchenScene, state: Any, seat: int, seen: Seen, texts: list[str]) -> list[SubPlan]:
+    def _useful(self, scene: KitchenScene, state: Any, seat: int, seen: AgentView, texts: list[str]) -> list[SubPlan]:
         def accepted(action: int) -> bool:
             if seat == seen.seat:
                 return bool(seen.mask[action])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.text import join_and
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 
 from ..text.text import recipe_text
 from .reference import reference_play
@@ -169,7 +169,7 @@ class Instructions:
         waits = f"wait(n), n timesteps from 1 to {self._game.kitchen.max_wait}"
         return [f"pickup(item,place), place being one of {places}", *others, waits]
 
-    def observation(self, seen: Seen, form: str) -> str:
+    def observation(self, seen: AgentView, form: str) -> str:
         """Return the seat's observation, with the recipe, if it has one, in the form of the switch ``recipe``."""
         text = seen.text
         if running := self.running(seen):  # chosen in this timestep, of which the state does not know yet
@@ -182,7 +182,7 @@ class Instructions:
         history = seen.history if form == "rearranged" else ()
         return text.replace(recipe, split_recipe(self._game, order, seen.seat, history))
 
-    def example(self, seen: Seen) -> dict[str, str]:
+    def example(self, seen: AgentView) -> dict[str, str]:
         """Return an example of a ``plan`` and of a ``request``, which reveal nothing about the present order.
 
         They are for an ingredient of another order, chosen by the names of the orders alone, and made of actions that
@@ -209,6 +209,6 @@ class Instructions:
         mates = (seat for seat in range(self._game.n_agents) if seat != self._seat)
         return list(dict.fromkeys(text for seat in mates for text in self._game.vocabulary(seat)))
 
-    def running(self, seen: Seen) -> str:
+    def running(self, seen: AgentView) -> str:
         """Return the action that the seat carries out already, empty if there is none."""
         return str(seen.scene["agents"][seen.seat]["action"] or seen.running)

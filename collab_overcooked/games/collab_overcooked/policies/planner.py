@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import Macro
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork
@@ -333,7 +333,7 @@ class PlannerPolicy(Silent):
         self._delivered = -1
         self._last = (b"", 0)  # state at the last decision, and how often in a row it has been the same
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         root = self._simulator.fork(1, seen.timestep, cheat=True)  # the same for all planners of the team
         if int(root.state.orders[0, 0]) == NOTHING:
             return self._book.wait

@@ -13,7 +13,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, AgentView, simulator_of
 from collab_overcooked.policies.parameters import read_number
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -82,7 +82,7 @@ class ReferencePolicy:
         if info.task:
             trajectories(info.game, info.task, self.number)
 
-    def act(self, seen: Seen) -> Decision | int:
+    def act(self, seen: AgentView) -> Decision | int:
         """Return the next action of the trajectory, or wait for it; open the conversation if it is time to."""
         self._catch_up(seen)
         action = self._next(seen)
@@ -94,7 +94,7 @@ class ReferencePolicy:
         plan = "; ".join([*self._requests(seen), *self._announced(seen)])
         return Decision(action=action, plan=plan, say="Please do these things for me. This is my own plan.")
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer a request with the plan, then begin with its first action."""
         self._catch_up(seen)
         mine = [message.agent == seen.seat for message in seen.inbox]
@@ -110,7 +110,7 @@ class ReferencePolicy:
         first = self._game.action_texts(self._state)[self._next(seen)]
         return Message(seen.seat, "I begin.", first)
 
-    def _catch_up(self, seen: Seen) -> None:
+    def _catch_up(self, seen: AgentView) -> None:
         self._state = self._simulator.fork(1, 0, cheat=True).state
         delivered = int(self._state.clock[0, Clock.DELIVERED])
         if delivered != self._delivered:
@@ -136,7 +136,7 @@ class ReferencePolicy:
     def _own(self) -> ReferenceTrajectory:
         return self._parts[self._seat]
 
-    def _find_place(self, seen: Seen) -> None:
+    def _find_place(self, seen: AgentView) -> None:
         hand = int(self._state.agents[0, seen.seat, Agent.ITEM])
         if seen.error is None:
             return
@@ -146,7 +146,7 @@ class ReferencePolicy:
                 self._at = k
                 return
 
-    def _done(self, seen: Seen, action: int) -> bool:
+    def _done(self, seen: AgentView, action: int) -> bool:
         verb, item, group = self._book.rows[action]
         held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
         if verb == Verb.PICKUP:
@@ -158,7 +158,7 @@ class ReferencePolicy:
             return not utensil.contents
         return bool(held == NOTHING)
 
-    def _next(self, seen: Seen) -> int:
+    def _next(self, seen: AgentView) -> int:
         if not self._parts or self._at >= len(self._own.actions):
             return self._book.wait
         action = self._own.actions[self._at]
@@ -167,7 +167,7 @@ class ReferencePolicy:
         self._doing = action
         return action
 
-    def _requests(self, seen: Seen) -> list[str]:
+    def _requests(self, seen: AgentView) -> list[str]:
         texts = self._game.action_texts(self._state)
         return [
             REQUEST_ENTRY.format(texts[action])
@@ -176,7 +176,7 @@ class ReferencePolicy:
             for action in part.actions
         ]
 
-    def _announced(self, seen: Seen) -> list[str]:
+    def _announced(self, seen: AgentView) -> list[str]:
         texts = self._game.action_texts(self._state)
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
@@ -205,7 +205,7 @@ def reference_play(game: FullGame, number: int = 1) -> list[tuple[tuple[int, ...
     steps: list[tuple[tuple[int, ...], list[dict[str, Any] | None]]] = []
     while len(steps) < REFERENCE_LIMIT:
         actions = tuple(
-            _chosen(policy, Seen.of(game, state, out, seat, len(steps))) for seat, policy in enumerate(policies)
+            _chosen(policy, AgentView.of(game, state, out, seat, len(steps))) for seat, policy in enumerate(policies)
         )
         game.step(state, np.array([actions], np.int32), out)
         steps.append((actions, game.events(out, 0)))
@@ -214,7 +214,7 @@ def reference_play(game: FullGame, number: int = 1) -> list[tuple[tuple[int, ...
     return []
 
 
-def _chosen(policy: ReferencePolicy, seen: Seen) -> int:
+def _chosen(policy: ReferencePolicy, seen: AgentView) -> int:
     forced = np.flatnonzero(seen.mask)
     if len(forced) == 1:
         return int(forced[0])

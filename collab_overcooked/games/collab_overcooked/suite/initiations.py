@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, AgentView
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import ALL, MakePolicy, Team
@@ -116,7 +116,7 @@ class Staged:
         """Reset the policy."""
         self.policy.reset(seat, info, seed)
 
-    def act(self, seen: Seen) -> Decision | int | str:
+    def act(self, seen: AgentView) -> Decision | int | str:
         """Return what is written down, or ask."""
         if seen.timestep >= len(self.before):
             return self.policy.act(seen) if self.asks else seen.idle_action
@@ -126,7 +126,7 @@ class Staged:
         plan = REQUEST_ENTRY.format(due.action)
         return Decision(action=action, plan=plan, say=f"Next for you: {sentence(due)}", last=True)
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         """Answer if asked to; who has asked stays silent, as the initiation alone counts."""
         if seen.timestep >= len(self.before):
             return self.policy.reply(seen) if self.answers else None
@@ -135,7 +135,7 @@ class Staged:
             return None
         return Message(seen.seat, "I will.", self._plan(seen, due.action))
 
-    def _plan(self, seen: Seen, action: str) -> str:
+    def _plan(self, seen: AgentView, action: str) -> str:
         """Return the due action after the steps in which the seat waits for it; empty if it is at it already."""
         ahead = [actions[seen.seat] for actions in self.before[seen.timestep :]]
         waits = next((k for k, chosen in enumerate(ahead) if chosen != seen.idle_action), len(ahead))

@@ -19,7 +19,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
-from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 from collab_overcooked.policies.search.simulator import Fork
 
@@ -286,7 +286,7 @@ class GreedyPolicy(AssignedPolicy):
         self._knobs[0, Knob.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def decide(self, seen: Seen) -> Array:
+    def decide(self, seen: AgentView) -> Array:
         self._assigner.assign(self._simulator.state, self._knobs, self._actions)
         team: Array = self._actions[0]
         return team
@@ -363,7 +363,7 @@ class PlannerPolicy(GreedyPolicy):
         self._simulator = simulator_of(info, self.name)
         self._elites = self._lookahead.no_elites
 
-    def decide(self, seen: Seen) -> Array:
+    def decide(self, seen: AgentView) -> Array:
         state = self._simulator.state
         arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
         key = b"".join(array.tobytes() for array in (*arrays, state.clock, self._elites))

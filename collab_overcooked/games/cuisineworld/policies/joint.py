@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 from ..engine.constants import NOTHING, Agent, Place, Role
@@ -40,7 +40,7 @@ class CuisineLook:
         self.trust = np.full(game.n_agents, SHARE, np.int32)
         self.actions = np.zeros((1, game.n_agents), np.int32)
 
-    def __call__(self, seen: Seen) -> PlanningView:
+    def __call__(self, seen: AgentView) -> PlanningView:
         """Return the jobs of all cooks."""
         state = self.game.state_of(seen.scene)
         self.assigner.assign(state, self.knobs, self.trust, self.actions)

@@ -15,7 +15,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.policies.api import EnvInfo, Seen, compiled_of, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 
 from ..engine.constants import NOTHING, Agent, Clock
@@ -101,7 +101,7 @@ class GreedyPolicy(AssignedPolicy):
         self._knobs = self._assigner.knobs()[None]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def decide(self, seen: Seen) -> Array:
+    def decide(self, seen: AgentView) -> Array:
         state = self._simulator.state
         self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)
         team: Array = self._actions[0]
@@ -167,7 +167,7 @@ class PlannerPolicy(AssignedPolicy):
         self._elites = self._lookahead.no_elites
         self._past = b""
 
-    def decide(self, seen: Seen) -> Array:
+    def decide(self, seen: AgentView) -> Array:
         state = self._simulator.state
         trust = self._teammates.trust(state, seen.timestep)
         digest = hashlib.blake2b(self._past, digest_size=16)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from collab_overcooked.io.text import join_and
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.paths import find_ways
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, SubPlan, SubplanStudy
 
 from ..engine.config import LOADS, TASKS
@@ -180,7 +180,7 @@ class HouseLook:
 
     def __init__(self, game: Any) -> None:
         self.game = game
-        self._reported: dict[int, tuple[Seen, Findings]] = {}
+        self._reported: dict[int, tuple[AgentView, Findings]] = {}
         tables = game.compiled.tables
         if any(level != Level.MEDIUM for level in tables.levels):
             raise ValueError("policy 'cots' plays by sub-plans; all seats need action_level=medium")
@@ -188,7 +188,7 @@ class HouseLook:
         self.cost = {verb: int(tables.cost[verb]) for verb in Verb if verb <= Verb.SAY}
         self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
 
-    def __call__(self, seen: Seen, reports: Findings | None = None) -> PlanningView:
+    def __call__(self, seen: AgentView, reports: Findings | None = None) -> PlanningView:
         """Return the sub-plans of all agents, as one agent knows them from its observations and teammates' reports."""
         scene = merge_findings(seen.scene, reports) if reports else seen.scene
         plans = SubPlans(self.rows, seen.mask)
@@ -226,7 +226,7 @@ class HouseLook:
             describe=lambda: describe(seen.scene, ""),
         )
 
-    def _findings(self, seen: Seen) -> Findings:
+    def _findings(self, seen: AgentView) -> Findings:
         """Return the seat's findings, cached because planning asks for them repeatedly."""
         last = self._reported.get(seen.seat)
         if last is None or last[0] is not seen:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, Silent, simulator_of
 
 from ..engine.constants import (
     CONTAINER_ROOM,
@@ -65,7 +65,7 @@ class SubPlanPolicy(Silent):
         self.rows = tables.catalogue[Level.MEDIUM].tolist()
         self.rng = np.random.default_rng([seed, seat])
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         if seen.error is not None:
             return seen.idle_action
         chosen = self.choose(seen.scene, SubPlans(self.rows, seen.mask))

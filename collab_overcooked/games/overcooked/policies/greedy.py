@@ -19,7 +19,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.arrays import allocate
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, compiled_of, simulator_of
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Item, Object, Player, Row, Terrain, Verb
 from .assignment import assign
@@ -82,7 +82,7 @@ class GreedyPolicy(Silent):
         self._is_new = True
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         if seen.error is not None:  # a teammate acted differently; nothing can be changed in this step
             return seen.idle_action
         state, team = self._simulator.state, self._team
@@ -102,7 +102,7 @@ class GreedyPolicy(Silent):
             return self._teammates.step_aside(env.players, kitchen.floor, kitchen.neighbours)
         return action
 
-    def _directive(self, seen: Seen, state: Any) -> int:
+    def _directive(self, seen: AgentView, state: Any) -> int:
         """Return the directive for the seat's goal; if it is impossible now, wait or make room for the others.
 
         Players make room before closed gates and for players with more urgent goals.

@@ -20,7 +20,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
@@ -385,7 +385,7 @@ class PlannerPolicy(Silent):
         self._plan: Plan | None = None
         self._start = 0
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
             return seen.idle_action
         now_only = Simulator(self._game, self._simulator.state, seen.seat)

@@ -7,7 +7,7 @@ the package; ``train bc --data`` reads them.
 from __future__ import annotations
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
 from collab_overcooked.policies.policy_file import STAND_INS, builtin_policies, policy_path, read_policy
 from collab_overcooked.policies.trained import TrainedPolicy
 
@@ -44,7 +44,7 @@ class ProxyPolicy(Silent):
         self._player = self._by_layout[layout]
         self._player.reset(seat, info, seed)
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         return self._player.act(seen)
 
 

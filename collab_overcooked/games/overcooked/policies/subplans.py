@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import MEDIUM
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Clock, Item, Player
@@ -47,7 +47,7 @@ class SoupLook:
         self.team = self.assigner.allocate(TeamView)
         self.rows: dict[tuple[int, int, int], list[int]] = {}  # by layout, station and hand: directives
 
-    def __call__(self, seen: Seen) -> PlanningView:
+    def __call__(self, seen: AgentView) -> PlanningView:
         """Return the jobs of all players."""
         state = self.game.state_of(seen.scene)
         players = state.players[0]
@@ -66,10 +66,10 @@ class SoupLook:
             idle=self._yielding(seen),
         )
 
-    def _yielding(self, seen: Seen) -> int:
+    def _yielding(self, seen: AgentView) -> int:
         return AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
 
-    def _jobs(self, where: tuple[Any, ...], state: Any, seat: int, seen: Seen) -> Iterator[SubPlan]:
+    def _jobs(self, where: tuple[Any, ...], state: Any, seat: int, seen: AgentView) -> Iterator[SubPlan]:
         ways, goals = self.assigner.ways, self.assigner.jobs.goals
         hand = int(state.players[0, seat, Player.HAND])
         if hand != Item.NONE:
@@ -82,7 +82,7 @@ class SoupLook:
                 job = self._job(state, s, Item.NONE, max(float(steps), 0.0), seat, seen)
                 yield job if hand == Item.NONE else replace(job, action=None)
 
-    def _job(self, state: Any, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
+    def _job(self, state: Any, s: int, hand: int, steps: float, seat: int, seen: AgentView) -> SubPlan:
         key = int(state.clock[0, Clock.LAYOUT]), s, hand
         if key not in self.rows:
             self.rows[key] = self.assigner.directives_at(state, s, hand)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
 
 from ..engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
 from .exact import check_game
@@ -30,7 +30,7 @@ class GreedyPolicy(Silent):
         self._compiled = plain(info.game).compiled
         self._rooms = self._compiled.level.rooms
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         scene = seen.scene
         room = self._rooms.index(scene["players"][seen.seat]["room"])
         adversary = self._rooms.index(scene["adversary"]["room"])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
 
 from ..engine.solver import EPSILON, JointValues
 from .exact import check_game, exact_values, worth
@@ -49,7 +49,7 @@ class PlannerPolicy(Silent):
         self._beliefs = BELIEFS if info.game.kwargs["sight"] == "room" else 1
         self._rng = np.random.default_rng(seed)
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         beliefs = self._simulator.fork(self._beliefs, int(self._rng.integers(2**31)))
         worths = np.zeros(len(seen.mask))
         for i in range(self._beliefs):

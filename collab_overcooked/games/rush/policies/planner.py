@@ -17,7 +17,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
 from ..engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
@@ -62,7 +62,7 @@ class GreedyPolicy(Silent):
         self._mates = [name == info.team[seat] for name in info.team]
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         """Return a useful action for the state after the earlier greedy seats have acted."""
         fork = self._simulator.fork(1, 0)
         for seat in range(self._game.seat_to_act(fork.state, 0), seen.seat):
@@ -194,7 +194,7 @@ class PlannerPolicy(Silent):
         """Return which seats of a team are planned for."""
         return tuple(name == team[seat] for name in team)
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         if seen.error is not None:  # a teammate was faster
             return NO_ACTION
         fork = self._simulator.fork(1, 0)  # episodes are deterministic, so any seed works
@@ -250,5 +250,5 @@ class SelfishPolicy(PlannerPolicy):
         first = team.index(team[seat])
         return tuple(other == first for other in range(len(team)))
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         return super().act(seen) if self._works else NO_ACTION

@@ -9,7 +9,7 @@ from covers import cover
 import collab_overcooked as co
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.policies.planner import PATIENCE, TeammateModel
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
@@ -79,7 +79,7 @@ def test_it_serves_beside_a_teammate_who_does_not_help(play: Any, level: str, pa
     policy.reset(1, EnvInfo(env.game.id, env.game, "", ("idle", "greedy"), Simulator(env.game, env.arrays[0], 1)), 0)
     while env.agents:
         state, out = env.arrays
-        seen = Seen.of(env.game, state, out, 1, int(state.clock[0, 0]))
+        seen = AgentView.of(env.game, state, out, 1, int(state.clock[0, 0]))
         env.step({"agent_0": 0, "agent_1": policy.act(seen)})
     assert env.scene()["completed"] >= 2 and env.scene()["refused"] == 0
 
@@ -109,7 +109,7 @@ def test_one_name_plays_both_games() -> None:
         state.rng[:] = 1
         game.reset(state, out, np.ones(1, np.bool_))
         policy.reset(0, EnvInfo(env_id, game, "", ("greedy",) * game.n_agents, Simulator(game, state, 0)), 0)
-        action = policy.act(Seen.of(game, state, out, 0, 0))
+        action = policy.act(AgentView.of(game, state, out, 0, 0))
         assert out.masks[0, 0, action] and policy.name == "greedy"
 
 

@@ -12,7 +12,7 @@ from records import record_of
 import collab_overcooked
 from collab_overcooked.adapters.results import outcome_of
 from collab_overcooked.games.house.suite import housework_outcome, score_record
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
@@ -80,7 +80,7 @@ def decide(home: Home, spec: str, seed: int = 0) -> str:
     policy = make_policy(spec)
     info = EnvInfo(home.game.id, home.game, "", (spec,) * home.game.n_agents, Simulator(home.game, home.state, 0))
     policy.reset(0, info, seed)
-    action = policy.act(Seen.of(home.game, home.state, home.out, 0))
+    action = policy.act(AgentView.of(home.game, home.state, home.out, 0))
     return home.game.action_texts(home.state, 0, 0)[action]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from games.house.world import Home
 
 from collab_overcooked.games.house.policies.joint import HouseLook
-from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import auction, rate
 from collab_overcooked.policies.search.subplans import Findings, PlanningView, plan_text
@@ -23,7 +23,7 @@ def start(**options: Any) -> Home:
 
 
 def look(home: Home, seat: int = 0, message: Findings | None = None) -> PlanningView:
-    return HouseLook(home.game)(Seen.of(home.game, home.state, home.out, seat), message)
+    return HouseLook(home.game)(AgentView.of(home.game, home.state, home.out, seat), message)
 
 
 def texts(state: PlanningView, seat: int = 0) -> set[str]:
@@ -70,7 +70,7 @@ def test_full_hands_open_no_containers() -> None:
     check = snapshot.option(0, "check stove")
     assert check is not None and check.action is None and check.hands == 1
     members = (0, 1)
-    briefing = Briefing(0, members, Seen.of(home.game, home.state, home.out, 0), snapshot, {}, {}, False)
+    briefing = Briefing(0, members, AgentView.of(home.game, home.state, home.out, 0), snapshot, {}, {}, False)
     assert all("check" not in row[0].text for row in auction(briefing) if 0 in row)
 
 
@@ -144,7 +144,7 @@ def test_both_hands_are_filled_before_things_are_brought_home() -> None:
         wants={"apple": 2},
         agents=((1, 1),),
     )
-    seen = Seen.of(home.game, home.state, home.out, 0)
+    seen = AgentView.of(home.game, home.state, home.out, 0)
     plan = auction(Briefing(0, (0,), seen, look(home), {}, {}, False))
     assert plan_text(plan, NAMES).endswith("3. Alice: transport")
 
@@ -153,7 +153,7 @@ def test_a_container_that_comes_into_sight_makes_a_far_plan_stale() -> None:
     """Alice was to search the other room; the stove beside her, seen since, is nothing to take but worth a look."""
     furniture = {"fridge": (1, 3), "stove": (2, 1)}
     home = start(furniture=furniture, wants={"apple": 2}, agents=((1, 1),))
-    seen = Seen.of(home.game, home.state, home.out, 0)
+    seen = AgentView.of(home.game, home.state, home.out, 0)
     snapshot = look(home)
     far = snapshot.option(0, f"search {rooms(home)[1]}")
     assert far is not None

@@ -9,7 +9,7 @@ import pytest
 from collab_overcooked import make
 from collab_overcooked.games.overcooked.engine.constants import Action
 from collab_overcooked.games.overcooked.suite import score_record
-from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.api import EnvInfo, Message, AgentView
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import Team, make_team
@@ -37,11 +37,11 @@ class Script:
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         self._done = 0
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         at, self._done = self._done - len(self._beginning), self._done + 1
         return int(self._loop[at % len(self._loop)] if at >= 0 else self._beginning[at])
 
-    def reply(self, seen: Seen) -> Message | None:
+    def reply(self, seen: AgentView) -> Message | None:
         return None
 
 

@@ -12,7 +12,7 @@ from collab_overcooked.games.overcooked.v2.engine.spec import layouts
 from collab_overcooked.games.overcooked.v2.policies.believing import can_become, scene_of
 from collab_overcooked.games.overcooked.v2.suite import paper_options
 from collab_overcooked.games.overcooked.v2.text.text import LABELS
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import make
 from collab_overcooked.runner.episode import play_episode
@@ -67,7 +67,7 @@ def test_players_decide_by_what_they_have_seen():
             other.clock[0, Clock.RECIPE] = game.compiled.tables.recipes[int(rng.integers(2))]
             game.observe(other, nothing)
             chosen = [
-                int(player.act(Seen.of(game, *arrays, 1, step)))
+                int(player.act(AgentView.of(game, *arrays, 1, step)))
                 for player, arrays in zip(players, ((state, out), (other, nothing)), strict=True)
             ]
             if env.scene()["players"][1]["knows_recipe"]:

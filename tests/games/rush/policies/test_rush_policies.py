@@ -11,7 +11,7 @@ import collab_overcooked as co
 from collab_overcooked.games.rush.engine.constants import Clock, Order
 from collab_overcooked.games.rush.engine.search import Solver
 from collab_overcooked.games.rush.policies.planner import Planner
-from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.api import EnvInfo, AgentView
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
@@ -96,7 +96,7 @@ def test_the_solver_leaves_alone_what_a_partner_may_be_cooking() -> None:
     policy.reset(1, EnvInfo(game.id, game, "", ("random", "solver"), Simulator(game, state, 1)), 0)
     rng = np.random.default_rng(0)
     while not state.clock[0, Clock.OVER]:
-        entry = policy.act(Seen.of(game, state, out, 1, int(state.clock[0, Clock.T])))
+        entry = policy.act(AgentView.of(game, state, out, 1, int(state.clock[0, Clock.T])))
         other = int(rng.choice(np.flatnonzero(out.masks[0, 0])))
         game.step(state, np.array([[other, entry]], np.int32), out)
     assert state.orders[0, :, Order.RUINED].sum() <= 1

@@ -17,7 +17,7 @@ import numpy as np
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import find_ways
-from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compiled_of
+from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, Silent, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -247,7 +247,7 @@ class BelievingPolicy(Silent):
         self._ignorant = 0  # steps without the recipe
         self._blocked = False  # whether something useless lies where the hand's content should go
 
-    def act(self, seen: Seen) -> int:
+    def act(self, seen: AgentView) -> int:
         scene = self._memory.update(seen.scene)
         me = scene["players"][seen.seat]
         spot, facing = tuple(me["position"]), int(Direction[me["facing"].upper()])
@@ -295,7 +295,7 @@ class BelievingPolicy(Silent):
     def _in_room(self, cells: set[Cell], spot: Cell) -> set[Cell]:
         return {cell for cell in cells if self._walks.region(cell) == self._walks.region(spot)}
 
-    def _work(self, seen: Seen, scene: Scene, held: Any, use: Any) -> int | None:
+    def _work(self, seen: AgentView, scene: Scene, held: Any, use: Any) -> int | None:
         target, shared = self._target(scene), self._walks.shared
         lying = {tuple(thing["position"]): thing for thing in scene["objects"]}
         if held:
@@ -347,7 +347,7 @@ class BelievingPolicy(Silent):
         full = pots[0] + [pots[0][-1]] * (MAX_INGREDIENTS - len(pots[0]))
         return tuple(sorted(full, key=INGREDIENTS.index))
 
-    def _cook(self, seen: Seen, scene: Scene, recipe: tuple[str, ...]) -> int:
+    def _cook(self, seen: AgentView, scene: Scene, recipe: tuple[str, ...]) -> int:
         game = kitchen_of(self._compiled, recipe)
         state = game.state_of(scene_of(scene, recipe))
         if recipe != self._cooked:  # plans for another recipe are of no use
@@ -359,7 +359,7 @@ class BelievingPolicy(Silent):
         for array, values in zip(self._state, state, strict=True):
             array[:] = values
         self._observe()
-        action = self._player.act(Seen.of(game, self._state, self._out, seen.seat, seen.timestep))
+        action = self._player.act(AgentView.of(game, self._state, self._out, seen.seat, seen.timestep))
         return int(action)  # type: ignore[arg-type]
 
 

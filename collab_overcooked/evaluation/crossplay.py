@@ -27,7 +27,7 @@ from collab_overcooked.runner.env_variants import Variant, changed_options, vari
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match, cached_env, plugins_of
 from collab_overcooked.runner.play import Bundle, check_episodes
-from collab_overcooked.runner.records import CONFIG, Lines
+from collab_overcooked.runner.records import CONFIG, JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -337,7 +337,7 @@ class CellReturn(Struct, frozen=True):
     value: Number = column(name="return")
 
 
-LINES = Lines.of("returns.jsonl", "episode", CellReturn, lambda line: line.cell)
+LINES = JsonlFormat.of("returns.jsonl", "episode", CellReturn, lambda line: line.cell)
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match, plugins_of
 from collab_overcooked.runner.play import Bundle, check_episodes
-from collab_overcooked.runner.records import Lines
+from collab_overcooked.runner.records import JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -63,7 +63,7 @@ class PartnerScore(Struct, frozen=True, kw_only=True):
 
 
 FILE = "scores.jsonl"
-LINES = Lines.of(FILE, "cell", PartnerScore, attrgetter("key"))
+LINES = JsonlFormat.of(FILE, "cell", PartnerScore, attrgetter("key"))
 
 
 @dataclass(frozen=True)

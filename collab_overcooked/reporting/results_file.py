@@ -25,7 +25,7 @@ from collab_overcooked.reporting.record_scoring import RecordScoring
 from collab_overcooked.reporting.results import measure_all
 from collab_overcooked.reporting.sample_sizes import counted
 from collab_overcooked.runner.env_variants import axis_values, by_variant, variant_of
-from collab_overcooked.runner.records import CONFIG, RECORDS, Lines, read_config, read_lines, read_packed
+from collab_overcooked.runner.records import CONFIG, RECORDS, JsonlFormat, read_config, read_lines, read_packed
 from collab_overcooked.runner.replay import first_difference
 
 CLOSE = 1e-9  # relative difference of numbers that count as equal: sums depend on the order in which they are taken
@@ -62,7 +62,7 @@ def _place(row: ResultRow) -> tuple[str, ...]:
     return row.run, row.env_id, row.variant, json.dumps(row.setting, sort_keys=True), *row.team
 
 
-ROWS = Lines.of("results.jsonl", "row", ResultRow, _place)
+ROWS = JsonlFormat.of("results.jsonl", "row", ResultRow, _place)
 
 
 def run_folders(paths: Sequence[Path]) -> list[Path]:

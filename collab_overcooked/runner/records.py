@@ -87,7 +87,7 @@ def read_packed(path: str | Path) -> list[Any]:
     return [record for record, _ in read_lines(*_file_of(path), pack=True)]
 
 
-def _file_of(path: str | Path) -> tuple[Path, Lines[Any], Callable[[Any], Hashable] | None]:
+def _file_of(path: str | Path) -> tuple[Path, JsonlFormat[Any], Callable[[Any], Hashable] | None]:
     path = Path(path)
     file = path / RECORDS if path.is_dir() else path
     return file, EPISODES, None if file.name == RECORDS and (file.parent / CONFIG).exists() else _identity
@@ -148,7 +148,7 @@ def _without_collections() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Lines(Generic[T]):
+class JsonlFormat(Generic[T]):
     """Lines of JSON that a file holds."""
 
     file: str  # Its name in a run folder
@@ -160,7 +160,7 @@ class Lines(Generic[T]):
     pack: Callable[[T, bytes], T] = lambda value, line: value
 
     @classmethod
-    def of(cls, file: str, noun: str, kind: type[T], key: Callable[[T], Hashable]) -> Lines[T]:
+    def of(cls, file: str, noun: str, kind: type[T], key: Callable[[T], Hashable]) -> JsonlFormat[T]:
         """Return lines that hold values of a type."""
 
         def parse(line: str, where: str) -> T:
@@ -179,7 +179,7 @@ class Lines(Generic[T]):
 
 @_without_collections()
 def read_lines(
-    path: Path, lines: Lines[T], key: Callable[[T], Hashable] | None = None, *, pack: bool = False
+    path: Path, lines: JsonlFormat[T], key: Callable[[T], Hashable] | None = None, *, pack: bool = False
 ) -> list[tuple[T, bytes]]:
     """Read a file of lines one by one; repeated lines count once.
 
@@ -385,7 +385,7 @@ def dump_line(record: EpisodeRecord) -> bytes:
     return line + b"\n"
 
 
-EPISODES: Lines[Any] = Lines(RECORDS, "episode", parse_record, dump_line, key_of, pack)
+EPISODES: JsonlFormat[Any] = JsonlFormat(RECORDS, "episode", parse_record, dump_line, key_of, pack)
 """Records of episodes."""
 
 

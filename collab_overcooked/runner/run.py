@@ -13,7 +13,7 @@ from collab_overcooked.core.record import compress
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.runner.records import CONFIG, EPISODES, Lines, Note, read_config, read_lines
+from collab_overcooked.runner.records import CONFIG, EPISODES, JsonlFormat, Note, read_config, read_lines
 
 LOCK = ".lock"
 VERSION = "version"  # of the package that began a run
@@ -162,7 +162,7 @@ class Run(Locked, Generic[T]):
     """
 
     def __init__(
-        self, path: str | Path | None, config: Mapping[str, Any], note: Note = print, lines: Lines[Any] = EPISODES
+        self, path: str | Path | None, config: Mapping[str, Any], note: Note = print, lines: JsonlFormat[Any] = EPISODES
     ) -> None:
         self.config = json.loads(json.dumps(config, default=str))  # in the form in which it is read back
         self.results: dict[Hashable, T] = {}

@@ -15,7 +15,7 @@ from collab_overcooked.policies.search.simulator import Fork, Simulator
 N = 2
 
 
-class Lines:
+class JsonlFormat:
     """A toy search in a real game: three joint actions in each node; the note is a number that they write in base 3."""
 
     def __init__(self, width: int, goal: int | None = None) -> None:
@@ -52,7 +52,7 @@ def root() -> Fork:
     return Simulator(env.game, env.arrays[0], 0).fork(1, 0)
 
 
-def search(problem: Lines, steps: int, children: int) -> tuple[Fork, Found]:
+def search(problem: JsonlFormat, steps: int, children: int) -> tuple[Fork, Found]:
     start = root()
     beam = Beam(start.game, 50, children)
     return start, beam.search(problem, start, (np.zeros(1, np.int64),), steps)
@@ -60,7 +60,7 @@ def search(problem: Lines, steps: int, children: int) -> tuple[Fork, Found]:
 
 @pytest.mark.parametrize("children", [1, 2, 5, 100])
 def test_nodes_are_where_their_actions_lead_in_chunks_of_any_size(children):
-    start, result = search(Lines(4), 5, children)
+    start, result = search(JsonlFormat(4), 5, children)
     assert len(result.nodes) == 4 and result.goal is None and len(result.trail) == 5
     for node in range(4):
         actions = result.actions_to(node)
@@ -74,19 +74,19 @@ def test_nodes_are_where_their_actions_lead_in_chunks_of_any_size(children):
 
 
 def test_no_more_children_are_stepped_at_a_time_than_there_is_room_for():
-    problem = Lines(4)
+    problem = JsonlFormat(4)
     search(problem, 4, 5)
     assert max(problem.seen_sizes) == 5 and sum(problem.seen_sizes) == 3 + 9 + 12 + 12
 
 
 def test_the_goal_ends_the_search():
-    _, result = search(Lines(50, goal=1 * 9 + 0 * 3 + 1), 5, 4)
+    _, result = search(JsonlFormat(50, goal=1 * 9 + 0 * 3 + 1), 5, 4)
     assert result.goal is not None
     assert result.actions_to(result.goal)[:, 0].tolist() == [1, 0, 1]
 
 
 def test_without_nodes_the_search_ends():
-    _, result = search(Lines(0), 5, 4)
+    _, result = search(JsonlFormat(0), 5, 4)
     assert len(result.nodes) == 0 and len(result.trail) == 1
 
 

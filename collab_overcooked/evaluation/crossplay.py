@@ -26,7 +26,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match, cached_env, plugins_of
-from collab_overcooked.runner.play import Bundle, check_episodes
+from collab_overcooked.runner.play import Job, check_episodes
 from collab_overcooked.runner.records import CONFIG, JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -316,7 +316,7 @@ def plan_pairs(
     missing: Mapping[Any, Sequence[int]],
     seed: int,
     batch_size: int,
-) -> list[Bundle]:
+) -> list[Job]:
     """Return the missing games by the policy in seat 0, up to ``batch_size`` of a pair at once."""
     others = cached_env(env_id, options).game.n_agents - 1
     bundles = []
@@ -326,7 +326,7 @@ def plan_pairs(
             team = (specs[one], *[specs[other]] * others)
             kind = Match(env_id=env_id, env_kwargs=dict(options), team=team, task="crossplay")
             games = tuple(replace(kind, first=k, seed=derive_seed(seed, kind.task, k)) for k in numbers)
-            bundles.append(Bundle(games, [(one, other, k) for k in numbers], "returns"))
+            bundles.append(Job(games, [(one, other, k) for k in numbers], "returns"))
     return bundles
 
 

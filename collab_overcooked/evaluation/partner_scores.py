@@ -22,7 +22,7 @@ from collab_overcooked.policies.policy_file import Family, PolicyFile, read_poli
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match, plugins_of
-from collab_overcooked.runner.play import Bundle, check_episodes
+from collab_overcooked.runner.play import Job, check_episodes
 from collab_overcooked.runner.records import JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy
@@ -150,7 +150,7 @@ def plan_cells(
     episodes: int,
     among: bool = True,
     kind: str = PARTNER,
-) -> Iterator[Bundle]:
+) -> Iterator[Job]:
     """Yield the cells of an evaluation.
 
     Args:
@@ -166,7 +166,7 @@ def plan_cells(
     seats = range(pool.env.game.n_agents)
     seeds = [derive_seed(pool.seed, kind, k) for k in range(episodes)]
 
-    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Bundle:
+    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Job:
         score = PartnerScore(
             pool=pool.name,
             pool_sha256=pool.digest,
@@ -181,7 +181,7 @@ def plan_cells(
             **line,
         )
         match = Match(env_id=pool.env_id, env_kwargs=dict(pool.env_kwargs), team=tuple(team), task="partners")
-        return Bundle(tuple(replace(match, first=k, seed=seeds[k]) for k in range(episodes)), score, "returns")
+        return Job(tuple(replace(match, first=k, seed=seeds[k]) for k in range(episodes)), score, "returns")
 
     line: dict[str, Any]
     n_test = len(pool.select("test"))
@@ -259,7 +259,7 @@ def score(
         return [run.results[cell.tag.key] for cell in cells]
 
 
-def _config(pool: PartnerPool, cells: Sequence[Bundle], episodes: int) -> dict[str, Any]:
+def _config(pool: PartnerPool, cells: Sequence[Job], episodes: int) -> dict[str, Any]:
     specs = [spec for cell in cells for spec in cell.matches[0].team]
     files = {path for spec in specs for path in PolicySpec.parse(spec).weight_files}
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}

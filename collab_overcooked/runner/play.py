@@ -84,7 +84,7 @@ def _clock(policy: Policy, spec: str) -> DecisionClock:
 
 
 @dataclass(frozen=True)
-class Bundle:
+class Job:
     """Matches of one team that a worker plays, at once where they can be and one after the other elsewhere.
 
     Attributes:
@@ -152,11 +152,11 @@ class Bundle:
             yield self.tag, error
 
 
-def bundles_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int = ROWS) -> list[Bundle]:
+def bundles_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int = ROWS) -> list[Job]:
     """Return matches with up to ``most`` episodes of a team in an environment as one, where they can be played at once.
 
     Args:
-        tag: See ``Bundle``.
+        tag: See ``Job``.
         matches: Matches of a plan.
         teams: All teams of the matches.
         most: Maximum number of episodes in a bundle; an interrupted run loses those of the running one.
@@ -170,7 +170,7 @@ def bundles_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: 
             together.setdefault(key, []).append(match)
         else:
             together[number] = [match]
-    return [Bundle(tuple(group[k : k + most]), tag) for group in together.values() for k in range(0, len(group), most)]
+    return [Job(tuple(group[k : k + most]), tag) for group in together.values() for k in range(0, len(group), most)]
 
 
 def play(
@@ -210,7 +210,7 @@ def play(
     # refuses unknown policies before a folder is touched; a comparison has made them
     teams = [] if timed else [make_team(team, make or make_known_policy) for plan, _ in plans for team in plan.teams()]
     runs: list[Run[EpisodeRecord]] = []
-    bundles: list[Bundle] = []
+    bundles: list[Job] = []
     failed: dict[int, Exception] = {}  # why a run is not whole
     clear_env_cache()
     # finished episodes, or the exchanges of unfinished ones
@@ -253,9 +253,9 @@ def play(
     return records
 
 
-def _timed_bundles(number: int, plan: MatchPlan, matches: Sequence[Match]) -> list[Bundle]:
+def _timed_bundles(number: int, plan: MatchPlan, matches: Sequence[Match]) -> list[Job]:
     together: dict[Any, list[Match]] = {}
     speaking = plan.has_language_models()
     for k, match in enumerate(matches):
         together.setdefault(k if speaking else (match.task, match.team), []).append(match)
-    return [Bundle(tuple(group), number, "timed records") for group in together.values()]
+    return [Job(tuple(group), number, "timed records") for group in together.values()]

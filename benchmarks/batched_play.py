@@ -27,7 +27,7 @@ from collab_overcooked.registry import make
 from collab_overcooked.runner.batched import play_returns
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.play import bundles_of
+from collab_overcooked.runner.play import jobs_of
 from collab_overcooked.runner.teams import make_team
 
 NOISE = 0.02  # standard deviation, relative to that of a layer's weights
@@ -63,7 +63,7 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         kind = Match(env_id="Overcooked-v0", env_kwargs=options, team=tuple(team), task="")
         matches = [replace(kind, seed=seed, first=seed) for seed in seeds[:episodes]]
         began = time.perf_counter()
-        written = [record for one in bundles_of(None, matches, [make_team(team)]) for _, record in one.run()]
+        written = [record for one in jobs_of(None, matches, [make_team(team)]) for _, record in one.run()]
         recorded = episodes * steps / (time.perf_counter() - began)
         for record, value, other in zip(records, together, written, strict=False):
             assert measure(record, ["return"])["return"] == value

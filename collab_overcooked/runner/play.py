@@ -152,7 +152,7 @@ class Job:
             yield self.tag, error
 
 
-def bundles_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int = ROWS) -> list[Job]:
+def jobs_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int = ROWS) -> list[Job]:
     """Return matches with up to ``most`` episodes of a team in an environment as one, where they can be played at once.
 
     Args:
@@ -228,7 +228,7 @@ def play(
                     f"{episode} of {task}; ask for as many, or choose another folder"
                 )
             missing = [match for match in plan.matches if any(key not in run.results for key in match.keys)]
-            bundles += _timed_bundles(number, plan, missing) if timed else bundles_of(number, missing, teams)
+            bundles += _timed_bundles(number, plan, missing) if timed else jobs_of(number, missing, teams)
         total = sum(plan.n_episodes for plan, _ in plans)
         done = sum(len(run.results) for run in runs)
         successes = sum(record.success for run in runs for record in run.results.values())

@@ -19,7 +19,7 @@ from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.match import Match
-from collab_overcooked.runner.play import bundles_of
+from collab_overcooked.runner.play import jobs_of
 from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import make_team
 
@@ -48,7 +48,7 @@ def one_by_one(env_id, options, specs):
 
 
 def at_once(env_id, options, specs):
-    (bundle,) = bundles_of("tag", matches_of(env_id, options, specs), [make_team(specs)])
+    (bundle,) = jobs_of("tag", matches_of(env_id, options, specs), [make_team(specs)])
     tags, records = zip(*bundle.run(), strict=True)
     assert set(tags) == {"tag"}
     return list(records)
@@ -71,7 +71,7 @@ def test_records_and_returns_are_those_of_single_episodes(env_id, options, specs
 def test_policies_that_do_not_say_so_are_played_one_by_one(specs):
     assert play_batch("Overcooked-v0", ROOM, specs, SEEDS) == [None] * len(SEEDS)
     matches = matches_of("Overcooked-v0", ROOM, specs)
-    assert [bundle.matches for bundle in bundles_of(0, matches, [make_team(specs)])] == [(one,) for one in matches]
+    assert [bundle.matches for bundle in jobs_of(0, matches, [make_team(specs)])] == [(one,) for one in matches]
 
 
 def test_games_played_turn_by_turn_are_played_one_by_one():
@@ -121,7 +121,7 @@ def test_an_answer_outside_the_mask_drops_its_episode_alone():
     assert 0 < played.count(None) < len(SEEDS)
     specs = ["stubborn", "random"]
     matches = matches_of("Overcooked-v0", ROOM, specs)
-    (bundle,) = bundles_of(0, matches, [make_team(specs, make)])
+    (bundle,) = jobs_of(0, matches, [make_team(specs, make)])
     assert bundle.run(make) == [(0, record) for match in matches for record in match.run(make)]
 
 

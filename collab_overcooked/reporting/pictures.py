@@ -58,7 +58,7 @@ def sprite_of(part: Icon | Cook | str, sign: bool = False) -> tuple[str, str]:
     return hashlib.sha256(markup.encode()).hexdigest()[:10], markup
 
 
-class Sketch:
+class BoardDiff:
     """Collects a picture and the sprites that it needs."""
 
     def __init__(self, game: Any) -> None:
@@ -191,7 +191,7 @@ def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
         scene: What the seat may know, or all.
         seat: Index of the agent; None for all.
     """
-    sketch = Sketch(game)
+    sketch = BoardDiff(game)
     sketch.add(game.sheet(scene, seat))
     return sketch.picture
 

@@ -46,7 +46,7 @@ from collab_overcooked.adapters.results import (
     request_counts,
     shared_folder,
 )
-from collab_overcooked.adapters.sitting import LLM, Sitting
+from collab_overcooked.adapters.sitting import LLM, SeatClient
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.images import Picture
@@ -94,7 +94,7 @@ def play_match(plan: MatchPlan, folder: SharedFolder | None, pictures: bool = Fa
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         match = plan.matches[state.metadata["match"]]
         models = {seat: _model_of(spec) for seat, spec in enumerate(match.team) if spec.startswith(LLM)}
-        with Sitting(match, folder=folder, carries=("pictures", "tools")) as sitting:
+        with SeatClient(match, folder=folder, carries=("pictures", "tools")) as sitting:
             turn = await anyio.to_thread.run_sync(sitting.start)
             while not turn.done:
                 async with span(f"agent_{turn.seat}", type="agent"):

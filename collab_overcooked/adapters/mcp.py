@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 
-from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.adapters.sitting import SeatClient
 from collab_overcooked.policies.llm.images import Picture
 
 INSTRUCTIONS = "You play one seat of a cooperative game. Read the manual, look, and act until the episode is over."
@@ -33,7 +33,7 @@ class SeatTools:
         ValueError: If several seats are open.
     """
 
-    def __init__(self, sitting: Sitting) -> None:
+    def __init__(self, sitting: SeatClient) -> None:
         if len(sitting.seats) > 1:
             raise ValueError(f"team {' '.join(sitting.match.team)!r}: exactly one seat must be open")
         self._sitting, self._turn = sitting, sitting.start()
@@ -68,7 +68,7 @@ class SeatTools:
         return Picture(seen.view.picture).png if seen is not None else b""
 
 
-def make_server(sitting: Sitting) -> MCPServer:
+def make_server(sitting: SeatClient) -> MCPServer:
     """Return a server for the open seat of a match, which is started.
 
     Args:
@@ -96,7 +96,7 @@ def main(arguments: Any = None) -> None:
     parser.add_argument("--team", nargs="+", default=["agent_0=llm:me?agent=choose", "agent_1=greedy"])
     parser.add_argument("--seed", type=int, default=0, help="Seed of the suite.")
     chosen = parser.parse_args(arguments)
-    with Sitting.of_suite(chosen.suite, " ".join(chosen.team), seed=chosen.seed) as sitting:
+    with SeatClient.of_suite(chosen.suite, " ".join(chosen.team), seed=chosen.seed) as sitting:
         make_server(sitting).run("stdio")
 
 

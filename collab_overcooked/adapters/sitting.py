@@ -54,7 +54,7 @@ class Turn(NamedTuple):
     legal: Mapping[str, int]
     seat: int  # Index of the agent that is asked; -1 once the match is done
     done: bool  # Whether the match is over; nothing is asked then
-    # Reward since the seat's last turn, see ``Sitting``; once the match is done that of the seat asked last
+    # Reward since the seat's last turn, see ``SeatClient``; once the match is done that of the seat asked last
     reward: float
     # ``timestep``, ``task`` and ``episode``. Once the match is done ``task``, ``episode`` and ``metrics`` of the last
     # record, ``rewards``: reward since its last turn of every open seat, by index, and ``truncated``: whether ``cut``
@@ -62,7 +62,7 @@ class Turn(NamedTuple):
     info: dict[str, Any]
 
 
-class Sitting:
+class SeatClient:
     """Play one match: ``start`` begins it, ``step`` answers the question of the last turn.
 
     Close it after use, or use it as a context manager; it keeps a thread and the compiled environment.
@@ -122,16 +122,16 @@ class Sitting:
         records: str = "",
         carries: Collection[Extra] = (),
         **options: Any,
-    ) -> Sitting:
+    ) -> SeatClient:
         """Return a sitting for one match of a suite.
 
         Args:
             suite: Name of the suite, as for ``evaluate``.
             team: ``seat=policy`` pairs separated by spaces; every seat ``llm:NAME`` is open.
             match: Index of the match in the suite.
-            reward: See ``Sitting``.
+            reward: See ``SeatClient``.
             records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
-            carries: See ``Sitting``.
+            carries: See ``SeatClient``.
             **options: Options of the suite.
         """
         plan = plan_evaluation(suite, team.split(), **options)
@@ -146,7 +146,7 @@ class Sitting:
         reward: RewardKind = "outcome",
         records: str = "",
         carries: Collection[Extra] = (),
-    ) -> Sitting:
+    ) -> SeatClient:
         """Return a sitting for one match of a plan; see ``of_suite``."""
         chosen = plan.matches[parse_integer("match", match, 0, most=len(plan.matches) - 1)]
         folder = shared_folder(plan, records) if records else None
@@ -365,7 +365,7 @@ def _maker(bridge: Bridge) -> Callable[[str], Policy]:
     return make
 
 
-def _watcher(sitting: Sitting) -> Callable[[Event], None]:
+def _watcher(sitting: SeatClient) -> Callable[[Event], None]:
     """Return a function that tells a sitting of events as long as somebody holds it."""
     held = weakref.ref(sitting)
 

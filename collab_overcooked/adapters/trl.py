@@ -14,7 +14,7 @@ from typing import Any
 
 from collab_overcooked.adapters.results import request_counts
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import Sitting, Turn
+from collab_overcooked.adapters.sitting import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.tools import ACT, calls_text
 
@@ -37,7 +37,7 @@ class TrainingSeat:
     def __init__(self) -> None:
         self.rewards: list[float] = []
         self.truncated, self.unusable = False, 0
-        self._sitting: Sitting | None = None
+        self._sitting: SeatClient | None = None
         self._terms: dict[str, Any] = {}
         self._turn: Turn | None = None
         self._turns: int | None = None
@@ -61,7 +61,7 @@ class TrainingSeat:
             team: ``seat=policy`` pairs separated by spaces, with one seat ``llm:NAME?agent=choose,channel=tools``.
             match: Index of the match in the suite.
             seed: Seed of the environment; None for the suite's own.
-            reward: See ``Sitting``.
+            reward: See ``SeatClient``.
             turns: Number of answers after which the episode is cut; None for no limit.
             **options: Options of the suite; those that are None, as in columns that a row does not have, are left out.
 
@@ -76,7 +76,7 @@ class TrainingSeat:
         if self._sitting is None or terms != self._terms:
             if self._sitting is not None:
                 self._sitting.close()
-            self._sitting, self._terms = Sitting.of_suite(**terms, carries=["tools"]), terms
+            self._sitting, self._terms = SeatClient.of_suite(**terms, carries=["tools"]), terms
         self.rewards, self.truncated, self.unusable, self._turns = [], False, 0, turns
         self._turn = self._sitting.start(seed)
         check_tools(self._sitting)
@@ -121,7 +121,7 @@ class TrainingSeat:
             self.unusable = int(request_counts(self._sitting.records)["unusable"])
 
 
-def check_tools(sitting: Sitting) -> None:
+def check_tools(sitting: SeatClient) -> None:
     """Refuse a seat whose question is not answered by the tool ``act`` alone."""
     tools = [tool["name"] for tool in sitting.request.tools] if sitting.request is not None else []
     if tools != [ACT] or len(sitting.seats) > 1:
@@ -148,14 +148,14 @@ def training_rows(
         suite: Name of a suite.
         team: See ``TrainingSeat.reset``.
         seeds: Seeds of the environment.
-        reward: See ``Sitting``.
+        reward: See ``SeatClient``.
         turns: See ``TrainingSeat.reset``.
         **options: Options of the suite.
     """
     plan, rows = plan_evaluation(suite, team.split(), **options), []
     seeds = tuple(seeds)
     for match in range(len(plan.matches)):
-        with Sitting.of_plan(plan, match, carries=["tools"]) as sitting:
+        with SeatClient.of_plan(plan, match, carries=["tools"]) as sitting:
             for seed in seeds:
                 rules = sitting.start(seed).messages[0]["content"]
                 check_tools(sitting)

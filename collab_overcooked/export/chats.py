@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.adapters.results import request_counts
-from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.adapters.sitting import SeatClient
 from collab_overcooked.core.record import EpisodeRecord, unpack
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.llm.agents import agent_kind
@@ -131,7 +131,7 @@ def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[
     kind = agent_kind(parse_settings(spec.removeprefix("llm:")), game)
     if kind not in KINDS:
         raise ValueError(near_matches("agent of exported chats", kind, KINDS))
-    with Sitting(match, carries=["tools"]) as sitting:
+    with SeatClient(match, carries=["tools"]) as sitting:
         turn = sitting.start()
         while not turn.done:
             episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, sitting.request

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from collab_overcooked.adapters.sitting import Sitting, Turn
+from collab_overcooked.adapters.sitting import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.export.chats import record_chats
 
@@ -73,7 +73,7 @@ class Episode:
     outcome: float = 0.0
 
 
-def play(model: Transformer, tokenizer: Tokenizer, sittings: Sequence[Sitting], seeds: Sequence[int]) -> list[Episode]:
+def play(model: Transformer, tokenizer: Tokenizer, sittings: Sequence[SeatClient], seeds: Sequence[int]) -> list[Episode]:
     """Play one episode per sitting; the questions of all of them are answered together."""
     turns: list[Turn] = [sitting.start(seed) for sitting, seed in zip(sittings, seeds, strict=True)]
     episodes = [Episode() for _ in turns]
@@ -127,7 +127,7 @@ def train(options: argparse.Namespace) -> Iterator[tuple[int, int, float, float]
     answers = torch.tensor([int(re.findall(r"\d+", chat[-1]["content"])[0]) - 1 for chat in chats])
     warm_start(model, torch.stack([tokenizer(chat[:-1]) for chat in chats]), answers, options.epochs)
     optimizer = torch.optim.Adam(model.parameters(), 5e-4)
-    sittings = [Sitting.of_suite(SUITE, TEAM, episodes=1) for _ in range(max(options.batch, options.tests))]
+    sittings = [SeatClient.of_suite(SUITE, TEAM, episodes=1) for _ in range(max(options.batch, options.tests))]
     seeds = range(TESTING, TESTING + options.tests)
     seed, learned = TRAINING * (3 + options.seed), float("nan")
     for iteration in range(options.iterations + 1):

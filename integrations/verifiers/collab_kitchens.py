@@ -19,7 +19,7 @@ from pydantic import Field
 
 from collab_overcooked.adapters.results import mean_metrics, parse_suite_options, shared_folder
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import Sitting, Turn
+from collab_overcooked.adapters.sitting import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.match import MatchPlan
 
@@ -115,7 +115,7 @@ class KitchenEnv(vf.Env[KitchenEnvConfig]):
 
     async def run(self, task: KitchenTask, agents: vf.Agents) -> None:
         """Play one match; each open seat is a conversation that is held open until the end."""
-        with Sitting(self._jobs[task.data.match], reward=self.config.reward, folder=self._folder) as sitting:
+        with SeatClient(self._jobs[task.data.match], reward=self.config.reward, folder=self._folder) as sitting:
             seats: dict[int, vf.Interaction] = {}
             earned = dict.fromkeys(sitting.seats, 0.0)
             turn = await asyncio.to_thread(sitting.start)

@@ -12,7 +12,7 @@ from records import as_json
 
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of, request_counts
-from collab_overcooked.adapters.sitting import Sitting, Turn
+from collab_overcooked.adapters.sitting import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import Decision, AgentView, Silent
 from collab_overcooked.runner.episode import derive_seed
@@ -45,7 +45,7 @@ def match_of(suite: str, team: str = f"all={CHOOSE}", **options):
     return plan_evaluation(suite, team.split(), episodes=1, **options).matches[0]
 
 
-def play(sitting: Sitting, seed: int | None = None) -> tuple[Turn, dict[int, float]]:
+def play(sitting: SeatClient, seed: int | None = None) -> tuple[Turn, dict[int, float]]:
     """Play to the end; returns the last turn and the sum of the rewards by open seat."""
     turn, paid = sitting.start(seed), dict.fromkeys(sitting.seats, 0.0)
     while not turn.done:
@@ -70,7 +70,7 @@ def without_costs(record):
 def test_texts_from_outside_play_the_record_of_a_policy(suite):
     match = match_of(suite)
     expected = match.run(lambda spec: Picker())
-    with Sitting(match, reward="return") as sitting:
+    with SeatClient(match, reward="return") as sitting:
         last, paid = play(sitting)
     assert [without_costs(record) for record in sitting.records] == [without_costs(record) for record in expected]
     assert last.info["metrics"] == sitting.metrics and last.seat == -1 and not last.legal
@@ -82,7 +82,7 @@ def test_texts_from_outside_play_the_record_of_a_policy(suite):
 @pytest.mark.parametrize("team", [f"agent_0={CHOOSE} agent_1=greedy", f"all={CHOOSE}"])
 @pytest.mark.parametrize("suite", ["collab-capture", "rush", "collab-overcooked"])
 def test_rewards_add_up_to_the_outcome(suite, team, reward):
-    with Sitting(match_of(suite, team), reward=reward) as sitting:
+    with SeatClient(match_of(suite, team), reward=reward) as sitting:
         _, paid = play(sitting)
     by_steps = (suite, reward) == ("collab-overcooked", "progress")
     scores = [record.metrics["pc"] if by_steps else outcome_of(record) for record in sitting.records]
@@ -91,7 +91,7 @@ def test_rewards_add_up_to_the_outcome(suite, team, reward):
 
 def test_another_seed_is_another_episode_and_the_same_seed_the_same():
     match = match_of("rush")
-    with Sitting(match) as sitting:
+    with SeatClient(match) as sitting:
         play(sitting, seed=5)
         first = sitting.record
         play(sitting, seed=6)
@@ -114,7 +114,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", [*HOSTILE, "a" * 10_000_000], ids=range(len(HOSTILE) + 1))
 def test_hostile_texts_end_nothing(text):
-    with Sitting(match_of("collab-capture", f"agent_0={CHOOSE} agent_1=greedy")) as sitting:
+    with SeatClient(match_of("collab-capture", f"agent_0={CHOOSE} agent_1=greedy")) as sitting:
         turn = sitting.start()
         while not turn.done:
             turn = sitting.step(text)
@@ -122,7 +122,7 @@ def test_hostile_texts_end_nothing(text):
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again_once():
-    with Sitting(match_of("collab-capture")) as sitting:
+    with SeatClient(match_of("collab-capture")) as sitting:
         turn = sitting.start()
         again = sitting.step("I am not sure.")
         assert again.seat == turn.seat and again.info == turn.info
@@ -131,7 +131,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_once():
 
 
 def test_partners_talk_and_plan_as_the_papers_agents_do():
-    with Sitting(match_of("collab-overcooked", "agent_0=llm:x agent_1=llm:y")) as sitting:
+    with SeatClient(match_of("collab-overcooked", "agent_0=llm:x agent_1=llm:y")) as sitting:
         turn = sitting.start()
         turn = sitting.step(json.dumps({"analysis": "", "plan": "wait(1)", "say": "Bring me an egg, please."}))
         assert turn.seat == 1
@@ -143,7 +143,7 @@ def test_partners_talk_and_plan_as_the_papers_agents_do():
 
 def test_a_seat_is_shown_what_its_policy_may_know_and_no_more():
     """The recipe is the chef's: no message to the helper has it, and the chef's opening does."""
-    with Sitting(match_of("collab-overcooked", f"all={CHOOSE}")) as sitting:
+    with SeatClient(match_of("collab-overcooked", f"all={CHOOSE}")) as sitting:
         turn, chats = sitting.start(), {0: "", 1: ""}
         while not turn.done:
             chats[turn.seat] += "\n".join(message["content"] for message in turn.messages)
@@ -152,7 +152,7 @@ def test_a_seat_is_shown_what_its_policy_may_know_and_no_more():
 
 
 def test_leaving_early_and_starting_again():
-    with Sitting(match_of("collab-capture")) as sitting:
+    with SeatClient(match_of("collab-capture")) as sitting:
         sitting.start()
         with pytest.raises(ValueError, match="no episode is finished yet"):
             _ = sitting.record
@@ -174,12 +174,12 @@ def test_a_program_may_end_while_a_seat_is_asked():
 
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="no seat is open"):
-        Sitting(match_of("collab-capture", "all=greedy"))
+        SeatClient(match_of("collab-capture", "all=greedy"))
     with pytest.raises(ValueError, match="match must be an integer from 0 to 19, not 20"):
-        Sitting.of_suite("collab-capture", f"all={CHOOSE}", 20, episodes=20)
+        SeatClient.of_suite("collab-capture", f"all={CHOOSE}", 20, episodes=20)
     with pytest.raises(ValueError, match="unknown reward 'sparse'"):
-        Sitting(match_of("collab-capture"), reward="sparse")
-    with Sitting(match_of("collab-capture")) as sitting:
+        SeatClient(match_of("collab-capture"), reward="sparse")
+    with SeatClient(match_of("collab-capture")) as sitting:
         sitting.start()
         with pytest.raises(TypeError, match="must be a string or a Reply, not int"):
             sitting.step(1)
@@ -196,8 +196,8 @@ def test_bad_arguments_are_named():
 def test_what_a_harness_does_not_pass_on_is_refused(switch, team, plain):
     match = match_of("collab-overcooked", team, levels="1")
     with pytest.raises(ValueError, match=f"{switch} needs .*, which this harness does not pass on; allowed is {plain}"):
-        Sitting(match)
-    with Sitting(match, carries=("pictures", "tools")) as sitting:
+        SeatClient(match)
+    with SeatClient(match, carries=("pictures", "tools")) as sitting:
         sitting.start()
         assert bool(sitting.request.pictures) == ("see" in switch) and bool(sitting.request.tools) == (
             "see" not in switch
@@ -205,7 +205,7 @@ def test_what_a_harness_does_not_pass_on_is_refused(switch, team, plain):
 
 
 def test_a_sitting_that_nobody_holds_ends_its_thread():
-    sitting = Sitting(match_of("collab-capture"))
+    sitting = SeatClient(match_of("collab-capture"))
     sitting.start()
     thread = sitting._worker._thread
     del sitting
@@ -218,7 +218,7 @@ def test_questions_are_answered_and_counted():
     (match, *_) = plan_evaluation("questions", ["all=llm:x"], items="overcooked-p001-own").matches
     letter = "ABCDEFGH"[match.item.correct[0]]
     for answers, outcome, unusable in (([letter], 1.0, 0), (["hm", "hm"], 0.0, 2)):
-        with Sitting(match) as sitting:
+        with SeatClient(match) as sitting:
             turn = sitting.start()
             for answer in answers:
                 turn = sitting.step(json.dumps({"answer": answer}))

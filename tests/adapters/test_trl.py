@@ -10,7 +10,7 @@ import pytest
 
 from collab_overcooked.adapters import rewards
 from collab_overcooked.adapters.results import outcome_of, request_counts
-from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.adapters.sitting import SeatClient
 from collab_overcooked.adapters.trl import OVER, TEAM, TrainingSeat, training_rows
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import policy_maker
@@ -121,7 +121,7 @@ def test_the_floor_is_taken_off_and_a_missing_one_is_named():
     with pytest.raises(
         ValueError, match=r"reward floor: no floor is stored for KitchenRush-v0 .* floors are stored for"
     ):
-        Sitting.of_suite("rush", "all=llm:x", reward="floor", episodes=1, options={"max_cycles": 9})
+        SeatClient.of_suite("rush", "all=llm:x", reward="floor", episodes=1, options={"max_cycles": 9})
 
 
 def test_unusable_answers_are_counted_and_cost_a_step_as_in_evaluate():

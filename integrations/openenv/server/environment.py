@@ -15,7 +15,7 @@ from openenv.core.env_server.interfaces import Environment
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import plan_for_client
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import LLM, Sitting, Turn
+from collab_overcooked.adapters.sitting import LLM, SeatClient, Turn
 from collab_overcooked.io.files import only_shipped_files
 from collab_overcooked.policies.llm.images import Picture
 
@@ -36,7 +36,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
 
     def __init__(self) -> None:
         super().__init__()
-        self._sitting: Sitting | None = None
+        self._sitting: SeatClient | None = None
         self._terms: dict[str, Any] = {}
         self._turn: Turn | None = None
         self._state = KitchenState()
@@ -85,7 +85,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
             if len(seats) > 1:
                 raise ValueError(f"team {team!r}: exactly one seat must be open, not {len(seats)}")
             records = _run_folder({"suite": suite, "team": team, "options": options}) if kept else ""
-            self._sitting = Sitting.of_plan(plan, match, reward=reward, records=records)
+            self._sitting = SeatClient.of_plan(plan, match, reward=reward, records=records)
             self._terms = terms | {"kept": kept}
         with only_shipped_files():  # which the match reads, too
             self._turn = self._sitting.start(seed)

@@ -10,7 +10,7 @@ import mcp
 from greedy import EPISODES, ONE, SUITE, Greedy
 
 from collab_overcooked.adapters.mcp import make_server
-from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.adapters.sitting import SeatClient
 
 OVER = "The episode is over. "
 greedy = Greedy()
@@ -24,7 +24,7 @@ async def read(client: mcp.Client, name: str) -> object:
     return (await client.read_resource(f"kitchen://{name}")).contents[0]
 
 
-async def play(sitting: Sitting) -> str:
+async def play(sitting: SeatClient) -> str:
     """Play the open seat of a match; returns the last text."""
     async with mcp.Client(make_server(sitting)) as client:
         text, rules = await call(client, "look"), (await read(client, "manual")).text
@@ -37,7 +37,7 @@ async def play(sitting: Sitting) -> str:
 async def play_all() -> list[str]:
     ends = []
     for match in range(EPISODES):
-        with Sitting.of_suite(SUITE, ONE, match, episodes=EPISODES, records=sys.argv[1]) as sitting:
+        with SeatClient.of_suite(SUITE, ONE, match, episodes=EPISODES, records=sys.argv[1]) as sitting:
             ends.append(await play(sitting))
     return ends
 
@@ -46,7 +46,7 @@ async def look_around() -> dict[str, object]:
     """Return tools and resources of the seats of a kitchen, one of which knows the recipe."""
     recipes = {}
     for name, team in (("chef", "agent_0=llm:me all=greedy"), ("helper", "agent_1=llm:me all=greedy")):
-        with Sitting.of_suite("collab-overcooked", team, levels="1") as sitting:
+        with SeatClient.of_suite("collab-overcooked", team, levels="1") as sitting:
             async with mcp.Client(make_server(sitting)) as client:
                 assert await call(client, "look")
                 recipes[name] = (await read(client, "recipe")).text

@@ -19,7 +19,7 @@ from collab_overcooked.play.keys import idle_or, key_actions
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
-from collab_overcooked.play.thinking import Thinker
+from collab_overcooked.play.thinking import AsyncPolicy
 from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, AgentView
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming
@@ -77,7 +77,7 @@ class EpisodeDriver:
         self.timestep = 0
         self.late: list[float] = []  # seconds from a tick's deadline until its frames were sent
         self._keys = {seat: key_actions(self.game, seat) for seat in people}
-        self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
+        self._thinkers = {seat: AsyncPolicy(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
         self.practice = None if goal is None else Practice(goal, idle, self._lessons())
@@ -341,7 +341,7 @@ class EpisodeDriver:
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         policy = make_known_policy(leave)
         await asyncio.to_thread(self._reset, policy, ask.seat)
-        self._thinkers[ask.seat] = Thinker(policy)
+        self._thinkers[ask.seat] = AsyncPolicy(policy)
         return await self._think(ask)
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:

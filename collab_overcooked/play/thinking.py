@@ -24,7 +24,7 @@ class PersonSeat(Silent):
         raise RuntimeError("a person is asked by the driver of a session")
 
 
-class Thinker:
+class AsyncPolicy:
     """A policy whose answers are waited for as long as the clock allows.
 
     Args:

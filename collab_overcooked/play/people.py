@@ -21,7 +21,7 @@ SMALL, MEDIUM = 600, 1024  # pixels of width from which a window is medium, and 
 MAX_WAITING = 200  # messages that a connection may be behind
 
 
-class Outbox:
+class SendQueue:
     """Messages on their way to one page or screen; of frames that wait only the newest is sent.
 
     Args:
@@ -111,7 +111,7 @@ class Person:
         self.role, self.seat = role, seat
         self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
         self.next = self.following = ""
-        self.outbox: Outbox | None = None
+        self.outbox: SendQueue | None = None
         self.sockets = 0
         self.interface = "none"
         self.ready = self.gone = self.was_here = False
@@ -144,14 +144,14 @@ class Person:
         if self.outbox is not None:
             self.outbox.put(message)
 
-    def connect(self, outbox: Outbox) -> None:
+    def connect(self, outbox: SendQueue) -> None:
         """Take a connection; an older one is notified and ended."""
         if self.outbox is not None:
             self.outbox.put({"type": "taken_over"})
             self.outbox.put(None)
         self.outbox, self.interface, self.was_here, self.left_at = outbox, outbox.interface, True, None
 
-    def disconnect(self, outbox: Outbox, now: Callable[[], float] = time.monotonic) -> bool:
+    def disconnect(self, outbox: SendQueue, now: Callable[[], float] = time.monotonic) -> bool:
         """Lose a connection; returns whether it was the present one."""
         if self.outbox is not outbox:
             return False

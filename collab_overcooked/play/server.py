@@ -24,7 +24,7 @@ from collab_overcooked.io.schema import parse_json
 from collab_overcooked.io.structs import convert
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_message
-from collab_overcooked.play.people import Outbox, Person
+from collab_overcooked.play.people import SendQueue, Person
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import LANGUAGES
 
@@ -381,7 +381,7 @@ async def _socket(socket: WebSocket) -> None:
 
 
 async def _talk(socket: WebSocket, session: Session, person: Person) -> None:
-    outbox = Outbox()
+    outbox = SendQueue()
     session.connect(person, outbox)
     sending = asyncio.create_task(_send_all(socket, outbox))
     receiving = asyncio.create_task(_receive_all(socket, session, person, outbox))
@@ -399,13 +399,13 @@ async def _talk(socket: WebSocket, session: Session, person: Person) -> None:
         await asyncio.gather(sending, receiving, ended, return_exceptions=True)  # the other end may be gone
 
 
-async def _send_all(socket: WebSocket, outbox: Outbox) -> None:
+async def _send_all(socket: WebSocket, outbox: SendQueue) -> None:
     while (message := await outbox.get()) is not None:
         await socket.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
     await socket.close(1000)
 
 
-async def _receive_all(socket: WebSocket, session: Session, person: Person, outbox: Outbox) -> None:
+async def _receive_all(socket: WebSocket, session: Session, person: Person, outbox: SendQueue) -> None:
     rate = Rate()
     while True:
         received = await socket.receive()

@@ -24,7 +24,7 @@ from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practi
 from collab_overcooked.play.ending import numbers_of, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.matches import check_matches
-from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
+from collab_overcooked.play.people import SEAT, VOICE, WATCHER, SendQueue, Person
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
@@ -364,7 +364,7 @@ class Session:
         if self.folder is not None:
             self.folder.add_input({"session": self.id, "number": self._number, **entry})
 
-    def connect(self, person: Person, outbox: Outbox) -> None:
+    def connect(self, person: Person, outbox: SendQueue) -> None:
         """Connect a person, who is sent the complete current state."""
         self.used_at = self._now()
         person.connect(outbox)
@@ -389,7 +389,7 @@ class Session:
                 person.awaited = alone
             self.pause(alone)
 
-    def disconnect(self, person: Person, outbox: Outbox) -> None:
+    def disconnect(self, person: Person, outbox: SendQueue) -> None:
         """Lose a person's connection; a game whose people are all gone waits."""
         self.used_at = self._now()
         if not person.disconnect(outbox, self._now):

@@ -8,7 +8,7 @@ from typing import Any
 from collab_overcooked.core.record import Step
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first, without_duplicates
-from collab_overcooked.play.people import FRAME, Outbox
+from collab_overcooked.play.people import FRAME, SendQueue
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.api import Message, AgentView
 from collab_overcooked.reporting.naming import page_names, renaming
@@ -18,7 +18,7 @@ MAX_BLOCKED = 200  # refused actions whose reasons a page is sent
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
-def frame_of(game: Any, seen: AgentView, settings: PlaySettings, outbox: Outbox, with_text: bool = True) -> dict[str, Any]:
+def frame_of(game: Any, seen: AgentView, settings: PlaySettings, outbox: SendQueue, with_text: bool = True) -> dict[str, Any]:
     """Return a frame for a seat's page.
 
     Args:
@@ -37,14 +37,14 @@ def frame_of(game: Any, seen: AgentView, settings: PlaySettings, outbox: Outbox,
     return frame
 
 
-def next_picture(game: Any, scene: dict[str, Any], seat: int | None, outbox: Outbox) -> dict[str, Any]:
+def next_picture(game: Any, scene: dict[str, Any], seat: int | None, outbox: SendQueue) -> dict[str, Any]:
     """Return what turns the picture that a page has into that of a scene, and note that the page will have it."""
     before, after = outbox.picture, picture_of(game, scene, seat)
     outbox.picture = _sprites(before) | after
     return difference(before, after)
 
 
-def begin_anew(outbox: Outbox) -> None:
+def begin_anew(outbox: SendQueue) -> None:
     """Note that a page forgets all but the sprites, as a whole frame follows."""
     outbox.picture = _sprites(outbox.picture)
 
@@ -143,7 +143,7 @@ def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [message.to_dict() for message in messages]
 
 
-def watched(env: Any, step: Step | None, timestep: int, outbox: Outbox) -> dict[str, Any]:
+def watched(env: Any, step: Step | None, timestep: int, outbox: SendQueue) -> dict[str, Any]:
     """Return a frame for a watcher, who sees the whole state."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}

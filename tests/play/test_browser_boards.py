@@ -10,7 +10,7 @@ from hidden import reach
 from play.fed import Feed, state, welcome
 from play.test_browser_phones import boxes, overlap
 
-from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.people import SendQueue
 from collab_overcooked.play.shown import next_picture
 from collab_overcooked.registry import load_game
 
@@ -27,7 +27,7 @@ def feed_of(context: Any, env_id: str, seed: int, **options: Any) -> Feed:
     scene = game.seen(reach(game, seed, 40)[0], 0, 0).scene
     feed = Feed(context)
     feed.open("en")
-    picture = next_picture(game, scene, 0, Outbox("test"))
+    picture = next_picture(game, scene, 0, SendQueue("test"))
     frame = {"type": "frame", "timestep": 1, "limit": 40, "picture": picture}
     feed.send(
         welcome("seat", "turns", "", game=env_id.partition("-")[0], talks=True), frame, state("playing", True, True)

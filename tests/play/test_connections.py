@@ -105,7 +105,7 @@ def test_a_taken_over_connection_that_nobody_reads_is_given_up(make_session, mon
         while person.outbox is None:
             await asyncio.sleep(0)
         person.outbox.put({"type": "notice"})
-        session.connect(person, server.Outbox())
+        session.connect(person, server.SendQueue())
         await asyncio.wait_for(talking, PATIENCE)
         assert person.here
 

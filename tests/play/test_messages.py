@@ -12,7 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.play.clock import TickClock, in_seconds
 from collab_overcooked.play.keys import HeldKeys, key_actions
 from collab_overcooked.play.messages import BURST, FIELDS, MAX_BYTES, MAX_TEXT, MessageError, Rate, read_message
-from collab_overcooked.play.people import MAX_WAITING, Outbox
+from collab_overcooked.play.people import MAX_WAITING, SendQueue
 
 
 class Time:
@@ -110,7 +110,7 @@ def test_after_a_sleep_of_the_machine_ticks_do_not_rush() -> None:
 
 
 def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None:
-    outbox = Outbox()
+    outbox = SendQueue()
     outbox.put(
         {
             "type": "frame",
@@ -129,7 +129,7 @@ def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None
 
 
 def test_a_connection_that_nobody_reads_is_ended() -> None:
-    outbox = Outbox()
+    outbox = SendQueue()
     for _ in range(MAX_WAITING + 1):
         outbox.put({"type": "state"})
     assert outbox.waiting == 1 and asyncio.run(outbox.get()) is None

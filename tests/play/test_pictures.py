@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from collab_overcooked.core.record import Event
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.play.menus import likeliest_first
-from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.people import SendQueue
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.play.shown import done_by, frame_of, question_of
 from collab_overcooked.policies.api import AgentView
@@ -145,7 +145,7 @@ def test_differences_lead_from_picture_to_picture(one: Any, two: Any, three: Any
 def test_what_a_seat_may_not_know_changes_no_byte_of_its_frames(name: str) -> None:
     env_id, options = GAMES[name]
     game = load_game(env_id, **options)
-    outboxes = {(seat, side): Outbox() for seat in range(game.n_agents) for side in range(2)}
+    outboxes = {(seat, side): SendQueue() for seat in range(game.n_agents) for side in range(2)}
     settings = PlaySettings()
     for steps in (0, 3, 8):
         state, _ = reach(game, 5, steps)

@@ -9,7 +9,7 @@ import pytest
 from play.world import ESCAPE, Player, first_legal
 
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.people import SendQueue
 from collab_overcooked.play.rooms import with_rematch
 from collab_overcooked.play.session import MAX_WATCHERS, Session
 
@@ -38,7 +38,7 @@ def test_who_proposes_sees_who_is_waited_for_and_watchers_only_look_on(make_sess
         assert last_status(one)["offers"] == [] and last_status(one)["waiting"] == [1]
         assert last_status(two)["offers"] and last_status(two)["wishes"] == [[0, "again"]]
         assert last_status(watcher)["offers"] == []
-        back = Outbox("test")
+        back = SendQueue("test")
         session.connect(session.people[0], back)  # after a reload of the page
         assert [m for m in back._queue if m and m["type"] == "rematch"][-1]["waiting"] == [1]
 
@@ -90,7 +90,7 @@ def test_old_links_lead_to_the_new_game(make_session) -> None:
 
 def test_a_watcher_comes_back_and_makes_room_for_others_while_away(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    watchers, outbox = [session.watch() for _ in range(MAX_WATCHERS)], Outbox("test")
+    watchers, outbox = [session.watch() for _ in range(MAX_WATCHERS)], SendQueue("test")
     session.connect(watchers[3], outbox)
     session.disconnect(watchers[3], outbox)
     assert watchers[3] in session.watchers, "a reload of the page finds the game again"

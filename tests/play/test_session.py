@@ -19,7 +19,7 @@ from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play import warming
 from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.messages import read_message
-from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.people import SendQueue
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session
@@ -344,7 +344,7 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
 
     async def story() -> None:
         running = asyncio.create_task(session.run())
-        first, second = Outbox("test"), Outbox("test")
+        first, second = SendQueue("test"), SendQueue("test")
         session.connect(person, first)
         while (message := await first.get())["type"] != "ask":
             if answer := first_legal(message):
@@ -430,7 +430,7 @@ def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_sessio
         assert all(frame["said"] == [] for frame in beginnings)
         assert all("board" in frame["picture"]["put"] for frame in beginnings)
         assert any(frame["said"] for frame in frames)
-    outbox = Outbox("test")
+    outbox = SendQueue("test")
     old = {"type": "frame", "timestep": 9, "said": ["hello"], "text": "old", "picture": {"put": {"r": 1}}}
     new = {"type": "frame", "timestep": 0, "said": [], "picture": {"put": {"board": 1}}, "whole": True}
     for frame in (old, dict(new)):
@@ -449,7 +449,7 @@ def test_who_comes_back_is_told_what_was_said(make_session) -> None:
             voice,
             lambda asked: (first_legal(asked) or {}) | {"say": "run"} if asked["type"] == "ask" else first_legal(asked),
         )
-        first, second = Outbox("test"), Outbox("test")
+        first, second = SendQueue("test"), SendQueue("test")
         speaking = asyncio.create_task(speaker.run())
         session.connect(person, first)
         while (message := await first.get())["type"] != "ask" or message["timestep"] < 2:
@@ -555,7 +555,7 @@ def test_the_same_bytes_whatever_a_seat_may_not_know() -> None:
             pages = []
             for state in (clone(env.arrays[0], 0), other):
                 seen = AgentView.of(env.game, state, env.arrays[1], seat)
-                sent = [frame_of(env.game, seen, settings, Outbox()), question_of(seen, "act", 1, settings)]
+                sent = [frame_of(env.game, seen, settings, SendQueue()), question_of(seen, "act", 1, settings)]
                 pages.append(json.dumps(sent))
             assert pages[0] == pages[1], (suite, seat)
 
@@ -571,7 +571,7 @@ def test_words_alone_or_the_picture_alone(make_session) -> None:
 
 def test_a_watcher_sees_and_does_nothing(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    watcher, outbox = session.watch(), Outbox("test")
+    watcher, outbox = session.watch(), SendQueue("test")
     session.connect(watcher, outbox)
     session.receive(watcher, {"type": "leave"})
     play(session)
@@ -700,7 +700,7 @@ def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at
 
     async def visit() -> None:
         playing = asyncio.create_task(session.run())
-        person, outbox = session.people[0], Outbox("test")
+        person, outbox = session.people[0], SendQueue("test")
         session.connect(person, outbox)
         while not is_reached(message := await asyncio.wait_for(outbox.get(), 60)):
             if answer := press(message):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.play.people import Outbox, Person
+from collab_overcooked.play.people import SendQueue, Person
 from collab_overcooked.play.session import Session
 
 QUICK = {"countdown": 0.0, "tick": 0.03, "pace": 0.0}
@@ -26,7 +26,7 @@ class Player:
     def __init__(self, session: Session, person: Person, choose: Callable[[dict[str, Any]], dict[str, Any] | None]):
         self.session, self.person, self.choose = session, person, choose
         self.got: list[dict[str, Any]] = []
-        self.outbox = Outbox("test")
+        self.outbox = SendQueue("test")
 
     async def run(self) -> None:
         self.session.connect(self.person, self.outbox)

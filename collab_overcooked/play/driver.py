@@ -433,21 +433,21 @@ class EpisodeDriver:
             complete: Whether the page shows nothing of this episode yet and needs everything, the talk and the open
                 question included; nothing that it shows of an earlier one stays.
         """
-        if person.outbox is None:
+        if person.send_queue is None:
             return
         if self._reading:
             self._newcomers.append(person)
             return
-        snapshot, outbox = snapshot or self.env.clone_state(), person.outbox
+        snapshot, send_queue = snapshot or self.env.clone_state(), person.send_queue
         step = None if complete else self._step
         if complete:
-            shown.begin_anew(outbox)
+            shown.begin_anew(send_queue)
         if person.seat is None:
-            frame = shown.watched(self.env, self._step, self.timestep, outbox)
+            frame = shown.watched(self.env, self._step, self.timestep, send_queue)
         else:
             seen = AgentView.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
-            with_text = complete or outbox.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
-            frame = shown.frame_of(self.game, seen, self.settings, outbox, with_text)
+            with_text = complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
+            frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
             if step is not None:
                 named = renaming(self.game)
                 frame["done"] = shown.done_by(step, seen.view, person.seat, named)

@@ -111,7 +111,7 @@ class Person:
         self.role, self.seat = role, seat
         self.id, self.token = f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16)
         self.next = self.following = ""
-        self.outbox: SendQueue | None = None
+        self.send_queue: SendQueue | None = None
         self.sockets = 0
         self.interface = "none"
         self.ready = self.gone = self.was_here = False
@@ -137,25 +137,25 @@ class Person:
     @property
     def here(self) -> bool:
         """True while the person is connected."""
-        return self.outbox is not None
+        return self.send_queue is not None
 
     def send(self, message: Message) -> None:
         """Send a message if there is a connection."""
-        if self.outbox is not None:
-            self.outbox.put(message)
+        if self.send_queue is not None:
+            self.send_queue.put(message)
 
-    def connect(self, outbox: SendQueue) -> None:
+    def connect(self, send_queue: SendQueue) -> None:
         """Take a connection; an older one is notified and ended."""
-        if self.outbox is not None:
-            self.outbox.put({"type": "taken_over"})
-            self.outbox.put(None)
-        self.outbox, self.interface, self.was_here, self.left_at = outbox, outbox.interface, True, None
+        if self.send_queue is not None:
+            self.send_queue.put({"type": "taken_over"})
+            self.send_queue.put(None)
+        self.send_queue, self.interface, self.was_here, self.left_at = send_queue, send_queue.interface, True, None
 
-    def disconnect(self, outbox: SendQueue, now: Callable[[], float] = time.monotonic) -> bool:
+    def disconnect(self, send_queue: SendQueue, now: Callable[[], float] = time.monotonic) -> bool:
         """Lose a connection; returns whether it was the present one."""
-        if self.outbox is not outbox:
+        if self.send_queue is not send_queue:
             return False
-        self.outbox, self.left_at = None, now()
+        self.send_queue, self.left_at = None, now()
         self.keys.clear()
         self.counts["disconnects"] += 1
         return True

@@ -381,31 +381,31 @@ async def _socket(socket: WebSocket) -> None:
 
 
 async def _talk(socket: WebSocket, session: Session, person: Person) -> None:
-    outbox = SendQueue()
-    session.connect(person, outbox)
-    sending = asyncio.create_task(_send_all(socket, outbox))
-    receiving = asyncio.create_task(_receive_all(socket, session, person, outbox))
-    ended = asyncio.create_task(outbox.ended.wait())
+    send_queue = SendQueue()
+    session.connect(person, send_queue)
+    sending = asyncio.create_task(_send_all(socket, send_queue))
+    receiving = asyncio.create_task(_receive_all(socket, session, person, send_queue))
+    ended = asyncio.create_task(send_queue.ended.wait())
     try:
         await asyncio.wait({receiving, ended}, return_when=asyncio.FIRST_COMPLETED)
         if receiving.done():
             receiving.result()
     finally:
-        session.disconnect(person, outbox)
-        outbox.put(None)
+        session.disconnect(person, send_queue)
+        send_queue.put(None)
         await asyncio.wait({sending}, timeout=CLOSE_WITHIN)  # the other end may not read any more
         for task in (sending, receiving, ended):
             task.cancel()
         await asyncio.gather(sending, receiving, ended, return_exceptions=True)  # the other end may be gone
 
 
-async def _send_all(socket: WebSocket, outbox: SendQueue) -> None:
-    while (message := await outbox.get()) is not None:
+async def _send_all(socket: WebSocket, send_queue: SendQueue) -> None:
+    while (message := await send_queue.get()) is not None:
         await socket.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
     await socket.close(1000)
 
 
-async def _receive_all(socket: WebSocket, session: Session, person: Person, outbox: SendQueue) -> None:
+async def _receive_all(socket: WebSocket, session: Session, person: Person, send_queue: SendQueue) -> None:
     rate = Rate()
     while True:
         received = await socket.receive()
@@ -416,9 +416,9 @@ async def _receive_all(socket: WebSocket, session: Session, person: Person, outb
             text = received.get("text")
             message = read_message(text if text is not None else "")
         except MessageError as error:
-            outbox.put({"type": "refused", "code": error.code, "message": str(error)})
+            send_queue.put({"type": "refused", "code": error.code, "message": str(error)})
             continue
-        if person.outbox is outbox:
+        if person.send_queue is send_queue:
             session.receive(person, message)
 
 

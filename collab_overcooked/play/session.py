@@ -364,10 +364,10 @@ class Session:
         if self.folder is not None:
             self.folder.add_input({"session": self.id, "number": self._number, **entry})
 
-    def connect(self, person: Person, outbox: SendQueue) -> None:
+    def connect(self, person: Person, send_queue: SendQueue) -> None:
         """Connect a person, who is sent the complete current state."""
         self.used_at = self._now()
-        person.connect(outbox)
+        person.connect(send_queue)
         if self._game is not None:
             person.send(self._welcome(person))
         else:
@@ -389,10 +389,10 @@ class Session:
                 person.awaited = alone
             self.pause(alone)
 
-    def disconnect(self, person: Person, outbox: SendQueue) -> None:
+    def disconnect(self, person: Person, send_queue: SendQueue) -> None:
         """Lose a person's connection; a game whose people are all gone waits."""
         self.used_at = self._now()
-        if not person.disconnect(outbox, self._now):
+        if not person.disconnect(send_queue, self._now):
             return
         if person in self.watchers:
             return
@@ -428,8 +428,8 @@ class Session:
             self.driver.receive(person, message)
 
     def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
-        if message["type"] == "text" and person.outbox is not None:
-            person.outbox.wants_text = message["on"]
+        if message["type"] == "text" and person.send_queue is not None:
+            person.send_queue.wants_text = message["on"]
         elif message["type"] == "window":
             person.note_window(message["width"], message["lost"])
         elif message["type"] == "skip" and self.driver is not None and person.seat is not None:

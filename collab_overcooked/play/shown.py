@@ -18,7 +18,7 @@ MAX_BLOCKED = 200  # refused actions whose reasons a page is sent
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
-def frame_of(game: Any, seen: AgentView, settings: PlaySettings, outbox: SendQueue, with_text: bool = True) -> dict[str, Any]:
+def frame_of(game: Any, seen: AgentView, settings: PlaySettings, send_queue: SendQueue, with_text: bool = True) -> dict[str, Any]:
     """Return a frame for a seat's page.
 
     Args:
@@ -33,20 +33,20 @@ def frame_of(game: Any, seen: AgentView, settings: PlaySettings, outbox: SendQue
     if settings.show != "picture" and (with_text or settings.show == "words"):
         frame |= {"text": renaming(game)(view.surroundings), "orders": list(view.orders), "recipe": view.recipe}
     if settings.show != "words":
-        frame["picture"] = next_picture(game, view.scene, seen.seat, outbox)
+        frame["picture"] = next_picture(game, view.scene, seen.seat, send_queue)
     return frame
 
 
-def next_picture(game: Any, scene: dict[str, Any], seat: int | None, outbox: SendQueue) -> dict[str, Any]:
+def next_picture(game: Any, scene: dict[str, Any], seat: int | None, send_queue: SendQueue) -> dict[str, Any]:
     """Return what turns the picture that a page has into that of a scene, and note that the page will have it."""
-    before, after = outbox.picture, picture_of(game, scene, seat)
-    outbox.picture = _sprites(before) | after
+    before, after = send_queue.picture, picture_of(game, scene, seat)
+    send_queue.picture = _sprites(before) | after
     return difference(before, after)
 
 
-def begin_anew(outbox: SendQueue) -> None:
+def begin_anew(send_queue: SendQueue) -> None:
     """Note that a page forgets all but the sprites, as a whole frame follows."""
-    outbox.picture = _sprites(outbox.picture)
+    send_queue.picture = _sprites(send_queue.picture)
 
 
 def _sprites(picture: dict[str, Any]) -> dict[str, Any]:
@@ -143,11 +143,11 @@ def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [message.to_dict() for message in messages]
 
 
-def watched(env: Any, step: Step | None, timestep: int, outbox: SendQueue) -> dict[str, Any]:
+def watched(env: Any, step: Step | None, timestep: int, send_queue: SendQueue) -> dict[str, Any]:
     """Return a frame for a watcher, who sees the whole state."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
-    frame["picture"] = next_picture(game, game.scene(state, 0), None, outbox)
+    frame["picture"] = next_picture(game, game.scene(state, 0), None, send_queue)
     if step is not None:
         labels = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
         done = [names.get(text, text) for names, text in zip(labels, step.action_texts, strict=True)]

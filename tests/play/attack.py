@@ -121,7 +121,7 @@ async def attacked(sessions: Sequence[Session], messages: int, seed: int) -> tup
         *(attack(link, draw, messages // len(links)) for link, draw in zip(links, draws, strict=False))
     )
     broken = await asyncio.to_thread(visit, f"http://{base}", draws[-1], 100)
-    assert all(person.outbox is None or person.outbox.waiting <= 200 for person in people)
+    assert all(person.send_queue is None or person.send_queue.waiting <= 200 for person in people)
     await asyncio.wait_for(asyncio.gather(*map(play_on, links)), 120)
     for session in sessions:
         session.stop()

@@ -102,9 +102,9 @@ def test_a_taken_over_connection_that_nobody_reads_is_given_up(make_session, mon
 
     async def story() -> None:
         talking = asyncio.create_task(server._talk(Stuck(), session, person))
-        while person.outbox is None:
+        while person.send_queue is None:
             await asyncio.sleep(0)
-        person.outbox.put({"type": "notice"})
+        person.send_queue.put({"type": "notice"})
         session.connect(person, server.SendQueue())
         await asyncio.wait_for(talking, PATIENCE)
         assert person.here

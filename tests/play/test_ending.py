@@ -83,7 +83,7 @@ def test_a_program_plays_the_same_episode(make_session) -> None:
         await asyncio.wait_for(session.run(), 120)
         await playing
         await asyncio.wait_for(session._par, 300)
-        return [message for message in player.outbox._queue if message and message["type"] == "par"]
+        return [message for message in player.send_queue._queue if message and message["type"] == "par"]
 
     (message,) = asyncio.run(story())
     (match,) = matches(["all=greedy"], suite="collab-capture", episodes=1)

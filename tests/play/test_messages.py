@@ -110,8 +110,8 @@ def test_after_a_sleep_of_the_machine_ticks_do_not_rush() -> None:
 
 
 def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None:
-    outbox = SendQueue()
-    outbox.put(
+    send_queue = SendQueue()
+    send_queue.put(
         {
             "type": "frame",
             "timestep": 1,
@@ -120,19 +120,19 @@ def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None
             "text": "t",
         }
     )
-    outbox.put({"type": "state"})
-    outbox.put({"type": "frame", "timestep": 2, "said": ["b"], "picture": {"put": {"y": 2}, "drop": ["z"]}})
-    first, second = asyncio.run(outbox.get()), asyncio.run(outbox.get())
+    send_queue.put({"type": "state"})
+    send_queue.put({"type": "frame", "timestep": 2, "said": ["b"], "picture": {"put": {"y": 2}, "drop": ["z"]}})
+    first, second = asyncio.run(send_queue.get()), asyncio.run(send_queue.get())
     assert first == {"type": "state"} and second and second["timestep"] == 2
     assert second["said"] == ["a", "b"] and second["text"] == "t"
     assert second["picture"] == {"put": {"x": 1, "y": 2}, "drop": ["w", "z"]}
 
 
 def test_a_connection_that_nobody_reads_is_ended() -> None:
-    outbox = SendQueue()
+    send_queue = SendQueue()
     for _ in range(MAX_WAITING + 1):
-        outbox.put({"type": "state"})
-    assert outbox.waiting == 1 and asyncio.run(outbox.get()) is None
+        send_queue.put({"type": "state"})
+    assert send_queue.waiting == 1 and asyncio.run(send_queue.get()) is None
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ async def finished(session: Session) -> list[Player]:
 
 
 def last_status(player: Player) -> dict[str, Any]:
-    return [message for message in player.outbox._queue if message and message["type"] == "rematch"][-1]
+    return [message for message in player.send_queue._queue if message and message["type"] == "rematch"][-1]
 
 
 def test_who_proposes_sees_who_is_waited_for_and_watchers_only_look_on(make_session) -> None:
@@ -53,7 +53,7 @@ def test_nothing_is_offered_that_nobody_can_answer(make_session, leaves: str) ->
         if leaves == "leaves":
             session.receive(session.people[1], {"type": "leave"})
         else:
-            session.disconnect(session.people[1], two.outbox)
+            session.disconnect(session.people[1], two.send_queue)
         assert last_status(one)["offers"] == [] and last_status(one)["missing"] == [1]
         session.receive(session.people[0], {"type": "rematch", "how": "again"})
         assert last_status(one)["wishes"] == [], "a button of a moment ago counts for nothing"
@@ -90,9 +90,9 @@ def test_old_links_lead_to_the_new_game(make_session) -> None:
 
 def test_a_watcher_comes_back_and_makes_room_for_others_while_away(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    watchers, outbox = [session.watch() for _ in range(MAX_WATCHERS)], SendQueue("test")
-    session.connect(watchers[3], outbox)
-    session.disconnect(watchers[3], outbox)
+    watchers, send_queue = [session.watch() for _ in range(MAX_WATCHERS)], SendQueue("test")
+    session.connect(watchers[3], send_queue)
+    session.disconnect(watchers[3], send_queue)
     assert watchers[3] in session.watchers, "a reload of the page finds the game again"
     session.watch()
     assert watchers[3] not in session.watchers and len(session.watchers) == MAX_WATCHERS

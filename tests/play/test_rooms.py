@@ -86,7 +86,7 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
 
     players = asyncio.run(story())
     (new,) = following
-    notices = [[message for message in player.outbox._queue if message] for player in players]
+    notices = [[message for message in player.send_queue._queue if message] for player in players]
     wishes = [[m["wishes"], m["waiting"]] for m in notices[1] if m["type"] == "rematch" and not m["link"]]
     assert wishes[-1] == [[[0, "swap"]], [1]]
     links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in notices]
@@ -264,7 +264,7 @@ def test_a_rematch_waits_while_too_many_sessions_are_played(make_session) -> Non
         return players
 
     for player in asyncio.run(story()):
-        sent = [message for message in player.outbox._queue if message]
+        sent = [message for message in player.send_queue._queue if message]
         (refused,) = [message for message in sent if message["type"] == "refused"]
         assert (refused["code"], refused["message"]) == ("busy", "at most 50 sessions are played at the same time")
         assert any(message["type"] == "rematch" and message["link"] for message in sent), "asked again, later"

@@ -430,12 +430,12 @@ def test_every_round_begins_with_a_whole_frame_that_follows_no_other(make_sessio
         assert all(frame["said"] == [] for frame in beginnings)
         assert all("board" in frame["picture"]["put"] for frame in beginnings)
         assert any(frame["said"] for frame in frames)
-    outbox = SendQueue("test")
+    send_queue = SendQueue("test")
     old = {"type": "frame", "timestep": 9, "said": ["hello"], "text": "old", "picture": {"put": {"r": 1}}}
     new = {"type": "frame", "timestep": 0, "said": [], "picture": {"put": {"board": 1}}, "whole": True}
     for frame in (old, dict(new)):
-        outbox.put(frame)
-    assert outbox.waiting == 1 and asyncio.run(outbox.get()) == new
+        send_queue.put(frame)
+    assert send_queue.waiting == 1 and asyncio.run(send_queue.get()) == new
 
 
 def test_who_comes_back_is_told_what_was_said(make_session) -> None:
@@ -482,7 +482,7 @@ def test_a_seat_whose_person_does_not_come_back(make_session, leave) -> None:
         running = asyncio.create_task(session.run())
         while not gone.of_type("ask"):
             await asyncio.sleep(0.001)
-        session.disconnect(left, gone.outbox)
+        session.disconnect(left, gone.send_queue)
         await running
         await asyncio.wait(tasks, timeout=1)
 
@@ -571,11 +571,11 @@ def test_words_alone_or_the_picture_alone(make_session) -> None:
 
 def test_a_watcher_sees_and_does_nothing(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    watcher, outbox = session.watch(), SendQueue("test")
-    session.connect(watcher, outbox)
+    watcher, send_queue = session.watch(), SendQueue("test")
+    session.connect(watcher, send_queue)
     session.receive(watcher, {"type": "leave"})
     play(session)
-    kinds = Counter(message["type"] for message in outbox._queue)
+    kinds = Counter(message["type"] for message in send_queue._queue)
     assert kinds["frame"] and not kinds["ask"] and session.records
 
 
@@ -700,12 +700,12 @@ def test_a_game_whose_people_are_all_gone_waits_for_them(make_session, leaves_at
 
     async def visit() -> None:
         playing = asyncio.create_task(session.run())
-        person, outbox = session.people[0], SendQueue("test")
-        session.connect(person, outbox)
-        while not is_reached(message := await asyncio.wait_for(outbox.get(), 60)):
+        person, send_queue = session.people[0], SendQueue("test")
+        session.connect(person, send_queue)
+        while not is_reached(message := await asyncio.wait_for(send_queue.get(), 60)):
             if answer := press(message):
                 session.receive(person, answer)
-        session.disconnect(person, outbox)
+        session.disconnect(person, send_queue)
         await asyncio.sleep(0.3)
         played, step = len(overs), session.driver.timestep if session.driver else 0
         await asyncio.sleep(0.3)

@@ -26,11 +26,11 @@ class Player:
     def __init__(self, session: Session, person: Person, choose: Callable[[dict[str, Any]], dict[str, Any] | None]):
         self.session, self.person, self.choose = session, person, choose
         self.got: list[dict[str, Any]] = []
-        self.outbox = SendQueue("test")
+        self.send_queue = SendQueue("test")
 
     async def run(self) -> None:
-        self.session.connect(self.person, self.outbox)
-        while (message := await self.outbox.get()) is not None:
+        self.session.connect(self.person, self.send_queue)
+        while (message := await self.send_queue.get()) is not None:
             self.got.append(message)
             await asyncio.sleep(0)
             if message["type"] == "state" and message["state"] == "closed":

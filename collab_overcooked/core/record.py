@@ -133,7 +133,7 @@ class UnusableAnswers(Struct):
     sample: Text
 
 
-class Account(Struct, kw_only=True, omit_defaults=True):
+class Usage(Struct, kw_only=True, omit_defaults=True):
     """Cost of the answers of one seat; ``agent`` is the kind of language agent."""
 
     model: Name
@@ -288,7 +288,7 @@ class EpisodeRecord(Struct, kw_only=True, omit_defaults=True, dict=True):
     history: list[list[HistoryEntry]]
     success: bool
     timesteps: Count
-    accounts: dict[str, Account] = {}
+    accounts: dict[str, Usage] = {}
     plan_updates: dict[str, list[PlanUpdate]] = {}
     feedback: list[Text] = []
     limits: dict[str, Count] = {}

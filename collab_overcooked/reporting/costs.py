@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collab_overcooked.core.record import Account, EpisodeRecord
+from collab_overcooked.core.record import Usage, EpisodeRecord
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.teams import team_text
 
-Accounts = Sequence[Account]
+Accounts = Sequence[Usage]
 TITLE = "Cost and latency"
 REASONING = "Reasoning"  # column of models that report such tokens
 NOTE = (
@@ -41,7 +41,7 @@ def cost_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
     """Return costs by game, team and model, or None if no language model played."""
     groups: dict[tuple[str, str, str], list[Accounts]] = {}
     for record in records:
-        by_model: dict[str, list[Account]] = {}
+        by_model: dict[str, list[Usage]] = {}
         for account in record.accounts.values():
             by_model.setdefault(account.model, []).append(account)
         for model, accounts in by_model.items():

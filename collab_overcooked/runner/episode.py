@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import SCHEMA, Account, PlanUpdate, EpisodeRecord, Step, field_types, history_of, step_class
+from collab_overcooked.core.record import SCHEMA, Usage, PlanUpdate, EpisodeRecord, Step, field_types, history_of, step_class
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Capabilities, EnvInfo, Message, Policy, ReportsUsage
@@ -266,7 +266,7 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
             history=history_of(self.steps, game.n_agents),
             success=self._success,
             timesteps=len(self.steps),
-            accounts=convert({agent: cost for agent, cost in costs.items() if cost}, dict[str, Account]),
+            accounts=convert({agent: cost for agent, cost in costs.items() if cost}, dict[str, Usage]),
             plan_updates=convert(updates, dict[str, list[PlanUpdate]]),
             feedback=list(facts.feedback),
             limits=self._limits.changed(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Account, EpisodeRecord
+from collab_overcooked.core.record import Usage, EpisodeRecord
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.game_record import NO_TEACHER, TeacherEntry
@@ -192,7 +192,7 @@ def play_series(
             feedback = teaching.look_back(env.game, records[-1], team.policies, strange)
             teacher: object = teaching.teacher
             if isinstance(teacher, ReportsUsage):
-                records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Account)}
+                records[-1].accounts = records[-1].accounts | {"teacher": convert(teacher.account(), Usage)}
         played: dict[str, Any] = {"task": task, "episode": number, "feedback": feedback, "fresh": not records}
         record = play_episode(env, team, seed, **played, **options)
         records.append(record.replace(metrics=score(record)))

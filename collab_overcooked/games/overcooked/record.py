@@ -46,7 +46,7 @@ RECORDS = (
         generator="collab_overcooked.games.overcooked.suite:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.human_games",
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
-        subplans="collab_overcooked.games.overcooked.policies.subplans:SoupLook",
+        subplans="collab_overcooked.games.overcooked.policies.subplans:OvercookedSubplans",
     ),
     GameSpec(
         id="OvercookedV2-v0",

@@ -23,7 +23,7 @@ STEPS = 3
 TOP = 10.0  # worth of jobs
 
 
-class SoupLook:
+class OvercookedSubplans:
     """Sub-plans of players: directives for the jobs of the assigner."""
 
     study: ClassVar[Mapping[str, SubplanStudy]] = {

@@ -53,6 +53,6 @@ RECORDS = (
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
         presets={"collab": PRESET, "collab-paper": PAPER},
         documents=("collab_overcooked.games.collab_overcooked.suite.suite:KITCHEN",),
-        subplans="collab_overcooked.games.collab_overcooked.policies.greedy:KitchenLook",
+        subplans="collab_overcooked.games.collab_overcooked.policies.greedy:CollabOvercookedSubplans",
     ),
 )

@@ -294,7 +294,7 @@ BASE = 20.0  # added to the urgency of an action, so that what is needed first i
 LESS = 0.05  # factor of worth for each rank below the first
 
 
-class KitchenLook:
+class CollabOvercookedSubplans:
     """Sub-plans of cooks: possible and useful actions."""
 
     study: ClassVar[Mapping[str, SubplanStudy]] = {

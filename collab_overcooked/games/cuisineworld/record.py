@@ -44,6 +44,6 @@ RECORDS = (
         },
         generator="collab_overcooked.games.cuisineworld.suite.suite:LevelGenerator",
         documents=("collab_overcooked.games.cuisineworld.suite.suite:LEVEL",),
-        subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
+        subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineWorldSubplans",
     ),
 )

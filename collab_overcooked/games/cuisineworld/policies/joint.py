@@ -19,7 +19,7 @@ SCALE = 10.0  # steps after which what is gained counts e times less
 TOP, SLOW = 100.0, 15.0  # worth of the most urgent job, and by how much urgency others are worth half of it
 
 
-class CuisineLook:
+class CuisineWorldSubplans:
     """Provider of jobs as sub-plans; all cooks see the whole state."""
 
     study: ClassVar[Mapping[str, SubplanStudy]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from collab_overcooked.game_record import GameSpec, SuiteEntry
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
-    "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
+    "subplans": "collab_overcooked.games.house.policies.joint:HouseSubplans",
     "policies": {
         "greedy": "collab_overcooked.games.house.policies.planner:Greedy",
         "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",

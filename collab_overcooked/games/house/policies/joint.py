@@ -161,7 +161,7 @@ def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
     return {cell: length for cell, (length, _) in find_ways(start, beside).items()}
 
 
-class HouseLook:
+class HouseSubplans:
     """Provider of sub-plans in the household games."""
 
     study: ClassVar[Mapping[str, SubplanStudy]] = {

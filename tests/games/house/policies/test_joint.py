@@ -6,7 +6,7 @@ from typing import Any
 
 from games.house.world import Home
 
-from collab_overcooked.games.house.policies.joint import HouseLook
+from collab_overcooked.games.house.policies.joint import HouseSubplans
 from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import auction, rate
@@ -23,7 +23,7 @@ def start(**options: Any) -> Home:
 
 
 def look(home: Home, seat: int = 0, message: Findings | None = None) -> PlanningView:
-    return HouseLook(home.game)(AgentView.of(home.game, home.state, home.out, seat), message)
+    return HouseSubplans(home.game)(AgentView.of(home.game, home.state, home.out, seat), message)
 
 
 def texts(state: PlanningView, seat: int = 0) -> set[str]:

@@ -300,7 +300,7 @@ def test_deliver_pays_what_is_ordered():
     ],
 )
 def test_shaped_pay(event, kind, paid):
-    assert rules.shaped_pay(1 << event, Terrain[kind.upper()], np.array([3, 4, 5], np.float32)) == paid
+    assert rules.shaped_reward(1 << event, Terrain[kind.upper()], np.array([3, 4, 5], np.float32)) == paid
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ def deliver(hand, values):
 
 
 @kernel
-def shaped_pay(bits, kind, shaping):
+def shaped_reward(bits, kind, shaping):
     """Shaped reward is paid for potting, for taking a dish that is needed, and for taking soup out of a pot."""
     if bits & (1 << Event.POTTING_ONION | 1 << Event.POTTING_TOMATO):
         return shaping[Shaping.POTTING]
@@ -309,7 +309,7 @@ def interact_in_turn(tables, env, out):
         if can_interact(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
             bits = interact(tables, env, out, i, cell, kind, pots)
             events[i, EventColumn.CODE] = bits
-            out.shaped[i] = shaped_pay(bits, kind, tables.shaping[k])
+            out.shaped[i] = shaped_reward(bits, kind, tables.shaping[k])
         elif tables.levels[i] == Level.PRIMITIVE:
             events[i, EventColumn.REASON] = Reason.NO_EFFECT
 

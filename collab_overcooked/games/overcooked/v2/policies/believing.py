@@ -219,7 +219,7 @@ PATIENCE = 3  # failed moves after which a player steps anywhere
 MAX_WAIT = 60  # steps that a player waits for a button before it guesses, and between two presses for the same recipe
 
 
-class BelievingPolicy(Silent):
+class RecipeBeliefPolicy(Silent):
     """Plays a policy of Overcooked in the kitchen as it is remembered, with the recipe that is known or guessed.
 
     Args:
@@ -363,10 +363,10 @@ class BelievingPolicy(Silent):
         return int(action)  # type: ignore[arg-type]
 
 
-def greedy_from_text(text: str) -> BelievingPolicy:
+def greedy_from_text(text: str) -> RecipeBeliefPolicy:
     """Create the policy; it takes no parameters."""
     refuse_text("greedy", text)
-    return BelievingPolicy("greedy", GreedyPolicy)
+    return RecipeBeliefPolicy("greedy", GreedyPolicy)
 
 
 @dataclass(frozen=True)
@@ -377,9 +377,9 @@ class PlannerOptions:
     replan: int = REPLAN_WIDTH  # Nodes kept when a plan was left
 
 
-def planner_from_text(text: str) -> BelievingPolicy:
+def planner_from_text(text: str) -> RecipeBeliefPolicy:
     """Create the policy from the text after the colon of a spec such as ``"planner:width=200"``."""
     options = read_options("planner", text, PlannerOptions)
     make = partial(PlannerPolicy, options.width, options.replan)
     make()  # which refuses widths that cannot be
-    return BelievingPolicy("planner", make)
+    return RecipeBeliefPolicy("planner", make)

@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.games.overcooked.engine import directives, macro_actions, rules, step
 from collab_overcooked.games.overcooked.engine.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
-from collab_overcooked.games.overcooked.engine.generate import Wishes
+from collab_overcooked.games.overcooked.engine.generate import GeneratorConfig
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
@@ -67,7 +67,7 @@ def overcooked_options() -> str:
 
 def overcooked_generator() -> str:
     """List what can be wished of generated layouts."""
-    rows = [(code(each.name), code(each.default), each.metadata["help"]) for each in fields(Wishes)]
+    rows = [(code(each.name), code(each.default), each.metadata["help"]) for each in fields(GeneratorConfig)]
     return table(("wish", "default", "meaning"), rows)
 
 

@@ -46,7 +46,7 @@ from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 from .engine.constants import HORIZON
-from .engine.generate import Wishes, generate, layout_text, orders_to_prove, prove_layout, read_wishes
+from .engine.generate import GeneratorConfig, generate, layout_text, orders_to_prove, prove_layout, read_wishes
 from .engine.solvability import DISPENSERS, list_untouched
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from .env import PROCEDURAL
@@ -296,7 +296,7 @@ LAYOUT = DocumentKind(
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayoutGenerator(Wishes):
+class LayoutGenerator(GeneratorConfig):
     """Layouts in which soup can be served, each in a file of its own, with a par score."""
 
     count: int = option(8, "Number of layouts.")
@@ -304,7 +304,7 @@ class LayoutGenerator(Wishes):
 
     def write(self, out: Path, command: str) -> DocumentFinding:
         """Draw layouts and write each to a file of the folder ``out``."""
-        layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(Wishes)}))
+        layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)}))
         lines, values = [], []
         for layout in layouts:
             score = None if self.par == NO_POLICY else par_score(layout, self.par)

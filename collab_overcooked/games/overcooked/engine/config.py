@@ -42,7 +42,7 @@ class OvercookedConfig(Config):
         ' from which every episode draws. ``"procedural"`` is a pool of generated layouts.',
     )
     generator: Mapping[str, Any] | None = unchecked(
-        None, 'Options of the generator, see ``generate.Wishes``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
+        None, 'Options of the generator, see ``generate.GeneratorConfig``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
     agents: int | None = integer(
         None,

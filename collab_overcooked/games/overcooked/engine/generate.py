@@ -1,6 +1,6 @@
 """Procedural kitchens: layouts drawn from a seed, each with a proof that soup can be served in it.
 
-A layout is drawn at random, within what ``Wishes`` allow, and thrown away unless it can be proved solvable (see
+A layout is drawn at random, within what ``GeneratorConfig`` allow, and thrown away unless it can be proved solvable (see
 ``solvability.py``). Layout ``i`` of a seed is the same however many are asked for.
 """
 
@@ -32,7 +32,7 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class GeneratorConfig:
     """Options of the layout generator; a pair is a minimum and maximum, sampled for each layout."""
 
     seed: int = option(0, "Random seed.")
@@ -49,16 +49,16 @@ class Wishes:
     servings: Range = option((1, 2), "Serving cells.")
 
 
-def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
+def read_wishes(options: Mapping[str, Any] | None) -> GeneratorConfig:
     """Read options; a single number stands for a pair of it."""
     agents = schema.integer(1, MAX_PLAYERS)
     forms = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
     forms |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
     chosen = schema.record(forms | {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")})(options or {})
     if "rooms" in chosen:
-        rooms = _pair_of(schema.integer(1, chosen.get("agents", Wishes.agents)), "a number")
+        rooms = _pair_of(schema.integer(1, chosen.get("agents", GeneratorConfig.agents)), "a number")
         chosen["rooms"] = schema.read(rooms, chosen["rooms"], "rooms")
-    wishes = Wishes(**chosen)
+    wishes = GeneratorConfig(**chosen)
     if wishes.onions[1] + wishes.tomatoes[1] == 0:
         raise ValueError("onions and tomatoes are both 0; a soup needs one of them")
     return wishes
@@ -80,7 +80,7 @@ def _share(value: Any) -> float:
     return float(value)
 
 
-def generate(wishes: Wishes) -> list[Layout]:
+def generate(wishes: GeneratorConfig) -> list[Layout]:
     """Draw the layouts of a seed."""
     layouts: list[Layout] = []
     known: set[str] = set()
@@ -99,9 +99,9 @@ def generate(wishes: Wishes) -> list[Layout]:
     return layouts
 
 
-def _values(grid: str, name: str, wishes: Wishes) -> dict[str, Any]:
+def _values(grid: str, name: str, wishes: GeneratorConfig) -> dict[str, Any]:
     orders = [list(names_of(soup)) for soup in _recipes(grid)]
-    changed = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(Wishes, key))
+    changed = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(GeneratorConfig, key))
     return {
         "name": name,
         "description": f"Drawn by the generator{f' with {changed}' if changed else ''}.",
@@ -141,7 +141,7 @@ def layout_text(layout: Layout, par: int | None = None) -> str:
     return "\n".join([*lines, *([] if par is None else [f"par: {par}"]), ""])
 
 
-def _draw(rng: np.random.Generator, wishes: Wishes) -> str | None:
+def _draw(rng: np.random.Generator, wishes: GeneratorConfig) -> str | None:
     width, height, rooms = (_between(rng, pair) for pair in (wishes.width, wishes.height, wishes.rooms))
     floor = np.zeros((height, width), bool)
     floor[1:-1, 1:-1] = rng.random((height - 2, width - 2)) >= rng.uniform(*wishes.counters)

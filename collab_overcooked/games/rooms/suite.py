@@ -271,13 +271,13 @@ class MapGenerator:
     helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
     def write(self, out: Path, command: str) -> DocumentFinding:
-        from .engine.generate import Wish, generate_rooms, map_text
+        from .engine.generate import GeneratorConfig, generate_rooms, map_text
 
         check_yaml_path(out)
         values: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         arguments = " ".join(f"--{name} {value:g}" for name, value in values.items())
         seed = values.pop("seed")
-        document, proof = generate_rooms(Wish(self.goal, **values), seed, out.stem)
+        document, proof = generate_rooms(GeneratorConfig(self.goal, **values), seed, out.stem)
         write_atomic(out, map_text(document, f"{command} {arguments}").encode())
         return DocumentFinding(proof.text(), proof.to_dict(), proof.ok)
 

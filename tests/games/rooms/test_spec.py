@@ -10,7 +10,7 @@ import yaml
 from games.rooms.world import CAPTURE, ESCAPE
 
 from collab_overcooked.games.rooms.engine.constants import Goal
-from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms
+from collab_overcooked.games.rooms.engine.generate import GeneratorConfig, generate_rooms
 from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.solver import solve, start_of
 from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
@@ -81,12 +81,12 @@ def test_bad_options_are_refused_with_their_name(options: dict[str, Any], messag
 @pytest.mark.parametrize(
     "wish",
     [
-        Wish(Goal.CAPTURE, rooms=5, passages=1, doors=1, turns=2),
-        Wish(Goal.ESCAPE, rooms=5, passages=2, generators=1, turns=3),
+        GeneratorConfig(Goal.CAPTURE, rooms=5, passages=1, doors=1, turns=2),
+        GeneratorConfig(Goal.ESCAPE, rooms=5, passages=2, generators=1, turns=3),
     ],
     ids=lambda wish: wish.goal.name,
 )
-def test_generated_maps_hold_what_they_claim(wish: Wish) -> None:
+def test_generated_maps_hold_what_they_claim(wish: GeneratorConfig) -> None:
     values, proof = generate_rooms(wish, 0, "new")
     assert proof.ok and len(values["rooms"]) == wish.rooms
     if wish.goal == Goal.CAPTURE:  # the quicker one
@@ -101,4 +101,4 @@ def test_generated_maps_hold_what_they_claim(wish: Wish) -> None:
 
 def test_a_wish_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(ValueError, match="rooms must be an integer from 4 to 14, not 15"):
-        Wish(Goal.CAPTURE, rooms=15)
+        GeneratorConfig(Goal.CAPTURE, rooms=15)

@@ -15,7 +15,7 @@ from collab_overcooked.games.rush.engine.generate import (
     DISHES,
     PAPER_RECIPES,
     Cards,
-    Wish,
+    GeneratorConfig,
     episodes_like,
     exchange_goods,
     generate_scenario,
@@ -26,20 +26,20 @@ from collab_overcooked.games.rush.engine.solvability import prove_solvability
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, load_scenario, scenarios
 
 WISHES = [
-    Wish(),
-    Wish(tightness=0.5),
-    Wish(turns=4, tightness=0.3),
-    Wish(turns=6, tightness=0.1, episodes=1),
-    Wish(turns=8, agents=3, workers=1, orders=4),
-    Wish(turns=7, agents=4, orders=9, tightness=0.8),
-    Wish(turns=8, tightness=0, max_turns=10),
-    Wish(turns=20, tightness=0, agents=1, workers=1),
+    GeneratorConfig(),
+    GeneratorConfig(tightness=0.5),
+    GeneratorConfig(turns=4, tightness=0.3),
+    GeneratorConfig(turns=6, tightness=0.1, episodes=1),
+    GeneratorConfig(turns=8, agents=3, workers=1, orders=4),
+    GeneratorConfig(turns=7, agents=4, orders=9, tightness=0.8),
+    GeneratorConfig(turns=8, tightness=0, max_turns=10),
+    GeneratorConfig(turns=20, tightness=0, agents=1, workers=1),
 ]
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("wish", WISHES, ids=str)
-def test_a_scenario_is_as_wished(wish: Wish, seed: int) -> None:
+def test_a_scenario_is_as_wished(wish: GeneratorConfig, seed: int) -> None:
     scenario = load_scenario(generate_scenario(wish, seed, "new"))
     report = prove_solvability(scenario)
     assert report.ok and report.claim and len(report.episodes) == wish.episodes
@@ -63,7 +63,7 @@ def test_a_scenario_is_as_wished(wish: Wish, seed: int) -> None:
 
 
 def test_the_same_seed_makes_the_same_scenario() -> None:
-    texts = [scenario_text(generate_scenario(Wish(turns=9), seed, "new"), "") for seed in (1, 1, 2)]
+    texts = [scenario_text(generate_scenario(GeneratorConfig(turns=9), seed, "new"), "") for seed in (1, 1, 2)]
     assert texts[0] == texts[1] != texts[2]
 
 
@@ -80,25 +80,25 @@ def test_the_same_seed_makes_the_same_scenario() -> None:
 )
 def test_a_wish_that_makes_no_sense_is_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Wish(**values)
+        GeneratorConfig(**values)
 
 
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        (Wish(turns=3), "turns: 3 is impossible with 5 orders and 2 x 2 workers at tightness 1; possible: 4 and more"),
-        (Wish(turns=4, tightness=0), "at tightness 0; possible: 5 and more"),
-        (Wish(orders=400, turns=99), "possible: no number"),
+        (GeneratorConfig(turns=3), "turns: 3 is impossible with 5 orders and 2 x 2 workers at tightness 1; possible: 4 and more"),
+        (GeneratorConfig(turns=4, tightness=0), "at tightness 0; possible: 5 and more"),
+        (GeneratorConfig(orders=400, turns=99), "possible: no number"),
     ],
 )
-def test_turns_that_cannot_be_are_refused_with_those_that_can(wish: Wish, message: str) -> None:
+def test_turns_that_cannot_be_are_refused_with_those_that_can(wish: GeneratorConfig, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         generate_scenario(wish, 0, "new")
 
 
 def test_no_more_states_than_allowed_are_looked_at() -> None:
     with pytest.raises(ValueError, match=r"found no episode that needs exactly 10; try another seed, .* more states"):
-        generate_scenario(Wish(), 0, "new", budget=5)
+        generate_scenario(GeneratorConfig(), 0, "new", budget=5)
 
 
 def test_the_papers_exchange_makes_mac_and_cheese_of_aglio_e_olio() -> None:
@@ -120,7 +120,7 @@ def test_equal_recipes_have_one_name_and_known_ones_theirs() -> None:
 
 def test_a_recipe_keeps_its_name_over_the_episodes() -> None:
     """Other recipe, other name: who remembers an episode is not misled by the next one."""
-    values = generate_scenario(Wish(episodes=6), 3, "new")
+    values = generate_scenario(GeneratorConfig(episodes=6), 3, "new")
     known: dict[str, Any] = {}
     for episode in values["episodes"]:
         for name, recipe in episode["recipes"].items():

@@ -20,7 +20,7 @@ MAX_GENERATED = 14  # rooms; solving larger layouts exactly takes too long
 
 
 @dataclass(frozen=True)
-class Wish:
+class GeneratorConfig:
     """Properties requested of a new layout."""
 
     goal: Goal  # Goal of the game
@@ -41,7 +41,7 @@ class Wish:
             raise ValueError(f"helping must be a number of at least 0, not {self.helping!r}")
 
 
-def generate_rooms(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], SolvabilityReport]:
+def generate_rooms(wish: GeneratorConfig, seed: int, name: str) -> tuple[dict[str, Any], SolvabilityReport]:
     """Draw layouts until one has the requested properties.
 
     Returns:
@@ -63,7 +63,7 @@ def generate_rooms(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], So
     raise ValueError(f"turns: none of {TRIES} layouts takes {target}; seen: {seen}")
 
 
-def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
+def _draw(wish: GeneratorConfig, rng: np.random.Generator, name: str) -> dict[str, Any]:
     n = wish.rooms
     pairs = {(int(rng.integers(room)), room) for room in range(1, n)}
     free = [(a, b) for b in range(n) for a in range(b) if (a, b) not in pairs]

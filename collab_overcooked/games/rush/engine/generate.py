@@ -82,7 +82,7 @@ Goods = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class Wish:
+class GeneratorConfig:
     """Properties requested of a new scenario."""
 
     # At tightness 0, the turns that one agent alone needs for all orders. Above 0, the turns that the team needs (one
@@ -114,7 +114,7 @@ class Wish:
         return self.agents * self.workers
 
 
-def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) -> Values:
+def generate_scenario(wish: GeneratorConfig, seed: int, name: str, budget: int = BUDGET) -> Values:
     """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
     All searches together may visit ``budget`` states.
@@ -150,19 +150,19 @@ def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budge
     return exchange_goods(values | claim, episodes, random.Random(seed))
 
 
-def _is_as_wished(wish: Wish, claim: Mapping[str, int]) -> bool:
+def _is_as_wished(wish: GeneratorConfig, claim: Mapping[str, int]) -> bool:
     if wish.tightness > 0:
         return claim.get("team_turns") == wish.turns and "alone_orders" in claim
     return claim.get("team_turns" if wish.agents == 1 else "alone_turns") == wish.turns
 
 
-def _describe(wish: Wish) -> str:
+def _describe(wish: GeneratorConfig) -> str:
     if wish.tightness == 0:
         return "Plenty of stock and action spaces; one agent alone can finish all orders."
     return "Stock and action spaces are scarce; only agents that divide the work finish all orders, in the last turn."
 
 
-def _values(name: str, description: str, wish: Wish, episode: Values) -> Values:
+def _values(name: str, description: str, wish: GeneratorConfig, episode: Values) -> Values:
     return {
         "name": name,
         "description": description,
@@ -173,7 +173,7 @@ def _values(name: str, description: str, wish: Wish, episode: Values) -> Values:
     }
 
 
-def _work(wish: Wish) -> tuple[int, int]:
+def _work(wish: GeneratorConfig) -> tuple[int, int]:
     amounts = _amounts(wish)
     if amounts:
         return amounts
@@ -184,7 +184,7 @@ def _work(wish: Wish) -> tuple[int, int]:
     )
 
 
-def _amounts(wish: Wish) -> tuple[int, int] | None:
+def _amounts(wish: GeneratorConfig) -> tuple[int, int] | None:
     takes = 2 * wish.orders
     if wish.tightness == 0:
         cooking = wish.workers * wish.turns - takes
@@ -241,7 +241,7 @@ def _parts(rng: random.Random, total: int, count: int) -> list[int]:
 
 
 def _draw_areas(
-    rng: random.Random, wish: Wish, recipes: Mapping[str, Values], stoves: int, spaces: int
+    rng: random.Random, wish: GeneratorConfig, recipes: Mapping[str, Values], stoves: int, spaces: int
 ) -> dict[str, list[Values]]:
     ingredients = [recipe["ingredients"] for recipe in recipes.values()]
     spices = [recipe["spices"] for recipe in recipes.values()]

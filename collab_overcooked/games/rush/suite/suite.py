@@ -104,7 +104,7 @@ class ScenarioGenerator:
             values = generate.episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem, states)
         else:
             values = generate.generate_scenario(
-                generate.Wish(episodes=self.episodes, **values), self.seed, out.stem, states
+                generate.GeneratorConfig(episodes=self.episodes, **values), self.seed, out.stem, states
             )
         report = prove_solvability(load_scenario(values), states)
         write_atomic(out, generate.scenario_text(values, " ".join(arguments)).encode())

@@ -8,15 +8,15 @@ from cli_runner import CliRunner
 
 import collab_overcooked as co
 from collab_overcooked.cli import app
-from collab_overcooked.games.cuisineworld.engine.generate import LevelWish, depths, generate_level
+from collab_overcooked.games.cuisineworld.engine.generate import GeneratorConfig, depths, generate_level
 from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability
 from collab_overcooked.games.cuisineworld.engine.spec import load_level
 
 
 @pytest.mark.parametrize(("tools", "depth", "dishes"), [(1, 1, 3), (3, 2, 2), (6, 3, 3), (12, 2, 5)])
 def test_levels_have_the_tools_and_the_depth_that_were_wished(tools, depth, dishes):
-    drawn = [generate_level(LevelWish(tools, depth, dishes, agents=3), seed, "mine") for seed in range(5)]
-    assert drawn[0] == generate_level(LevelWish(tools, depth, dishes, agents=3), 0, "mine")
+    drawn = [generate_level(GeneratorConfig(tools, depth, dishes, agents=3), seed, "mine") for seed in range(5)]
+    assert drawn[0] == generate_level(GeneratorConfig(tools, depth, dishes, agents=3), 0, "mine")
     assert len({str(values) for values in drawn}) > 1
     for level in map(load_level, drawn):
         cooking = [kind for kind in level.kitchen if level.tools[kind].role == "cook"]
@@ -36,7 +36,7 @@ def test_levels_have_the_tools_and_the_depth_that_were_wished(tools, depth, dish
 )
 def test_wishes_that_cannot_be_met_are_refused(wish, message):
     with pytest.raises(ValueError, match=message):
-        generate_level(LevelWish(**wish), 0, "mine")
+        generate_level(GeneratorConfig(**wish), 0, "mine")
 
 
 def test_the_command_writes_a_level_with_the_greedy_par(tmp_path):
@@ -57,4 +57,4 @@ def test_the_command_writes_a_level_with_the_greedy_par(tmp_path):
 
 def test_a_par_is_a_number():
     with pytest.raises(ValueError, match="par"):
-        load_level({**generate_level(LevelWish(), 0, "mine"), "par": "many"})
+        load_level({**generate_level(GeneratorConfig(), 0, "mine"), "par": "many"})

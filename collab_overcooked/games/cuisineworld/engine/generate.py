@@ -17,7 +17,7 @@ MAX_COOKING_TOOLS, MAX_DISHES = 20, 10
 
 
 @dataclass(frozen=True)
-class LevelWish:
+class GeneratorConfig:
     """Properties requested of a new level."""
 
     tools: int = 4  # Tools that cook, besides one storage and one serving table
@@ -54,7 +54,7 @@ def depths() -> Mapping[str, int]:
     return {name: depth(name) for name in recipes}
 
 
-def generate_level(wish: LevelWish, seed: int, name: str) -> dict[str, Any]:
+def generate_level(wish: GeneratorConfig, seed: int, name: str) -> dict[str, Any]:
     """Draw a level; deterministic in its arguments.
 
     At least one dish is as deep as wished and none is deeper. Each kind of tool that the dishes need is there; the

@@ -25,7 +25,7 @@ from collab_overcooked.metrics.orders import OrderRecord, cos
 from collab_overcooked.reporting.scorecard import Scorecard
 
 from ..engine.constants import PAPER_ALPHAS
-from ..engine.generate import LevelWish, generate_level
+from ..engine.generate import GeneratorConfig, generate_level
 from ..engine.solvability import level_text, prove_solvability, report_text
 from ..engine.spec import COOKBOOK, FOLDER, KEYS, Level, levels, load_level
 from ..options import EPISODES
@@ -91,17 +91,17 @@ class LevelGenerator:
     """A level of a given number of tools and depth of recipes, with a par score."""
 
     seed: int = option(0, "Random seed.")
-    tools: int = option(LevelWish.tools, "Tools that cook, besides a storage and a serving table.")
-    depth: int = option(LevelWish.depth, "Cooking steps one after the other in the deepest dish, 1 to 3.")
-    dishes: int = option(LevelWish.dishes, "Different dishes in orders, 1 to 10.")
-    agents: int = option(LevelWish.agents, "Number of agents.")
+    tools: int = option(GeneratorConfig.tools, "Tools that cook, besides a storage and a serving table.")
+    depth: int = option(GeneratorConfig.depth, "Cooking steps one after the other in the deepest dish, 1 to 3.")
+    dishes: int = option(GeneratorConfig.dishes, "Different dishes in orders, 1 to 10.")
+    agents: int = option(GeneratorConfig.agents, "Number of agents.")
     par: str = option(
         "greedy", f"Policy whose orders served at the default alpha become the par score, or {NO_POLICY}."
     )
 
     def write(self, out: Path, command: str) -> DocumentFinding:
         check_yaml_path(out)
-        wish = LevelWish(self.tools, self.depth, self.dishes, self.agents)
+        wish = GeneratorConfig(self.tools, self.depth, self.dishes, self.agents)
         values = generate_level(wish, parse_integer("seed", self.seed, 0), out.stem)
         if self.par != NO_POLICY:
             values["par"] = len(play_par(GAME, self.par, level=values).scene()["accomplished"])

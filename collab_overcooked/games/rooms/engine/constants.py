@@ -86,7 +86,7 @@ class EventColumn(IntEnum):
     SUBJECT = 7  # door or generator used
 
 
-class Deed(IntEnum):
+class Event(IntEnum):
     """Effects of actions."""
 
     STAYED = 0

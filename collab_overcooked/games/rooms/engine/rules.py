@@ -18,7 +18,7 @@ from .constants import (
     UNREACHABLE,
     Adversary,
     Clock,
-    Deed,
+    Event,
     EventColumn,
     Exchange,
     Generator,
@@ -138,10 +138,10 @@ def use(tables, env, seat, event):
     door = tables.rooms[index(room), RoomColumn.BUTTON]
     if door != NOTHING:
         env.clock[Clock.DOORS] ^= 1 << door
-        event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.PRESSED, door
+        event[EventColumn.CODE], event[EventColumn.SUBJECT] = Event.PRESSED, door
         return
     g = generator_in(room, generators)
-    event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.FIXED, g
+    event[EventColumn.CODE], event[EventColumn.SUBJECT] = Event.FIXED, g
     event[EventColumn.COMPLETED] = fix(seat, generators[g], tables.params)
     players[seat, Player.FIXING] = 1
     for other in range(seat if tables.params[Param.FIX_FLAGS] == 1 else 0):
@@ -161,7 +161,7 @@ def act(tables, env, seat, action, reason, event):
     after = action - 1 if moves else room
     players[seat, Player.ROOM], event[EventColumn.ROOM] = after, after
     players[seat, Player.BEFORE], players[seat, Player.FIXING] = room, 0
-    event[EventColumn.CODE] = Deed.MOVED if moves else Deed.STAYED
+    event[EventColumn.CODE] = Event.MOVED if moves else Event.STAYED
     event[EventColumn.REASON], event[EventColumn.SUBJECT] = reason, NOTHING
     event[EventColumn.CAUGHT], event[EventColumn.COMPLETED], event[EventColumn.ESCAPED] = 0, 0, 0
     if action > n_rooms and reason == Reason.OK:

@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.text import in_drawn_order, plural
 
 from ..engine.compile import Compiled
-from ..engine.constants import STAY, Clock, Deed, EventColumn, Generator, Goal, Player, Reason
+from ..engine.constants import STAY, Clock, Event, EventColumn, Generator, Goal, Player, Reason
 from ..engine.spec import RoomLayout
 from ..engine.state import Out, State
 
@@ -309,7 +309,7 @@ class RoomText(CompiledGame):
         """Return what each player did in the last turn.
 
         Returns:
-            Mappings with ``event`` (name of the Deed), ``reason`` (name of the Reason, ``"OK"`` if accepted), ``room``
+            Mappings with ``event`` (name of the Event), ``reason`` (name of the Reason, ``"OK"`` if accepted), ``room``
             and ``adversary`` (rooms after the turn), ``subject`` (door or room of the generator that it used, None),
             whether it ``caught`` the thief or was caught, ``completed`` a generator or ``escaped``, and a short
             ``label``.
@@ -318,15 +318,15 @@ class RoomText(CompiledGame):
 
     def _event(self, event: Sequence[int]) -> dict[str, Any]:
         level = self.level
-        deed, reason = Deed(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
+        deed, reason = Event(event[EventColumn.CODE]), Reason(event[EventColumn.REASON])
         room, subject = level.rooms[event[EventColumn.ROOM]], None
-        if deed == Deed.PRESSED:
+        if deed == Event.PRESSED:
             subject = level.door_names[event[EventColumn.SUBJECT]]
         label = {
-            Deed.STAYED: "stayed",
-            Deed.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
-            Deed.PRESSED: f"pressed the button of door {subject}",
-            Deed.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",
+            Event.STAYED: "stayed",
+            Event.MOVED: f"went to {level.title(event[EventColumn.ROOM])}",
+            Event.PRESSED: f"pressed the button of door {subject}",
+            Event.FIXED: f"worked on the generator in {level.title(event[EventColumn.ROOM])}",
         }[deed]
         return {
             "event": deed.name.lower(),

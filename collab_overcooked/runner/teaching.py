@@ -29,7 +29,7 @@ WAYS = {
 }
 """Modes of teaching, with their descriptions."""
 PLACEBO, REAL = "placebo_", "teacher_"
-STRANGER = "random"
+OTHER_POLICY = "random"
 """Policy in all seats of the team whose feedback a placebo is."""
 LANGUAGE_TEACHER = TeacherEntry(
     "collab_overcooked.policies.llm.teacher:from_text",
@@ -120,7 +120,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_known_policy) 
 
     Parameters of the teacher follow its name after a colon, as in ``"teacher_group:llm:gpt-4o"``. A placebo,
     ``"placebo_group:llm:gpt-4o"``, has the form and length of that teacher's feedback, but is about a team of
-    ``STRANGER`` in the same episodes, and says nothing about this team.
+    ``OTHER_POLICY`` in the same episodes, and says nothing about this team.
 
     Args:
         spec: Mode, teacher and its parameters.
@@ -204,7 +204,7 @@ class _Strangers:
 
     def __init__(self, env: ParallelEnv, seed: int) -> None:
         self.env, self.seed, self.begun = ParallelEnv(env.game, max_cycles=env.max_cycles), seed, False
-        self.team = make_team((STRANGER,) * env.game.n_agents, make_known_policy)
+        self.team = make_team((OTHER_POLICY,) * env.game.n_agents, make_known_policy)
 
     def play(self, like: EpisodeRecord, *, score: Callable[[Any], dict[str, Any]], **options: Any) -> EpisodeRecord:
         """Return the record of the next episode, which has the task and number of the team's."""

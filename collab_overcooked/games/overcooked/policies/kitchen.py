@@ -58,7 +58,7 @@ class Trust(IntEnum):
     """Relation of a player to the assigner: kin follow its decisions, strangers do not."""
 
     IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
-    STRANGER = 0
+    OTHER_POLICY = 0
     KIN = 1
 
 

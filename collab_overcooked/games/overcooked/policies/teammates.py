@@ -63,7 +63,7 @@ class TeammateModel:
                 self._note(i, players[i], stations)
             if (moved | handled)[self._strangers].any():
                 self._patience = MIN_PATIENCE
-            stands = np.where(self._still >= STILL, Trust.IN_THE_WAY, Trust.STRANGER)
+            stands = np.where(self._still >= STILL, Trust.IN_THE_WAY, Trust.OTHER_POLICY)
             self._team.trust[self._strangers] = stands[self._strangers]
         self._before = players.copy()
 

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Item, Player, Terrain
 from .joint_moves import make_way, move_together, send
-from .kitchen import DISH, INTERACT, KIN, ONION, SOUP, STAY, TOMATO, Goal, Rule, Station, can_act, item_at, item_on
+from .kitchen import DISH, INTERACT, SAME_POLICY, ONION, SOUP, STAY, TOMATO, Goal, Rule, Station, can_act, item_at, item_on
 from .needs import Need, best_target, column_of, count_loose, list_needs, total_need
 from .ways import FAR, HAND_OVER, find_carries, is_meeting_place, is_same_side, survey, travel
 
@@ -296,7 +296,7 @@ def give_jobs(kitchen, env, team, ways, jobs):
         least, who, what, where = FAR, NOTHING, NOTHING, NOTHING
         for i in range(goals.shape[0]):
             is_busy = env.players[i, Player.HAND] != Item.NONE or goals[i, Goal.STATION] != NOTHING
-            if is_busy or team.trust[i] != KIN:
+            if is_busy or team.trust[i] != SAME_POLICY:
                 continue
             for s in range(jobs.taken.shape[0]):
                 steps, target = job_time(kitchen, env, team, ways, jobs, i, s)
@@ -323,7 +323,7 @@ def clear_hands(kitchen, env, team, ways, jobs):
             lacks = needs[s, Need.ONIONS] + needs[s, Need.TOMATOES] > 0
             waiting = waiting or lacks or needs[s, Need.DISH] > 0 or needs[s, Need.START] > 0
     for i in range(env.players.shape[0]):
-        if not waiting or team.trust[i] != KIN or env.players[i, Player.HAND] == Item.NONE:
+        if not waiting or team.trust[i] != SAME_POLICY or env.players[i, Player.HAND] == Item.NONE:
             continue
         if jobs.goals[i, Goal.RANK] > 2:
             continue
@@ -354,7 +354,7 @@ def relieve(kitchen, env, team, ways, jobs):
     Mutates: jobs.goals, jobs.taken.
     """
     for i in range(env.players.shape[0]):
-        if team.trust[i] != KIN or jobs.goals[i, Goal.STATION] != NOTHING:
+        if team.trust[i] != SAME_POLICY or jobs.goals[i, Goal.STATION] != NOTHING:
             continue
         c = best_counter(kitchen, env.cells, team, ways, jobs.taken, i, NOTHING)
         if c != NOTHING and env.players[i, Player.HAND] == Item.NONE:
@@ -370,7 +370,7 @@ def assign(kitchen, env, team, ways, jobs, moves, actions):
     """Decide for one kitchen. Mutates: ways, jobs, moves, actions (N,)."""
     goals, helpers = jobs.goals, 0
     for trust in team.trust:
-        helpers += trust == KIN
+        helpers += trust == SAME_POLICY
     ways.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
     take_stock(kitchen, env, team, ways, jobs)
     give_jobs(kitchen, env, team, ways, jobs)
@@ -379,7 +379,7 @@ def assign(kitchen, env, team, ways, jobs, moves, actions):
         relieve(kitchen, env, team, ways, jobs)
     for i in range(actions.shape[0]):
         s = goals[i, Goal.STATION]
-        acts = s != NOTHING and team.trust[i] == KIN and can_act(kitchen, env, i, s)
+        acts = s != NOTHING and team.trust[i] == SAME_POLICY and can_act(kitchen, env, i, s)
         actions[i] = INTERACT if acts else STAY
     make_way(kitchen, env, team, ways, goals, moves)
     move_together(kitchen, env, team, ways, goals, moves, actions)

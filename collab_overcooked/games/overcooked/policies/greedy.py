@@ -24,7 +24,7 @@ from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, compiled_
 from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Item, Object, Player, Row, Terrain, Verb
 from .assignment import assign
 from .joint_moves import MAX_PAIRED, Moves, find_barred
-from .kitchen import KIN, Goal, Kitchen, TeamView, make_kitchens
+from .kitchen import SAME_POLICY, Goal, Kitchen, TeamView, make_kitchens
 from .needs import Jobs
 from .teammates import Halt, TeammateModel, Traffic
 from .ways import Ways
@@ -89,7 +89,7 @@ class GreedyPolicy(Silent):
         env, kitchen = row_at(state, 0), self._assigner.kitchen(state)
         ways, jobs, moves = self._assigner.ways, self._assigner.jobs, self._assigner.moves
         self._teammates.watch(env.players, kitchen.stations)
-        if self._is_new and len(team.trust) == 2 and (team.trust == KIN).all() and len(moves.pairs):
+        if self._is_new and len(team.trust) == 2 and (team.trust == SAME_POLICY).all() and len(moves.pairs):
             find_barred(kitchen, env.players, ways, moves, team.barred)
         self._is_new = False
         team.turn[0], team.relief[0] = self._traffic.turn, self._halt.watch(state)

@@ -11,7 +11,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Player
-from .kitchen import INTERACT, KIN, Array, Goal, Station, faces, is_shut
+from .kitchen import INTERACT, SAME_POLICY, Array, Goal, Station, faces, is_shut
 from .ways import FAR, locate, shut
 
 BASE = 1 << 13  # of the joint cost, one digit a player
@@ -121,7 +121,7 @@ def move_together(kitchen, env, team, ways, goals, moves, actions):
             i = order[rank]
             choice = 4 - rest % 5
             rest //= 5
-            if (actions[i] == INTERACT or team.trust[i] != KIN) and choice != 4:
+            if (actions[i] == INTERACT or team.trust[i] != SAME_POLICY) and choice != 4:
                 cost = np.int64(1) << 62
                 break
             moves.choice[i] = choice
@@ -150,7 +150,7 @@ def make_way(kitchen, env, team, ways, goals, moves):
     for k in range(goals.shape[0]):
         cell = ways.here[k]
         ways.passable[cell] = 0
-        if k != i and team.trust[k] == KIN and (j == NOTHING or ways.opened[s, cell] < ways.opened[s, there]):
+        if k != i and team.trust[k] == SAME_POLICY and (j == NOTHING or ways.opened[s, cell] < ways.opened[s, there]):
             j, there = k, cell
     if j == NOTHING:
         return

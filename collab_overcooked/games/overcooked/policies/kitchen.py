@@ -59,16 +59,16 @@ class Trust(IntEnum):
 
     IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
     OTHER_POLICY = 0
-    KIN = 1
+    SAME_POLICY = 1
 
 
-KIN, IN_THE_WAY = int(Trust.KIN), int(Trust.IN_THE_WAY)
+SAME_POLICY, IN_THE_WAY = int(Trust.SAME_POLICY), int(Trust.IN_THE_WAY)
 
 
 class TeamView(NamedTuple):
     """A seat's conclusions about its team from earlier steps; by default all players are kin, and none is barred."""
 
-    trust: Array = array_of("N", fill=KIN)  # see Trust
+    trust: Array = array_of("N", fill=SAME_POLICY)  # see Trust
     claimed: Array = array_of("S")  # steps for which a counter's content is left to a stranger
     barred: Array = array_of("N", "S")  # 1 where a player never gets to a station, as it cannot pass the others
     relief: Array = array_of(1)  # 1 while nothing new has happened for long

@@ -153,14 +153,14 @@ def test_fields_count_the_steps_to_facing_a_station() -> None:
     state, cooks = row_at(env.arrays[0], 0), assigner(env.game)
     kitchen, ways = cooks.kitchen(env.arrays[0]), cooks.allocate(Ways)
     floor, stations = kitchen.floor, kitchen.stations
-    survey(kitchen, state, np.full(2, Trust.KIN, np.int32), ways)
+    survey(kitchen, state, np.full(2, Trust.SAME_POLICY, np.int32), ways)
     pot = int(np.flatnonzero((stations[:, 1:] == (2, 0)).all(axis=1))[0])
     assert ways.fields[pot, floor[1, 2]] == 1, "turning"
     assert ways.fields[pot, floor[2, 2]] == 1, "walking up to it in its direction"
     assert ways.fields[pot, floor[1, 1]] == 2
     assert ways.fields.max() <= FAR
     assert len(Need) == cooks.jobs.needs.shape[1]
-    survey(kitchen, state, np.array([Trust.KIN, Trust.IN_THE_WAY], np.int32), ways)
+    survey(kitchen, state, np.array([Trust.SAME_POLICY, Trust.IN_THE_WAY], np.int32), ways)
     assert state.players[1, :2].tolist() == [3, 1]
     east = int(np.flatnonzero((stations[:, 1:] == (4, 1)).all(axis=1))[0])
     assert ways.fields[east, floor[1, 1]] == FAR, "somebody stands in the only place"

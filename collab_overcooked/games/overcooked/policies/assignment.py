@@ -133,7 +133,7 @@ def can_walk(kitchen, team, ways, jobs, i, item):
 
 
 @kernel
-def take_stock(kitchen, env, team, ways, jobs):
+def update_needs(kitchen, env, team, ways, jobs):
     """Find ways and needs of one kitchen, and send full hands to where their things go. Mutates: ways, jobs."""
     goals, relief = jobs.goals, team.relief[0] == 1
     survey(kitchen, env, team.trust, ways)
@@ -372,7 +372,7 @@ def assign(kitchen, env, team, ways, jobs, moves, actions):
     for trust in team.trust:
         helpers += trust == SAME_POLICY
     ways.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
-    take_stock(kitchen, env, team, ways, jobs)
+    update_needs(kitchen, env, team, ways, jobs)
     give_jobs(kitchen, env, team, ways, jobs)
     clear_hands(kitchen, env, team, ways, jobs)
     if team.relief[0] == 1:

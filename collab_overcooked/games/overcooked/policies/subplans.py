@@ -14,7 +14,7 @@ from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Clock, Item, Player
-from .assignment import GATE_COST, clear_hands, job_time, take_stock
+from .assignment import GATE_COST, clear_hands, job_time, update_needs
 from .greedy import GAME, assigner
 from .kitchen import Goal, TeamView
 from .ways import FAR
@@ -53,7 +53,7 @@ class OvercookedSubplans:
         players = state.players[0]
         where = self.assigner.kitchen(state), row_at(state, 0), self.team, self.assigner.ways, self.assigner.jobs
         self.assigner.ways.gate[0] = GATE_COST
-        take_stock(*where)
+        update_needs(*where)
         if np.all(players[:, Player.HAND] != Item.NONE):  # no player could fetch a dish
             clear_hands(*where)
         return PlanningView(

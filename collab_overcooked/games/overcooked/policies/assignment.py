@@ -348,7 +348,7 @@ def nearest_crowded(kitchen, cells, team, ways, taken, i):
 
 
 @kernel
-def relieve(kitchen, env, team, ways, jobs):
+def clear_shared_counters(kitchen, env, team, ways, jobs):
     """Players without a goal clear counters between rooms, or put down what can go nowhere.
 
     Mutates: jobs.goals, jobs.taken.
@@ -376,7 +376,7 @@ def assign(kitchen, env, team, ways, jobs, moves, actions):
     give_jobs(kitchen, env, team, ways, jobs)
     clear_hands(kitchen, env, team, ways, jobs)
     if team.relief[0] == 1:
-        relieve(kitchen, env, team, ways, jobs)
+        clear_shared_counters(kitchen, env, team, ways, jobs)
     for i in range(actions.shape[0]):
         s = goals[i, Goal.STATION]
         acts = s != NOTHING and team.trust[i] == SAME_POLICY and can_act(kitchen, env, i, s)

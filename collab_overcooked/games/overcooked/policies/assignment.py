@@ -14,7 +14,7 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Item, Player, Terrain
-from .joint_moves import make_way, move_together, send
+from .joint_moves import yield_to, move_together, send
 from .kitchen import DISH, INTERACT, SAME_POLICY, ONION, SOUP, STAY, TOMATO, Goal, Rule, Station, can_act, item_at, item_on
 from .needs import Need, best_target, column_of, count_loose, list_needs, total_need
 from .ways import FAR, HAND_OVER, find_carries, is_meeting_place, is_same_side, survey, travel
@@ -381,5 +381,5 @@ def assign(kitchen, env, team, ways, jobs, moves, actions):
         s = goals[i, Goal.STATION]
         acts = s != NOTHING and team.trust[i] == SAME_POLICY and can_act(kitchen, env, i, s)
         actions[i] = INTERACT if acts else STAY
-    make_way(kitchen, env, team, ways, goals, moves)
+    yield_to(kitchen, env, team, ways, goals, moves)
     move_together(kitchen, env, team, ways, goals, moves, actions)

@@ -136,7 +136,7 @@ def move_together(kitchen, env, team, ways, goals, moves, actions):
 
 
 @kernel
-def make_way(kitchen, env, team, ways, goals, moves):
+def yield_to(kitchen, env, team, ways, goals, moves):
     """The player of a turn, kept from its goal, gets there with the one of the others that is nearest to the goal.
 
     Both take the first step of the shortest joint way. Mutates: moves, ways.passable.

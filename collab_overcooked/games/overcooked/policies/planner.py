@@ -46,7 +46,7 @@ UNDECIDED = 5  # steps for which having no errand counts
 
 
 @kernel
-def appraise(kitchens, distances, state, goals, worth):
+def evaluate_states(kitchens, distances, state, goals, worth):
     """Appraise every node, in thousandths of the best soup. Mutates: worth (C,)."""
     for c in range(worth.shape[0]):
         env, k = row_at(state, c), state.clock[c, Clock.LAYOUT]
@@ -324,7 +324,7 @@ class Search:
         """Return all children with their worth, and hashes of the things and of the full state."""
         goals, state = notes[0], children.state
         worth = np.zeros(len(goals), np.int64)
-        appraise(self._kitchens, self._distances, state, goals, worth)
+        evaluate_states(self._kitchens, self._distances, state, goals, worth)
         hands = state.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
         places = state.players[:, :, : Player.HAND].reshape(len(goals), -1)
         things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)

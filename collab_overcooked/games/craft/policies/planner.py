@@ -30,7 +30,7 @@ GAME = "CraftKitchen-v0"
 Array = np.ndarray
 
 
-class Knob(IntEnum):
+class Weight(IntEnum):
     """Weights of commands, and targets of stock."""
 
     GO = 0  # percentage of a command's value if the agent must walk first
@@ -68,13 +68,13 @@ def count_needs(tables, env, knobs, scratch):
     """Count dishes ordered but not in progress, and fuel missing for all items to be cooked. Mutates: scratch."""
     want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
     chest, served, orders, clock = env.chest, env.served, env.orders, env.clock
-    short[0] = HALF * knobs[Knob.SPARE]
+    short[0] = HALF * knobs[Weight.SPARE]
     for d in range(want.shape[0]):
         urgent[d] = served[d] - chest[tables.dishes[d]]
     for q in range(clock[Clock.OPEN]):
         urgent[orders[q, Queue.ORDER]] += 1
     for d in range(want.shape[0]):
-        want[d] = urgent[d] + knobs[Knob.AHEAD]
+        want[d] = urgent[d] + knobs[Weight.AHEAD]
     for k in range(items.shape[0]):
         count_stock(tables, env, k, scratch)
 
@@ -109,11 +109,11 @@ def dish_of(item, items):
 def worth_taking(tables, furnace, knobs, scratch):
     """Taking out is worth more if an order waits, if the output blocks another kind, or if the batch is complete."""
     d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
-    worth = knobs[Knob.TAKE] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0)
+    worth = knobs[Weight.TAKE] + knobs[Weight.URGENT] * (scratch.urgent[d] > 0)
     blocked = (
         furnace[Furnace.INPUTS] > 0 and tables.items[furnace[Furnace.INPUT], Item.COOKED] != furnace[Furnace.OUTPUT]
     )
-    if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= knobs[Knob.BATCH]:
+    if scratch.urgent[d] > 0 or blocked or furnace[Furnace.OUTPUTS] >= knobs[Weight.BATCH]:
         return worth
     return worth // 2 if furnace[Furnace.INPUTS] == 0 else worth // 8
 
@@ -128,19 +128,19 @@ def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
     if verb == Verb.KILL:
         d = dish_of(tables.places[p, Place.GIVES], items)
         needed = d != NOTHING and scratch.want[d] > 0
-        return knobs[Knob.KILL] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0) if needed else 0
+        return knobs[Weight.KILL] + knobs[Weight.URGENT] * (scratch.urgent[d] > 0) if needed else 0
     if verb == Verb.MINE:
-        return knobs[Knob.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
+        return knobs[Weight.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
     f = tables.places[p, Place.FURNACE]
     if verb == Verb.FUEL:
-        enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + knobs[Knob.SPARE]
-        return knobs[Knob.LOAD] // 8 if enough else knobs[Knob.LOAD]
+        enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + knobs[Weight.SPARE]
+        return knobs[Weight.LOAD] // 8 if enough else knobs[Weight.LOAD]
     if verb == Verb.INPUT:
-        return knobs[Knob.COOK] + knobs[Knob.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
+        return knobs[Weight.COOK] + knobs[Weight.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
     if verb == Verb.TAKE:
         return 0 if scratch.emptied[f] == 1 else worth_taking(tables, furnaces[f], knobs, scratch)
     if verb == Verb.STORE and items[what, Item.DISH] != NOTHING:
-        return knobs[Knob.STORE] + knobs[Knob.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
+        return knobs[Weight.STORE] + knobs[Weight.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
     return 0
 
 
@@ -151,7 +151,7 @@ def share_of_load(row, bag, worth, knobs, items, urgent):
     if verb == Verb.STORE and urgent[items[what, Item.DISH]] > 0:
         return worth
     if verb == Verb.FUEL or verb == Verb.INPUT or verb == Verb.STORE:
-        return worth * (knobs[Knob.BATCH] + min(bag[what], knobs[Knob.BATCH])) // (2 * knobs[Knob.BATCH])
+        return worth * (knobs[Weight.BATCH] + min(bag[what], knobs[Weight.BATCH])) // (2 * knobs[Weight.BATCH])
     return worth
 
 
@@ -165,7 +165,7 @@ def best_here(tables, agent, bag, furnaces, knobs, scratch, walked):
             continue
         worth = 100 * worth_of(tables, row, agent, bag, furnaces, knobs, scratch)
         if walked:
-            worth = share_of_load(row, bag, worth * knobs[Knob.GO] // 100, knobs, tables.items, scratch.urgent)
+            worth = share_of_load(row, bag, worth * knobs[Weight.GO] // 100, knobs, tables.items, scratch.urgent)
         if worth > most:
             best, most = action, worth
     return best, most
@@ -203,7 +203,7 @@ def choose_command(tables, agent, bag, furnaces, knobs, scratch):
         claim(tables, tables.catalogue[best], agent, furnaces, scratch, 1)
         return best
     scratch.at[Agent.X], scratch.at[Agent.Z] = tables.places[spot, Place.X], tables.places[spot, Place.Z]
-    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, knobs[Knob.BATCH])
+    claim(tables, tables.catalogue[then], scratch.at, furnaces, scratch, knobs[Weight.BATCH])
     return scratch.goto[spot]
 
 
@@ -217,7 +217,7 @@ def assign_batch(tables, state, knobs, scratch, actions):
         copy_numbers(env.gone, scratch.away)
         scratch.emptied[:] = 0
         for k in range(n_agents):
-            i = n_agents - 1 - k if weights[Knob.BACKWARDS] == 1 else k
+            i = n_agents - 1 - k if weights[Weight.BACKWARDS] == 1 else k
             actions[b, i] = choose_command(tables, env.agents[i], env.bags[i], env.furnaces, weights, scratch)
 
 
@@ -263,7 +263,7 @@ class GreedyOptions:
     """Options of the greedy policy."""
 
     # Dishes of each kind to prepare beyond the orders; 0 to start none before its order
-    ahead: int = DEFAULT_WEIGHTS[Knob.AHEAD]
+    ahead: int = DEFAULT_WEIGHTS[Weight.AHEAD]
 
     def __post_init__(self) -> None:
         parse_integer("ahead", self.ahead, 0, most=1000)
@@ -283,7 +283,7 @@ class GreedyPolicy(AssignedPolicy):
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._knobs = np.array([DEFAULT_WEIGHTS], np.int32)
-        self._knobs[0, Knob.AHEAD] = self._options.ahead
+        self._knobs[0, Weight.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def decide(self, seen: AgentView) -> Array:
@@ -340,7 +340,7 @@ class Lookahead(KnobPlanner):
         return self._limited(np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32))
 
     def _limited(self, knobs: Array) -> Array:
-        knobs[..., Knob.AHEAD] = np.minimum(knobs[..., Knob.AHEAD], self._ahead)
+        knobs[..., Weight.AHEAD] = np.minimum(knobs[..., Weight.AHEAD], self._ahead)
         return knobs
 
     def gain(self, copies: Fork) -> Array:

@@ -24,7 +24,7 @@ SHARE = 2  # trust from which a seat gets jobs
 HEED = 1  # trust from which what a seat holds counts as on its way
 
 
-class Knob(IntEnum):
+class Weight(IntEnum):
     """Tunable weights: columns of a knob row, followed by a column for each order of the level."""
 
     RANK = 0  # urgency of a job for each more urgent dish before it
@@ -374,7 +374,7 @@ def rank_orders(orders, clock, knobs, queue):
         remaining = orders[q, Queue.REMAINING]
         if remaining == UNLIMITED:
             remaining = ENDLESS
-        key, k = remaining + knobs[Knob.BIAS + orders[q, Queue.ORDER]], q
+        key, k = remaining + knobs[Weight.BIAS + orders[q, Queue.ORDER]], q
         while k > 0 and queue[k - 1, 0] > key:
             queue[k, 0] = queue[k - 1, 0]
             queue[k, 1] = queue[k - 1, 1]
@@ -388,8 +388,8 @@ def seems_late(remaining, n_seats, knobs, scratch):
     """Return whether a dish just traced is not worth beginning for an order."""
     if remaining == UNLIMITED:
         return False
-    work = scratch.sums[Sum.WORK] * knobs[Knob.CROWD] // (100 * n_seats)
-    return max(scratch.sums[Sum.STEPS], work) > remaining + knobs[Knob.LATE]
+    work = scratch.sums[Sum.WORK] * knobs[Weight.CROWD] // (100 * n_seats)
+    return max(scratch.sums[Sum.STEPS], work) > remaining + knobs[Weight.LATE]
 
 
 @kernel
@@ -419,7 +419,7 @@ def want_orders(tables, static, knobs, trust, env, scratch):
 @kernel
 def want_ahead(tables, static, knobs, trust, env, rank, scratch):
     """List jobs for dishes without an order yet, those missing most first. Mutates: scratch."""
-    for _ in range(knobs[Knob.AHEAD]):
+    for _ in range(knobs[Weight.AHEAD]):
         for dish in tables.menu:
             for c in range(dish[Menu.COUNT]):
                 item = dish[Menu.ITEM + c]

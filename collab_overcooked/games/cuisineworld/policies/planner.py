@@ -20,18 +20,18 @@ from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobP
 
 from ..engine.constants import NOTHING, Agent, Clock
 from ..engine.step import COMPLETION
-from .job_list import HEED, SHARE, Array, Knob, Scratch, StaticInfo, make_scratch, make_static_info
+from .job_list import HEED, SHARE, Array, Weight, Scratch, StaticInfo, make_scratch, make_static_info
 from .task_assignment import assign_batch
 
 GAME = "CuisineWorld-v0"
 DEFAULT_WEIGHTS = {  # tuned on orders of other seeds than those of the published tables
-    Knob.RANK: 15,
-    Knob.TAIL: 1,
-    Knob.DELAY: 8,
-    Knob.AHEAD: 3,
-    Knob.LATE: 2,
-    Knob.QUICK: 0,
-    Knob.CROWD: 50,
+    Weight.RANK: 15,
+    Weight.TAIL: 1,
+    Weight.DELAY: 8,
+    Weight.AHEAD: 3,
+    Weight.LATE: 2,
+    Weight.QUICK: 0,
+    Weight.CROWD: 50,
 }
 PATIENCE = 6  # steps for which an item held by another policy's seat counts as on its way
 
@@ -75,7 +75,7 @@ class Assigner:
 
     def knobs(self, **values: int) -> Array:
         """Return a knob row of default values with overrides, without bias."""
-        row = np.zeros(Knob.BIAS + self.n_orders, np.int32)
+        row = np.zeros(Weight.BIAS + self.n_orders, np.int32)
         for knob, value in DEFAULT_WEIGHTS.items():
             row[knob] = values.get(knob.name.lower(), value)
         return row
@@ -112,13 +112,13 @@ ROLLOUTS = 240  # copies played for one step of the kitchen
 HORIZON = 28  # steps that they are played
 KEPT = 0.7  # of such a row, what the rows drawn from it keep
 DRAWS = {  # values of new ones
-    Knob.RANK: (3, 6, 10, 15, 20, 30),
-    Knob.TAIL: (0, 1, 2),
-    Knob.DELAY: (2, 4, 6, 8, 10),
-    Knob.AHEAD: (0, 1, 2, 3, 4),
-    Knob.LATE: (0, 1, 2, 3, 4, 100),
-    Knob.QUICK: (0, 1),
-    Knob.CROWD: (0, 25, 50, 75, 100),
+    Weight.RANK: (3, 6, 10, 15, 20, 30),
+    Weight.TAIL: (0, 1, 2),
+    Weight.DELAY: (2, 4, 6, 8, 10),
+    Weight.AHEAD: (0, 1, 2, 3, 4),
+    Weight.LATE: (0, 1, 2, 3, 4, 100),
+    Weight.QUICK: (0, 1),
+    Weight.CROWD: (0, 25, 50, 75, 100),
 }
 BIASES = (-20, -8, -3, 0, 0, 0, 3, 8, 20)
 
@@ -132,10 +132,10 @@ class Lookahead(KnobPlanner):
         super().__init__(game, assigner(game), assigner(game).knobs(), rollouts, horizon)
 
     def draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
-        knobs = np.zeros((count, Knob.BIAS + self.assigner.n_orders), np.int32)
+        knobs = np.zeros((count, Weight.BIAS + self.assigner.n_orders), np.int32)
         for knob, values in DRAWS.items():
             knobs[:, knob] = rng.choice(values, size=count)
-        knobs[:, Knob.BIAS :] = rng.choice(BIASES, size=(count, self.assigner.n_orders))
+        knobs[:, Weight.BIAS :] = rng.choice(BIASES, size=(count, self.assigner.n_orders))
         if len(elites):
             parents = elites[rng.integers(len(elites), size=count)]
             kept = (rng.random(knobs.shape) < KEPT) & (np.arange(count)[:, None] % 2 == 0)

@@ -18,7 +18,7 @@ from .job_list import (
     Chain,
     Hand,
     Job,
-    Knob,
+    Weight,
     Sum,
     Use,
     await_mixtures,
@@ -46,7 +46,7 @@ def share_jobs(tables, knobs, trust, env, scratch):
     """Give the most urgent job to the nearest free agent until there are no more of either. Mutates: scratch."""
     agents, jobs, count = env.agents, scratch.jobs, scratch.sums[Sum.JOBS]
     for k in range(count):
-        jobs[k, Job.URGENCY] = knobs[Knob.RANK] * jobs[k, Job.RANK] - knobs[Knob.TAIL] * jobs[k, Job.TAIL]
+        jobs[k, Job.URGENCY] = knobs[Weight.RANK] * jobs[k, Job.RANK] - knobs[Weight.TAIL] * jobs[k, Job.TAIL]
     for _ in range(agents.shape[0]):
         best, best_seat, best_value = NOTHING, NOTHING, 0
         for k in range(count):
@@ -60,7 +60,7 @@ def share_jobs(tables, knobs, trust, env, scratch):
                 ):
                     continue
                 away = 1 if agents[seat, Agent.PLACE] != jobs[k, Job.SOURCE] else 0
-                value = jobs[k, Job.URGENCY] + knobs[Knob.DELAY] * max(away, jobs[k, Job.WAIT])
+                value = jobs[k, Job.URGENCY] + knobs[Weight.DELAY] * max(away, jobs[k, Job.WAIT])
                 if best == NOTHING or value < best_value:
                     best, best_seat, best_value = k, seat, value
         if best == NOTHING:
@@ -130,7 +130,7 @@ def pursue(seat, tables, static, knobs, scratch):
     at = job[Job.SOURCE]
     tool, place = scratch.tools[at], tables.places[at]
     if agent[Agent.PLACE] != at:
-        command = help_out(seat, tables, static, False, scratch) if knobs[Knob.QUICK] == 1 else 0
+        command = help_out(seat, tables, static, False, scratch) if knobs[Weight.QUICK] == 1 else 0
         return command if command != 0 else 1 + at
     if job[Job.KIND] == Chain.FETCH:
         return place[Place.GET] + job[Job.ITEM]

@@ -35,12 +35,12 @@ def is_over(tables, env):
 def rest(env, out):
     """Nothing happens in an episode that is over, and nothing is paid. Mutates: out."""
     clear_events(out.events, FIRST_ID)
-    clear_pay(out)
+    clear_rewards(out)
     out.rewards[:] = 0
 
 
 @kernel
-def clear_pay(out):
+def clear_rewards(out):
     """Clear the shaped rewards and values of the last step. Mutates: out."""
     out.sparse[:] = 0
     out.shaped[:] = 0
@@ -70,7 +70,7 @@ def step_env(tables, env, actions, out):
     k = clock[Clock.LAYOUT]
     if params[Param.MACROS] == 0:
         clear_events(events, FIRST_ID)
-    clear_pay(out)
+    clear_rewards(out)
     choose_primitives(actions, tables.levels, events)
     interact_in_turn(tables, env, out)
     move_players(tables.terrain[k], env, out)

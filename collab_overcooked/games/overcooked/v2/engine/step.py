@@ -8,7 +8,7 @@ from collab_overcooked.kernels.jit import kernel, row_at
 
 from ...engine.constants import FIRST_ID
 from ...engine.rules import choose_primitives, move_players, start_anywhere
-from ...engine.step import clear_pay, end_step, is_over, rest
+from ...engine.step import clear_rewards, end_step, is_over, rest
 from .constants import Clock, Param, Player, Terrain
 from .observe import observe_env
 from .rules import draw_recipe, draw_thing, fill_pot, interact_in_turn, learn_recipe, permute_channels, tick_cell
@@ -23,7 +23,7 @@ def step_env(tables, env, actions, out):
     cells, clock, sparse = env.cells, env.clock, out.sparse
     terrain, holders = tables.terrain, tables.holders
     clear_events(out.events, FIRST_ID)
-    clear_pay(out)
+    clear_rewards(out)
     choose_primitives(actions, tables.levels, out.events)
     move_players(terrain, env, out)
     delivered = interact_in_turn(tables, env, out)

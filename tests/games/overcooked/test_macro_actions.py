@@ -25,7 +25,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
     WAIT,
     WEST,
     EventColumn,
-    Past,
+    DirectiveHistory,
     Path,
     Player,
     Reason,
@@ -375,7 +375,7 @@ def test_resolve_standoff_excludes_the_last_move_after_a_move_away(world: str, b
     film = directed(world, text_rules="original")
     for directive in before:
         run(film, "wait", directive)
-    assert film.state.macro_state[0, 1, Past.AWAY] == (gives_way == SOUTH)
+    assert film.state.macro_state[0, 1, DirectiveHistory.AWAY] == (gives_way == SOUTH)
     run(film, "put in c0", "put in c0", steps=2)
     assert moves(film)[1] == WEST
     film.step([0, 0])
@@ -386,9 +386,9 @@ def test_resolve_standoff_forgets_a_move_away_at_an_interaction() -> None:
     film = directed(APART.replace("2 north holds onion", "2 north"), text_rules="original")
     for _ in range(2):
         run(film, "wait", "move away")
-    assert film.state.macro_state[0, 1, Past.AWAY] == 1
+    assert film.state.macro_state[0, 1, DirectiveHistory.AWAY] == 1
     run(film, "wait", "take onion from o1", steps=2)
-    assert film.state.macro_state[0, 1, Past.AWAY] == 0, "it has taken an onion"
+    assert film.state.macro_state[0, 1, DirectiveHistory.AWAY] == 0, "it has taken an onion"
 
 
 def test_ask_again_gives_both_a_choice_and_player_2_gives_way() -> None:
@@ -499,7 +499,7 @@ def test_has_free_side_unless_another_player_stands_there() -> None:
 def test_record_step_and_has_stood_until_a_move_or_turn() -> None:
     players, macro = np.array([[1, 2, 0, 0, 0, 0, 0]], np.int32), np.zeros(MACRO_COLUMNS, np.int32)
     macro_actions.record_step(0, players, macro, 7, 3)
-    assert macro[Past.DIRECTIVE : Past.AWAY].tolist() == [7, 3, 1, 2, 0]
+    assert macro[DirectiveHistory.DIRECTIVE : DirectiveHistory.AWAY].tolist() == [7, 3, 1, 2, 0]
     assert macro_actions.has_stood(players[0], macro)
     for column in (Player.X, Player.Y, Player.FACING):
         moved = players[0].copy()

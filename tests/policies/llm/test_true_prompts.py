@@ -9,7 +9,7 @@ from hidden import reach
 
 import collab_overcooked as co
 from collab_overcooked.games.house.text.text import several
-from collab_overcooked.games.overcooked.engine.constants import MEMORY, Past
+from collab_overcooked.games.overcooked.engine.constants import MEMORY, DirectiveHistory
 from collab_overcooked.games.rooms.engine.constants import Player
 from collab_overcooked.runner.conversation import Plans
 
@@ -392,7 +392,7 @@ def test_refusals_name_the_agent_that_was_refused(play_team, correct):
 def test_lines_that_repeat_are_counted():
     game = co.make("Overcooked-v0", layout="cramped_room", action_level="medium").game
     state, _ = reach(game, 0, 0)
-    state.macro_state[0, 0, Past.LAST : Past.LAST + MEMORY] = 1  # wait
+    state.macro_state[0, 0, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY] = 1  # wait
     assert "Your last directives: wait (5 times).\n" in game.describe(state, 0, 0)
 
 

@@ -266,7 +266,7 @@ VERBS = (  # of Kind, in order
 )
 
 
-class Past(IntEnum):
+class DirectiveHistory(IntEnum):
     """Own columns of ``State.macro_state`` (B, N, 19), behind those of ``kernels.macro_actions.Macro``: the past."""
 
     DIRECTIVE = 3
@@ -280,8 +280,8 @@ class Past(IntEnum):
 
 
 MEMORY = 5  # directives that a player remembers
-MACRO_COLUMNS = int(Past.FAILED) + MEMORY
-NO_PAST = {Past.DIRECTIVE: WAIT, Past.MOVE: 0, Past.X: NOTHING, Past.AWAY: 0}  # at the start of an episode
+MACRO_COLUMNS = int(DirectiveHistory.FAILED) + MEMORY
+NO_PAST = {DirectiveHistory.DIRECTIVE: WAIT, DirectiveHistory.MOVE: 0, DirectiveHistory.X: NOTHING, DirectiveHistory.AWAY: 0}  # at the start of an episode
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 
 

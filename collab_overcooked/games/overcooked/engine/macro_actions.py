@@ -46,7 +46,7 @@ from .constants import (
     Kind,
     Object,
     Param,
-    Past,
+    DirectiveHistory,
     Path,
     Player,
     Reason,
@@ -110,12 +110,12 @@ def start_directive(tables, env, seat, action, paths):
     macro, objects = env.macro_state[seat], tables.objects[env.clock[Clock.LAYOUT]]
     reason = judge_action(tables, env, seat, action, paths)
     if reason == Reason.OK and not is_running(macro):
-        last = tables.catalogue[macro[Past.LAST]]
-        macro[Past.FAILED] = not had_effect(last, objects, env.players[seat], env.cells)
-        for column in range(MACRO_COLUMNS - 1, Past.LAST, -1):
+        last = tables.catalogue[macro[DirectiveHistory.LAST]]
+        macro[DirectiveHistory.FAILED] = not had_effect(last, objects, env.players[seat], env.cells)
+        for column in range(MACRO_COLUMNS - 1, DirectiveHistory.LAST, -1):
             macro[column] = macro[column - 1]
-        macro[Past.LAST] = action
-        macro[Past.FAILED] = 0
+        macro[DirectiveHistory.LAST] = action
+        macro[DirectiveHistory.FAILED] = 0
         start_macro(macro, action, paths.shape[1] * paths.shape[2])
     return reason
 
@@ -148,7 +148,7 @@ def drop_directive(tables, env, seat, paths):
     row = macro[Macro.ACTION]
     if row < len(FIRST_ROWS):
         return Outcome.RUNNING
-    tick_macro(macro, not (has_stood(env.players[seat], macro) and macro[Past.DIRECTIVE] == row))
+    tick_macro(macro, not (has_stood(env.players[seat], macro) and macro[DirectiveHistory.DIRECTIVE] == row))
     verb, slot = tables.catalogue[row, Row.VERB], tables.catalogue[row, Row.SLOT]
     thing = tables.objects[env.clock[Clock.LAYOUT], slot]
     if judge_directive(tables, env, seat, verb, thing, True, paths) != Reason.OK:
@@ -252,18 +252,18 @@ def end_directive(macro, event):
 def has_stood(player, macro):
     """Return whether a player neither moved nor turned in the last step."""
     return (
-        player[Player.X] == macro[Past.X]
-        and player[Player.Y] == macro[Past.Y]
-        and player[Player.FACING] == macro[Past.FACING]
+        player[Player.X] == macro[DirectiveHistory.X]
+        and player[Player.Y] == macro[DirectiveHistory.Y]
+        and player[Player.FACING] == macro[DirectiveHistory.FACING]
     )
 
 
 @kernel
 def is_stuck(seat, row, move, players, macro):
     """A player is stuck if its directive is running and it did not wait, move, turn or interact."""
-    if not is_running(macro) or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
+    if not is_running(macro) or move == Action.INTERACT or macro[DirectiveHistory.MOVE] == Action.INTERACT:
         return False
-    return row != WAIT and macro[Past.DIRECTIVE] == row and has_stood(players[seat], macro)
+    return row != WAIT and macro[DirectiveHistory.DIRECTIVE] == row and has_stood(players[seat], macro)
 
 
 @kernel
@@ -294,14 +294,14 @@ def resolve_standoff(seat, row, move, players, macro, floor):
     Returns:
         Primitive action.
     """
-    waited = macro[Past.DIRECTIVE] == WAIT and macro[Past.AWAY] == 0
-    if waited or row == WAIT or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
-        macro[Past.AWAY] = 0
+    waited = macro[DirectiveHistory.DIRECTIVE] == WAIT and macro[DirectiveHistory.AWAY] == 0
+    if waited or row == WAIT or move == Action.INTERACT or macro[DirectiveHistory.MOVE] == Action.INTERACT:
+        macro[DirectiveHistory.AWAY] = 0
     elif row == AWAY:
-        macro[Past.AWAY] = 1
+        macro[DirectiveHistory.AWAY] = 1
     elif seat > 0 and is_running(macro) and has_stood(players[seat], macro):
-        move = move_away(seat, players, macro[Past.MOVE] if macro[Past.AWAY] else NOTHING, floor)
-        macro[Past.AWAY] = 1
+        move = move_away(seat, players, macro[DirectiveHistory.MOVE] if macro[DirectiveHistory.AWAY] else NOTHING, floor)
+        macro[DirectiveHistory.AWAY] = 1
     return move
 
 
@@ -372,8 +372,8 @@ def nearest_player(seat, players):
 @kernel
 def record_step(seat, players, macro, before, move):
     """Store this step's directive, primitive action and pose for the next step. Mutates: macro."""
-    macro[Past.DIRECTIVE] = before
-    macro[Past.MOVE] = move
-    macro[Past.X] = players[seat, Player.X]
-    macro[Past.Y] = players[seat, Player.Y]
-    macro[Past.FACING] = players[seat, Player.FACING]
+    macro[DirectiveHistory.DIRECTIVE] = before
+    macro[DirectiveHistory.MOVE] = move
+    macro[DirectiveHistory.X] = players[seat, Player.X]
+    macro[DirectiveHistory.Y] = players[seat, Player.Y]
+    macro[DirectiveHistory.FACING] = players[seat, Player.FACING]

@@ -28,7 +28,7 @@ from ..engine.constants import (
     Clock,
     Frame,
     Item,
-    Past,
+    DirectiveHistory,
     Player,
     Terrain,
     Thing,
@@ -57,17 +57,17 @@ def _running(directives: Sequence[str], steps: int) -> Part:
 
 def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
     chosen = codec.optional(codec.names_of(directives, "directive", directives[1:]), 0)
-    place = slice(Past.X, Past.Y + 1)
+    place = slice(DirectiveHistory.X, DirectiveHistory.Y + 1)
     columns: dict[str, tuple[int | slice, codec.Codec]] = {
         "timer": (Macro.TIMER, codec.integers(-1, cells)),
         "still": (Macro.STILL, codec.integers(0, PATIENCE + 1)),
-        "directive": (Past.DIRECTIVE, codec.names_of(directives, "directive")),
-        "away": (Past.AWAY, codec.BOOLEAN),
-        "move": (Past.MOVE, codec.members_of(Action, "move")),
+        "directive": (DirectiveHistory.DIRECTIVE, codec.names_of(directives, "directive")),
+        "away": (DirectiveHistory.AWAY, codec.BOOLEAN),
+        "move": (DirectiveHistory.MOVE, codec.members_of(Action, "move")),
         "position": (place, codec.optional(position, [NOTHING, NOTHING])),
-        "facing": (Past.FACING, codec.optional(FACING)),
-        "last": (slice(Past.LAST, Past.LAST + MEMORY), codec.vector([chosen] * MEMORY, "directives")),
-        "failed": (slice(Past.FAILED, Past.FAILED + MEMORY), codec.vector([codec.BOOLEAN] * MEMORY, "booleans")),
+        "facing": (DirectiveHistory.FACING, codec.optional(FACING)),
+        "last": (slice(DirectiveHistory.LAST, DirectiveHistory.LAST + MEMORY), codec.vector([chosen] * MEMORY, "directives")),
+        "failed": (slice(DirectiveHistory.FAILED, DirectiveHistory.FAILED + MEMORY), codec.vector([codec.BOOLEAN] * MEMORY, "booleans")),
     }
     parts = {key: codec.column("macro_state", *column) for key, column in columns.items()}
     return codec.group(parts, tuple(key for key in parts if key != "failed"))

@@ -37,7 +37,7 @@ from ..engine.constants import (
     Kind,
     Object,
     Param,
-    Past,
+    DirectiveHistory,
     Path,
     Player,
     Reason,
@@ -388,7 +388,7 @@ class OvercookedText(OvercookedScenes):
         mask = np.zeros(len(tables.catalogue), np.int8)
         mask_directives(tables, row_at(state, i), seat, ways[seat], mask)
         return {
-            "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
+            "history": [texts[row] for row in state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY] if row][::-1],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
             "distances": distances,
             "blocked": {
@@ -402,7 +402,7 @@ class OvercookedText(OvercookedScenes):
     def failure(self, state: Any, i: int, seat: int) -> str | None:
         """Return why a seat's last directive ended without effect; None if it had its effect, or is still running."""
         tables, k, macro = self.compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
-        action = int(macro[Past.LAST])
+        action = int(macro[DirectiveHistory.LAST])
         if macro[Macro.ACTION] != NOTHING or action < len(FIRST_ROWS):
             return None
         if had_effect(tables.catalogue[action], tables.objects[k], state.players[i, seat], state.cells[i]):
@@ -463,7 +463,7 @@ class OvercookedText(OvercookedScenes):
             state.macro_state[i, seat],
             self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None,
         )
-        chosen, failed = (macro[column : column + MEMORY].tolist() for column in (Past.LAST, Past.FAILED))
+        chosen, failed = (macro[column : column + MEMORY].tolist() for column in (DirectiveHistory.LAST, DirectiveHistory.FAILED))
         texts = [
             self.directive_texts[row] + " (without effect)" * has_failed
             for row, has_failed in zip(chosen, failed, strict=True)

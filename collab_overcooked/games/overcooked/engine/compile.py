@@ -23,7 +23,7 @@ from .constants import (
     SYMBOLS,
     TERRAINS,
     VERBS,
-    Frame,
+    LayoutSize,
     Kind,
     Object,
     Param,
@@ -108,7 +108,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     frames = np.stack([_frame(layout, config) for layout in layouts])
     times = np.stack([_times(layout) for layout in layouts])
-    highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, Frame.GATE_LIMIT].max())}
+    highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, LayoutSize.GATE_LIMIT].max())}
     seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, **highest)
     objects = number_objects(layouts, terrain)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
@@ -188,10 +188,10 @@ def _shaping(layout: Layout, config: OvercookedConfig) -> np.ndarray:
 
 
 def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
-    frame = np.zeros(len(Frame), np.int32)
-    frame[Frame.HEIGHT], frame[Frame.WIDTH] = layout.height, layout.width
-    frame[Frame.POTS], frame[Frame.GATES] = len(layout.cells("P")), len(layout.cells("G"))
-    frame[Frame.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
+    frame = np.zeros(len(LayoutSize), np.int32)
+    frame[LayoutSize.HEIGHT], frame[LayoutSize.WIDTH] = layout.height, layout.width
+    frame[LayoutSize.POTS], frame[LayoutSize.GATES] = len(layout.cells("P")), len(layout.cells("G"))
+    frame[LayoutSize.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
     return frame
 
 

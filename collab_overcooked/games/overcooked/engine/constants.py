@@ -91,7 +91,7 @@ class Clock(IntEnum):
     SCORE = 5  # what they paid
 
 
-class Frame(IntEnum):
+class LayoutSize(IntEnum):
     """Columns of ``Tables.frames`` (K, 5): the sizes of a layout."""
 
     HEIGHT = 0

@@ -24,7 +24,7 @@ from .constants import (
     Clock,
     Event,
     EventColumn,
-    Frame,
+    LayoutSize,
     Item,
     Param,
     Player,
@@ -299,7 +299,7 @@ def interact_in_turn(tables, env, out):
     Mutates: env, out.
     """
     k, params, players, cells, events = env.clock[Clock.LAYOUT], tables.params, env.players, env.cells, out.events
-    places, n_pots = tables.pots[k], tables.frames[k, Frame.POTS]
+    places, n_pots = tables.pots[k], tables.frames[k, LayoutSize.POTS]
     pots = PotCounts(n_pots, count_full_pots(places, n_pots, cells), count_dish_pots(places, n_pots, cells))
     for i in range(players.shape[0]):
         if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:

@@ -8,7 +8,7 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import FIRST_ID, NOTHING, Clock, Event, EventColumn, Frame, Param, Path, Player, Terrain
+from .constants import FIRST_ID, NOTHING, Clock, Event, EventColumn, LayoutSize, Param, Path, Player, Terrain
 from .directives import mark_floor, mask_directives
 from .macro_actions import step_macro_actions
 from .observe import observe_env
@@ -75,12 +75,12 @@ def step_env(tables, env, actions, out):
     interact_in_turn(tables, env, out)
     move_players(tables.terrain[k], env, out)
     clock[Clock.T] += 1
-    for p in range(tables.frames[k, Frame.POTS]):
+    for p in range(tables.frames[k, LayoutSize.POTS]):
         x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
         cook(cells[y, x], tables.times[k], params[Param.AUTO_START])
-    for g in range(tables.frames[k, Frame.GATES]):
+    for g in range(tables.frames[k, LayoutSize.GATES]):
         x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
-        limit, pause = tables.frames[k, Frame.GATE_LIMIT], params[Param.GATE_PAUSE]
+        limit, pause = tables.frames[k, LayoutSize.GATE_LIMIT], params[Param.GATE_PAUSE]
         age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
     for i in range(players.shape[0]):
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):

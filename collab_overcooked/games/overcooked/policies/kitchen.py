@@ -15,7 +15,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.compile import number_regions
-from ..engine.constants import HAND_END, NOTHING, Action, Frame, Item, Param, Player, Terrain, Thing
+from ..engine.constants import HAND_END, NOTHING, Action, LayoutSize, Item, Param, Player, Terrain, Thing
 from ..engine.rules import can_interact
 
 Array = np.ndarray
@@ -36,7 +36,7 @@ class Rule(IntEnum):
 
     AUTO_START = 0  # see engine.constants.Param
     GATE_ANYONE = 1
-    GATE_LIMIT = 2  # see engine.constants.Frame
+    GATE_LIMIT = 2  # see engine.constants.LayoutSize
 
 
 class Kitchen(NamedTuple):
@@ -100,7 +100,7 @@ def make_kitchens(tables: Any) -> Kitchen:
                 gates[k, tables.floor[k, y, x]] = s
     rules = np.empty((n_layouts, len(Rule)), np.int32)
     rules[:] = tables.params[Param.AUTO_START], tables.params[Param.GATE_ANYONE], 0
-    rules[:, Rule.GATE_LIMIT] = tables.frames[:, Frame.GATE_LIMIT]
+    rules[:, Rule.GATE_LIMIT] = tables.frames[:, LayoutSize.GATE_LIMIT]
     for array in (stations, stands, gates, regions, rules):
         array.setflags(write=False)
     shared = tables.floor, tables.neighbours, tables.values, tables.best, tables.times

@@ -8,7 +8,7 @@ from typing import Any
 from collab_overcooked.io.text import plural
 from collab_overcooked.questions import items
 
-from ..engine.constants import MAX_INGREDIENTS, SYMBOLS, Frame
+from ..engine.constants import MAX_INGREDIENTS, SYMBOLS, LayoutSize
 from ..text.text import NAMES
 from .kitchen import WAIT, Kitchen
 from .search import Goal
@@ -46,7 +46,7 @@ def rules(kitchen: Kitchen) -> str:
         "if both want the same cell or want to change places, both only turn.",
         f'To "{WAIT}" means neither to walk nor to turn until the other cook has used its hands.',
     ]
-    if frame[Frame.GATES]:
+    if frame[LayoutSize.GATES]:
         lines.append(
             "A closed gate is like a wall. A cook with an empty hand who faces it can open it; both can walk through, "
             f"in the same step already. It closes at the end of a step, after {frame[Frame.GATE_LIMIT]} steps since "

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.kernels.paths import find_ways
 
-from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, Frame, Kind, Object, Param, Rules, Stalemate
+from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, LayoutSize, Kind, Object, Param, Rules, Stalemate
 from ..engine.solvability import FLOOR, flood
 from ..engine.spec import Layout
 from ..engine.state import State
@@ -193,7 +193,7 @@ class OvercookedManual(OvercookedText):
             if alone
             else "Players cannot walk through each other, counters or stations.",
         ]
-        if tables.frames[k, Frame.GATES]:
+        if tables.frames[k, LayoutSize.GATES]:
             if alone:
                 who = "You" if tables.params[Param.GATE_ANYONE] == 1 else "With empty hands you"
             else:

@@ -26,7 +26,7 @@ from ..engine.constants import (
     PATIENCE,
     Action,
     Clock,
-    Frame,
+    LayoutSize,
     Item,
     DirectiveHistory,
     Player,
@@ -220,9 +220,9 @@ class OvercookedScenes(CompiledGame):
         def read(rows: Rows) -> list[dict[str, Any]]:
             frame = tables.frames[k := rows["clock"][Clock.LAYOUT]]
             gates = []
-            for x, y in tables.gates[k, : frame[Frame.GATES]].tolist():
+            for x, y in tables.gates[k, : frame[LayoutSize.GATES]].tolist():
                 item, *_, counter = rows["cells"][y][x]
-                limit = int(frame[Frame.GATE_LIMIT])
+                limit = int(frame[LayoutSize.GATE_LIMIT])
                 gates.append({"position": [x, y], "open": item == Item.OPEN, "counter": counter, "limit": limit})
             return gates
 

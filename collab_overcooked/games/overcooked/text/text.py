@@ -32,7 +32,7 @@ from ..engine.constants import (
     Clock,
     Event,
     EventColumn,
-    Frame,
+    LayoutSize,
     Item,
     Kind,
     Object,

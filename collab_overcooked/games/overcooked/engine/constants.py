@@ -385,7 +385,7 @@ PLAYER_CHANNELS = 5  # of each player: where it stands, then one for each facing
 URGENT_STEPS = 40  # fewer than this many steps are left
 
 
-class Closest(IntEnum):
+class NearestObject(IntEnum):
     """Columns of ``Tables.nearest``: what a pose is near to."""
 
     ONIONS = 0

@@ -16,7 +16,7 @@ from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
-from .constants import MAX_INGREDIENTS, NOTHING, PLAYER_CHANNELS, Channel, Closest, Encoding, GateChannel, Terrain, View
+from .constants import MAX_INGREDIENTS, NOTHING, PLAYER_CHANNELS, Channel, NearestObject, Encoding, GateChannel, Terrain, View
 from .observe import feature_bounds
 
 Array = np.ndarray
@@ -111,7 +111,7 @@ def compile_view(
     template = _template(
         terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, map_channels, view_radius or 0, order
     )
-    nearest = np.zeros((len(terrain), 0, len(Closest)), np.int32)
+    nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:map_channels])
     return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
 
@@ -205,7 +205,7 @@ def measure_ways(floor: Array, neighbours: Array) -> Array:
 
 
 def _nearest(terrain: Array, ways: Array) -> Array:
-    nearest = np.full((len(ways), len(Closest)), NOTHING, np.int32)
+    nearest = np.full((len(ways), len(NearestObject)), NOTHING, np.int32)
     kinds = (Terrain.ONIONS, Terrain.TOMATOES, Terrain.DISHES, Terrain.SERVING, Terrain.POT)
     for column, kind in enumerate(kinds):
         cells = np.flatnonzero(terrain == kind)

@@ -26,7 +26,7 @@ from .constants import (
     Action,
     Channel,
     Clock,
-    Closest,
+    NearestObject,
     Encoding,
     GateChannel,
     Item,
@@ -42,9 +42,9 @@ BLOCK = 46
 POT_FEATURES = 10
 HELD = (int(Item.ONION), int(Item.SOUP), int(Item.DISH), int(Item.TOMATO))
 SOURCES = (  # closest objects in the order of the block: item, and where it is dispensed
-    (int(Item.ONION), int(Closest.ONIONS)),
-    (int(Item.TOMATO), int(Closest.TOMATOES)),
-    (int(Item.DISH), int(Closest.DISHES)),
+    (int(Item.ONION), int(NearestObject.ONIONS)),
+    (int(Item.TOMATO), int(NearestObject.TOMATOES)),
+    (int(Item.DISH), int(NearestObject.DISHES)),
     (int(Item.SOUP), NOTHING),
 )
 
@@ -95,10 +95,10 @@ def encode_player(tables, env, i, out):
     if soup[Thing.ITEM] == Item.SOUP:
         out[at] = soup[Thing.ONIONS]
         out[at + 1] = soup[Thing.TOMATOES]
-    encode_way(nearest[pose, Closest.SERVING], x, y, cells.shape[1], out, at + 2)
+    encode_way(nearest[pose, NearestObject.SERVING], x, y, cells.shape[1], out, at + 2)
     at += 6  # with the way to the nearest free counter, which the original's planner never finds
-    encode_pot(nearest[pose, Closest.POT], x, y, cells, times, out, at)
-    encode_pot(nearest[pose, Closest.SECOND_POT], x, y, cells, times, out, at + POT_FEATURES)
+    encode_pot(nearest[pose, NearestObject.POT], x, y, cells, times, out, at)
+    encode_pot(nearest[pose, NearestObject.SECOND_POT], x, y, cells, times, out, at + POT_FEATURES)
     at += 2 * POT_FEATURES
     for direction in range(4):
         cell_x, cell_y = cell_ahead(x, y, direction)

@@ -77,7 +77,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     observed_numbers: int
     global_state: tuple[str, ...]
     unsaved: tuple[str, ...] = ()
-    handed_on: tuple[str, ...] = ()
+    kept_between_episodes: tuple[str, ...] = ()
     events_pay: bool = True
     event_pay: Sequence[Pay] | None = None
     step_key: str = "timestep"

@@ -143,13 +143,13 @@ def _expect_new_batches(subject: Subject, game: Any) -> None:
         used.reset(seeds)
         fresh.reset(seeds)
         what = f"a reset with seed {seeds[0]} after {steps} steps"
-        handed_on: tuple[str, ...] = ()
+        kept_between_episodes: tuple[str, ...] = ()
         if isinstance(inner := plain(game), CompiledGame):
-            handed_on = inner.handed_on
+            kept_between_episodes = inner.kept_between_episodes
             for i in range(count):
                 complaint = f"a reset with seed {seeds[i]} after {steps} steps keeps something of the episode before"
-                expect_same_arrays(inner, fresh.clone(i).state, used.clone(i).state, complaint, handed_on)
-        for name in () if handed_on else STARTED:  # what is handed on may be seen
+                expect_same_arrays(inner, fresh.clone(i).state, used.clone(i).state, complaint, kept_between_episodes)
+        for name in () if kept_between_episodes else STARTED:  # what is handed on may be seen
             same = np.array_equal(getattr(used.out, name), getattr(fresh.out, name))
             expect(same, f"{what} leaves other {name} than in a new environment")
         _expect_observed(used, what)

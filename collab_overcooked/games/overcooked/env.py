@@ -102,7 +102,7 @@ class Overcooked(OvercookedManual):
         config = _with_size(config)
         check_view(config)
         self.kwargs = config.to_dict()
-        self.handed_on = () if config.gate_reset else ("cells",)
+        self.kept_between_episodes = () if config.gate_reset else ("cells",)
         pool = load_pool(config.layout, config.generator, config.agents)
         if len(pool) > 1 and not config.gate_reset:
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Policy, AgentView, Silent
+from collab_overcooked.policies.api import Decision, Policy, AgentView, PolicyBase
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask
 
 
-class PersonSeat(Silent):
+class PersonSeat(PolicyBase):
     """Placeholder of a person in a team; the driver never asks it."""
 
     name = PERSON

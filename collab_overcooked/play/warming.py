@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from collab_overcooked import registry
 from collab_overcooked.play.settings import LEAVING
-from collab_overcooked.policies.api import Decision, AgentView, Silent
+from collab_overcooked.policies.api import Decision, AgentView, PolicyBase
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.episode import play_episode
@@ -17,7 +17,7 @@ from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 STEPS = 2
 
 
-class _Idle(Silent):
+class _Idle(PolicyBase):
     """Sits in the seats that are left out."""
 
     name = "idle"

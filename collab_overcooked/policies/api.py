@@ -268,7 +268,7 @@ class Policy(Protocol):
         """
 
 
-class Silent:
+class PolicyBase:
     """Base class of policies without messages."""
 
     def reply(self, seen: AgentView) -> Message | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.text import in_drawn_order
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
 from collab_overcooked.policies.blind_rules import (
     ALPHABETICAL,
     LONGEST,
@@ -88,7 +88,7 @@ class ActionList:
         return False
 
 
-class BlindPolicy(Silent):
+class BlindPolicy(PolicyBase):
     """Answers every numbered list by a rule that understands nothing: a floor for language models.
 
     Of equal actions the first in the list is chosen. Without an action at a position, the seat waits, as it does after

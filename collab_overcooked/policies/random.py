@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
 
 
-class RandomPolicy(Silent):
+class RandomPolicy(PolicyBase):
     """Samples uniformly from the action mask of any game, with its own generator."""
 
     name = "random"

@@ -14,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of, request_counts
 from collab_overcooked.adapters.sitting import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.policies.api import Decision, AgentView, Silent
+from collab_overcooked.policies.api import Decision, AgentView, PolicyBase
 from collab_overcooked.runner.episode import derive_seed
 
 CHOOSE = "llm:x?agent=choose,patience=off,order=game"  # offers the actions of the game alone
@@ -28,7 +28,7 @@ def pick(legal: tuple[str, ...], timestep: int, seat: int) -> str:
     return legal[derive_seed(7, timestep, seat) % len(legal)]
 
 
-class Picker(Silent):
+class Picker(PolicyBase):
     """Answers as the caller of a sitting does in the tests below."""
 
     name = "picker"

@@ -11,7 +11,7 @@ import yaml
 import collab_overcooked
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.kernels.rng import derive_seeds
-from collab_overcooked.policies.api import Silent
+from collab_overcooked.policies.api import PolicyBase
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.policies.trained import NetworkPolicy
@@ -58,7 +58,7 @@ def test_the_same_seed_gives_the_same_play(partners):
         np.testing.assert_array_equal(one[0], other[0])
 
 
-class First(Silent):
+class First(PolicyBase):
     """Plays the first allowed action, as ``played`` does."""
 
     name = "first"
@@ -122,7 +122,7 @@ def test_a_network_in_a_partner_s_seat_reads_the_observation_it_was_trained_on()
     assert earned.min() > 0
 
 
-class Counting(Silent):
+class Counting(PolicyBase):
     """Counts its episodes and the timesteps that it sees."""
 
     name, batched = "counting", True

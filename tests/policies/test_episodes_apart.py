@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from collab_overcooked import registry
-from collab_overcooked.policies.api import Silent
+from collab_overcooked.policies.api import PolicyBase
 from collab_overcooked.policies.registry import RECORDS, register_policy
 from collab_overcooked.testing import ConformanceError, check_policy
 
@@ -93,7 +93,7 @@ def test_wrappers_do(policy: str) -> None:
     check_policy(policy, "Overcooked-v0", range(2), steps=30, layout=KITCHENS)
 
 
-class Counting(Silent):
+class Counting(PolicyBase):
     """Remembers the last episode on purpose: it waits in the first only."""
 
     name = "counting"

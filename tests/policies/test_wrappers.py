@@ -11,7 +11,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.policies.api import Silent
+from collab_overcooked.policies.api import PolicyBase
 from collab_overcooked.policies.specs import PolicySpec, make_policy
 from collab_overcooked.policies.wrappers import DIRECTIONS, MAKERS
 from collab_overcooked.runner.episode import play_episode
@@ -205,7 +205,7 @@ def test_files_behind_wrappers_are_part_of_a_runs_identity(tmp_path: Any) -> Non
 @pytest.mark.parametrize("wrapper", ["forgetful:1.0", "role:put+pot+goto+moved", "convention:avoid=1", "slow:1"])
 @pytest.mark.parametrize("answer", [-3, 5_000, 1.5, True, None, "no such action"])
 def test_answers_are_judged_as_in_an_episode(wrapper: str, answer: Any) -> None:
-    class Fixed(Silent):
+    class Fixed(PolicyBase):
         name = "fixed"
 
         def reset(self, seat: int, info: Any, seed: int) -> None:

@@ -14,14 +14,14 @@ from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.game_record import SuiteEntry
 from collab_overcooked.policies import registry as policies
-from collab_overcooked.policies.api import Silent
+from collab_overcooked.policies.api import PolicyBase
 from collab_overcooked.policies.random import RandomPolicy
 from collab_overcooked.runner import workers
 from collab_overcooked.runner.registrations import JobNeeds, adopt, known_here_only, pack_registrations
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 
-class Mine(Silent):
+class Mine(PolicyBase):
     name = "mine"
 
     def reset(self, seat: int, info: Any, seed: int) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.policies.api import Decision, AgentView, Silent
+from collab_overcooked.policies.api import Decision, AgentView, PolicyBase
 from collab_overcooked.policies.listed import ActionList
 from collab_overcooked.policies.llm.choices import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
@@ -19,7 +19,7 @@ from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.llm.tools import TOOLS, act_tool, read_act
 
 
-class ChooseAgent(Silent):
+class ChooseAgent(PolicyBase):
     """Agent with a prompt of rules, state as text, and numbered actions; the answer is a number."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:

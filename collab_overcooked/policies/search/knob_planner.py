@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.policies.api import AgentView, Silent
+from collab_overcooked.policies.api import AgentView, PolicyBase
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 
@@ -21,7 +21,7 @@ ELITES = 6  # rows that are tried again in the next step
 ROOM = 8  # decisions that are remembered, as each seat asks for the same one
 
 
-class AssignedPolicy(Silent):
+class AssignedPolicy(PolicyBase):
     """A seat of a team whose members see the same state and compute the same commands for all, without messages."""
 
     needs_simulator = True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import shaped_rewards
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
 from collab_overcooked.policies.parameters import check_settings, read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
@@ -158,7 +158,7 @@ class TreeSearch:
             node.total[action] += rewards[t, i, seat]
 
 
-class MctsPolicy(Silent):
+class MctsPolicy(PolicyBase):
     """Decides by a new tree search from the present state at each step."""
 
     needs_simulator = True

@@ -188,15 +188,15 @@ def test_the_room_that_one_is_in_is_not_away(play_team):
 def test_parts_can_be_replaced():
     from collab_overcooked.policies.llm.coela import CoelaAgent, Communication
 
-    class Silent(Communication):
+    class PolicyBase(Communication):
         def draft(self, values):
             return ""
 
     class Quiet(CoelaAgent):
-        parts: ClassVar = {**CoelaAgent.parts, "communication": Silent}
+        parts: ClassVar = {**CoelaAgent.parts, "communication": PolicyBase}
 
     assert set(CoelaAgent.parts) == {"perception", "memory", "communication", "planning", "execution"}
-    assert Quiet.parts["communication"] is Silent
+    assert Quiet.parts["communication"] is PolicyBase
 
 
 PLANS = {"Alice": "go to kitchen; check fridge", "Bob": "go to bathroom; go to bedroom"}

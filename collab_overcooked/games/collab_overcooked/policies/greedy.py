@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 
@@ -176,7 +176,7 @@ class Chooser:
         return self.needs.room(self.seat, purpose) > (0 if soon else COUNTER_RESERVE)
 
 
-class GreedyPolicy(Silent):
+class GreedyPolicy(PolicyBase):
     """Knows the kitchen, works backwards from the order, and does the best useful thing that its seat can do.
 
     Idle teammates in earlier seats are expected to choose in the same way, so that two do not fetch the same thing,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, PolicyBase, simulator_of
 
 from ..engine.constants import (
     CONTAINER_ROOM,
@@ -49,7 +49,7 @@ class SubPlans:
         return {r: self.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in self.ids[Verb.GO]}
 
 
-class SubPlanPolicy(Silent):
+class SubPlanPolicy(PolicyBase):
     """A policy that chooses among sub-plans by what its seat knows; a subclass says how."""
 
     name = ""

@@ -19,7 +19,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.arrays import allocate
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, compiled_of, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, compiled_of, simulator_of
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Item, Object, Player, Row, Terrain, Verb
 from .assignment import assign
@@ -66,7 +66,7 @@ class Assigner:
 assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once
 
 
-class GreedyPolicy(Silent):
+class GreedyPolicy(PolicyBase):
     """Assigns the most urgent jobs to the nearest players, with hand-overs if no player can do a job alone."""
 
     name = "greedy"

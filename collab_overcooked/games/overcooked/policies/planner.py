@@ -20,7 +20,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
@@ -359,7 +359,7 @@ def _primitive_game(game: Any) -> Any:
 primitive_game: Callable[[Any], Any] = lru_cache(maxsize=8)(_primitive_game)  # by game, made once
 
 
-class PlannerPolicy(Silent):
+class PlannerPolicy(PolicyBase):
     """Plans the whole episode for all seats and plays its own part, counting on teammates who do the same.
 
     Where a teammate does something else, a short plan is made from there, and again every few steps.

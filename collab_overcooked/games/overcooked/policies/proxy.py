@@ -7,7 +7,7 @@ the package; ``train bc --data`` reads them.
 from __future__ import annotations
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
 from collab_overcooked.policies.policy_file import STAND_INS, builtin_policies, policy_path, read_policy
 from collab_overcooked.policies.trained import TrainedPolicy
 
@@ -17,7 +17,7 @@ def proxy_layouts(kind: str) -> list[str]:
     return [name.removeprefix(f"{kind}_") for name in builtin_policies() if name.startswith(f"{kind}_")]
 
 
-class ProxyPolicy(Silent):
+class ProxyPolicy(PolicyBase):
     """Plays the built-in proxy of the layout that is played.
 
     Args:

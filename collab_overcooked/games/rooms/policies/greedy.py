@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
 
 from ..engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
 from .exact import check_game
 
 
-class GreedyPolicy(Silent):
+class GreedyPolicy(PolicyBase):
     """Hunts the thief, or repairs and escapes."""
 
     name = "greedy"

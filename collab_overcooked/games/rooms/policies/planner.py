@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
 
 from ..engine.solver import EPSILON, JointValues
 from .exact import check_game, exact_values, worth
@@ -32,7 +32,7 @@ class PlannerOptions:
             raise ValueError(near_matches("partner", self.partner, PARTNERS))
 
 
-class PlannerPolicy(Silent):
+class PlannerPolicy(PolicyBase):
     """Plays its part of the best joint action."""
 
     name = "planner"

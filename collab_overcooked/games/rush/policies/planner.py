@@ -17,7 +17,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.policies.api import EnvInfo, AgentView, Silent, simulator_of
+from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
 from ..engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
@@ -49,7 +49,7 @@ def useful_action(game: Any, state: Any) -> int:
     return min(useful)[-1] if useful else NO_ACTION
 
 
-class GreedyPolicy(Silent):
+class GreedyPolicy(PolicyBase):
     """Works on the order with the least work left; simulates the greedy seats that act before it."""
 
     name = "greedy"
@@ -169,7 +169,7 @@ def work_alone(planner: Planner, fork: Fork, seat: int) -> int:
 HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # in the order in which _expect tries them
 
 
-class PlannerPolicy(Silent):
+class PlannerPolicy(PolicyBase):
     """Plays the optimal joint plan: as many orders as possible and, if all, in the fewest turns.
 
     Seats of other policies that act earlier in the same slot could take the goods that it needs, or cook an order that

@@ -17,7 +17,7 @@ import numpy as np
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import find_ways
-from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, Silent, compiled_of
+from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, PolicyBase, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 
@@ -219,7 +219,7 @@ PATIENCE = 3  # failed moves after which a player steps anywhere
 MAX_WAIT = 60  # steps that a player waits for a button before it guesses, and between two presses for the same recipe
 
 
-class RecipeBeliefPolicy(Silent):
+class RecipeBeliefPolicy(PolicyBase):
     """Plays a policy of Overcooked in the kitchen as it is remembered, with the recipe that is known or guessed.
 
     Args:

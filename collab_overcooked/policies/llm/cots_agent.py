@@ -39,7 +39,7 @@ from collab_overcooked.policies.search.deliberation import (
     Critique,
     Draft,
     PlanSettings,
-    Voices,
+    PlanFunctions,
     left_out_text,
 )
 from collab_overcooked.policies.search.plan_tree import Node
@@ -180,10 +180,10 @@ class ModelVoices:
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.values = session, values
 
-    def voices(self) -> Voices:
+    def voices(self) -> PlanFunctions:
         """Return the callables of a deliberation."""
         follow = self.follow if self.values["parse"] else None
-        return Voices(self.propose, self.criticise, self.rate, self.write, follow, self.session.spent)
+        return PlanFunctions(self.propose, self.criticise, self.rate, self.write, follow, self.session.spent)
 
     def _schema(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         return object_schema({**({"reasoning": {"type": "string"}} if self.values["reasoning"] else {}), **properties})

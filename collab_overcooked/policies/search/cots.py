@@ -26,7 +26,7 @@ from collab_overcooked.policies.search.deliberation import (
     Draft,
     PlanSettings,
     Update,
-    Voices,
+    PlanFunctions,
 )
 from collab_overcooked.policies.search.partners import (
     Teammate,
@@ -70,7 +70,7 @@ class Member:
         voices: Callables of the member.
     """
 
-    def __init__(self, seat: int, simulator: Simulator, look: SubplanProvider, voices: Voices) -> None:
+    def __init__(self, seat: int, simulator: Simulator, look: SubplanProvider, voices: PlanFunctions) -> None:
         self.seat, self.simulator, self.look, self.voices = seat, simulator, look, voices
         self.queue: list[SubPlan] = []  # remaining sub-plans of the plan, the current one first
         self.running: SubPlan | None = None
@@ -373,7 +373,7 @@ class SearchTeam:
             look=partial(member.look_at, seen),
         )
 
-    def _voices(self, planner: int) -> Voices:
+    def _voices(self, planner: int) -> PlanFunctions:
         def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
             if briefing.modelled:
                 return criticise_as_greedy(briefing, draft, before)

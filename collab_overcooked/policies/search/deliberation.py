@@ -2,7 +2,7 @@
 
 One class implements four modes: one proposal (``cot``), linear discussion (``talk``), depth-first search (``dfs``) and
 the collaborative tree search of CoTS (CVPR 2025; paper sections 4.2 and 4.3, supplement B). Proposer, critic, rater and
-writer are callables, see ``Voices``.
+writer are callables, see ``PlanFunctions``.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _clip(score: float) -> float:
 
 
 @dataclass(frozen=True)
-class Voices:
+class PlanFunctions:
     """Callables of a deliberation."""
 
     # Called with the planner's briefing, the path from the first plan to the one to improve (empty for the first plan),
@@ -223,7 +223,7 @@ class Deliberation:
         consults: Whether partners outside the team answer plans, see ``revise``. The first plan is then final for now.
     """
 
-    def __init__(self, settings: PlanSettings, voices: Voices, consults: bool = False) -> None:
+    def __init__(self, settings: PlanSettings, voices: PlanFunctions, consults: bool = False) -> None:
         self.settings, self.voices, self.consults = settings.full(), voices, consults
 
     def update(self, briefings: Sequence[Briefing], update: Update) -> tuple[Plan | None, list[Node]]:

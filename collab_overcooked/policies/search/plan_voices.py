@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 from math import exp
 
-from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, STEPS, Briefing, Critique, Draft, Voices
+from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, STEPS, Briefing, Critique, Draft, PlanFunctions
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.subplans import (
     Plan,
@@ -29,9 +29,9 @@ FAR = 1000.0  # steps of an impossible sub-plan
 SAME_TARGET, SWAP, IDLE, KNOWN, HANDS_FULL = "SAME_TARGET", "SWAP", "IDLE", "I_KNOW", "HANDS_FULL"
 
 
-def voices() -> Voices:
+def voices() -> PlanFunctions:
     """Return the programmed voices."""
-    return Voices(propose, criticise, rate, lambda briefing, draft: without_clashes(draft.plan))
+    return PlanFunctions(propose, criticise, rate, lambda briefing, draft: without_clashes(draft.plan))
 
 
 class Walk:

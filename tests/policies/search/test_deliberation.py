@@ -19,7 +19,7 @@ from collab_overcooked.policies.search.deliberation import (
     Draft,
     PlanSettings,
     Update,
-    Voices,
+    PlanFunctions,
 )
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, auction, changes, criticise, merit, rate, voices
@@ -53,8 +53,8 @@ class Script:
         self.scores, self.rating, self.left = list(scores), rating, known
         self.asked: list[str] = []
 
-    def voices(self) -> Voices:
-        return Voices(self.propose, self.criticise, self.rate, self.write)
+    def voices(self) -> PlanFunctions:
+        return PlanFunctions(self.propose, self.criticise, self.rate, self.write)
 
     def propose(self, own: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
         self.asked.append("propose")

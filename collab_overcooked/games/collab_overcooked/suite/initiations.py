@@ -94,7 +94,7 @@ def verb_of(action: str) -> str:
 _OTHER_VERBS = frozenset({"pickup", "put_obj_in_utensil", "place_obj_on_counter", "fill_dish_with_food", "deliver"})
 
 
-class Staged:
+class ScriptedPrefix:
     """A seat that does and says what is written down until a step, and then lets a policy decide or answer.
 
     Args:
@@ -166,7 +166,7 @@ class InitiationMatch(Match):
         earlier, stage = stages(game)[: self.stage], stages(game)[self.stage]
         due = {len(one.before): one.due for one in earlier if len(one.before) < len(stage.before)}
         staged = tuple(
-            Staged(policy, stage.before, due, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
+            ScriptedPrefix(policy, stage.before, due, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
             for seat, policy in enumerate(team.policies)
         )
         facts: dict[str, Any] = {"task": self.task, "level": self.level, "limits": self.limits, "episode": self.first}

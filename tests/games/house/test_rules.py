@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from games.house.world import Home
+from games.house.world import GameKind
 
 from collab_overcooked.games.house.engine import macro_actions, rules
 from collab_overcooked.games.house.engine.constants import (
@@ -29,12 +29,12 @@ THINGS = {"apple 0": "coffee table", "pudding 1": "dishwasher"}
 
 
 def a_home(**value):
-    return Home(**{"furniture": FURNITURE, "things": THINGS, "opened": ("dishwasher",), **value})
+    return GameKind(**{"furniture": FURNITURE, "things": THINGS, "opened": ("dishwasher",), **value})
 
 
 def transport(**value):
     things = {"apple 0": (3, 1), "banana 1": 0, "bowl 10": 0, "bread 2": (2, 2)}
-    home = Home(
+    home = GameKind(
         **{"kind": "transport", "furniture": {"bed": (1, 1)}, "goal": "bed", "things": things, "wants": {"apple": 1}}
         | value
     )
@@ -240,7 +240,7 @@ def test_turn_door():
 
 
 def rivals(*verbs, arg=3):
-    home = Home(agents=((1, 1),) * len(verbs))
+    home = GameKind(agents=((1, 1),) * len(verbs))
     for i, verb in enumerate(verbs):
         home.state.agents[0, i, [Agent.VERB, Agent.ARG, Agent.LEFT]] = verb, arg, 0
     return home

@@ -34,7 +34,7 @@ def game_of(kind: str, options: str) -> Any:
     return {"housework": Housework, "transport": Transport}[kind](**yaml.safe_load(options))
 
 
-class Home:
+class GameKind:
     """A home that starts as drawn.
 
     Args:

@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Level
 
 from .config import STEPPING, HouseConfig, HouseworkConfig, TransportConfig
-from .constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
+from .constants import BLOCKS, HANDS, NOTHING, GameKind, Kind, Param, Verb
 from .state import Sizes, Tables
 
 HOME_ROOMS = ("living room", "kitchen", "bedroom", "bathroom", "hall", "study", "pantry", "guest room")
@@ -103,10 +103,10 @@ def compile_house(config: HouseConfig) -> Compiled:
 def _params(config: HouseConfig, sizes: Sizes) -> np.ndarray:
     specific: dict[str, int]
     if isinstance(config, HouseworkConfig):
-        specific = {"home": Home.HOUSEWORK, "limit": config.max_ticks, "targets": config.items}
+        specific = {"home": GameKind.HOUSEWORK, "limit": config.max_ticks, "targets": config.items}
     else:
         assert isinstance(config, TransportConfig)
-        specific = {"home": Home.TRANSPORT, "limit": config.max_ticks, "lost": config.container_lost}
+        specific = {"home": GameKind.TRANSPORT, "limit": config.max_ticks, "lost": config.container_lost}
         specific["container_rooms"] = 2 if config.containers > 2 else 1
     return config.pack(
         Param,

@@ -13,7 +13,7 @@ MAX_NEED = 100  # things of a class that a goal may name
 BLOCKS = 4  # message blocks that one action can pay for
 
 
-class Home(IntEnum):
+class GameKind(IntEnum):
     """Game of the engine, ``Param.HOME``."""
 
     HOUSEWORK = 0

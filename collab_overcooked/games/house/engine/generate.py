@@ -5,7 +5,7 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import HANDS, NOTHING, Agent, Goal, Home, Kind, Param, Place, Rel, Role, Room, Thing, Verb, World
+from .constants import HANDS, NOTHING, Agent, Goal, GameKind, Kind, Param, Place, Rel, Role, Room, Thing, Verb, World
 
 MIN_SIDE = 3  # cells of the shorter side of a room
 
@@ -203,7 +203,7 @@ def make_task(tables, state, scratch):
     if task == NOTHING:
         task = draw_below(state.rng, tables.families.shape[0])
     state.world[World.TASK] = task
-    if params[Param.HOME] == Home.HOUSEWORK:
+    if params[Param.HOME] == GameKind.HOUSEWORK:
         make_housework(tables, state, task, scratch)
     else:
         make_transport(tables, state, task)

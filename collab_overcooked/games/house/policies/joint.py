@@ -15,7 +15,7 @@ from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, SubPlan, SubplanStudy
 
 from ..engine.config import LOADS, TASKS
-from ..engine.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
+from ..engine.constants import CONTAINER_ROOM, HANDS, GameKind, Param, Verb
 from ..text.text import NAMES, describe
 from .planner import Scene, SubPlans, has_container, held, still_wanted, unseen_rooms
 
@@ -186,7 +186,7 @@ class HouseSubplans:
             raise ValueError("policy 'cots' plays by sub-plans; all seats need action_level=medium")
         self.rows = tables.catalogue[Level.MEDIUM].tolist()
         self.cost = {verb: int(tables.cost[verb]) for verb in Verb if verb <= Verb.SAY}
-        self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
+        self.is_transport = tables.params[Param.HOME] == GameKind.TRANSPORT
 
     def __call__(self, seen: AgentView, reports: Findings | None = None) -> PlanningView:
         """Return the sub-plans of all agents, as one agent knows them from its observations and teammates' reports."""

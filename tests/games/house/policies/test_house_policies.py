@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from games.house.world import Home
+from games.house.world import GameKind
 from records import record_of
 
 import collab_overcooked
@@ -76,7 +76,7 @@ def test_trained_policies_beat_chance(name):
     assert rate >= max(0.8, draw_rate) and ticks < draw_ticks
 
 
-def decide(home: Home, spec: str, seed: int = 0) -> str:
+def decide(home: GameKind, spec: str, seed: int = 0) -> str:
     policy = make_policy(spec)
     info = EnvInfo(home.game.id, home.game, "", (spec,) * home.game.n_agents, Simulator(home.game, home.state, 0))
     policy.reset(0, info, seed)
@@ -85,7 +85,7 @@ def decide(home: Home, spec: str, seed: int = 0) -> str:
 
 
 def test_tree_search_delivers_what_it_holds():
-    home = Home(furniture={"fridge": (1, 3)}, things={"apple 0": 0}, agents=((1, 1), (7, 1)))
+    home = GameKind(furniture={"fridge": (1, 3)}, things={"apple 0": 0}, agents=((1, 1), (7, 1)))
     assert decide(home, "mcts:simulations=80,depth=3") == "transport"
 
 
@@ -94,7 +94,7 @@ def test_tree_search_knows_no_more_than_its_seat():
     furniture = {"fridge": (1, 3), "stove": (7, 3), "dishwasher": (7, 1)}
     chosen = {
         tuple(
-            decide(Home(furniture=furniture, things={"apple 0": where}, agents=((1, 1), (2, 1))), FAST, seed)
+            decide(GameKind(furniture=furniture, things={"apple 0": where}, agents=((1, 1), (2, 1))), FAST, seed)
             for seed in range(3)
         )
         for where in ("stove", "dishwasher")

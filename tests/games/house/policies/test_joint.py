@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.house.world import Home
+from games.house.world import GameKind
 
 from collab_overcooked.games.house.policies.joint import HouseSubplans
 from collab_overcooked.policies.api import AgentView
@@ -15,14 +15,14 @@ from collab_overcooked.policies.search.subplans import Findings, PlanningView, p
 NAMES = ("Alice", "Bob")
 
 
-def start(**options: Any) -> Home:
+def start(**options: Any) -> GameKind:
     """Return a home whose agents have looked around where they are, and know nothing else."""
-    home = Home(**{"knows": "nothing", **options})
+    home = GameKind(**{"knows": "nothing", **options})
     home.act(*("wait" for _ in options.get("agents", range(2))))
     return home
 
 
-def look(home: Home, seat: int = 0, message: Findings | None = None) -> PlanningView:
+def look(home: GameKind, seat: int = 0, message: Findings | None = None) -> PlanningView:
     return HouseSubplans(home.game)(AgentView.of(home.game, home.state, home.out, seat), message)
 
 
@@ -30,18 +30,18 @@ def texts(state: PlanningView, seat: int = 0) -> set[str]:
     return {option.text for option in state.options[seat] if option.value > 0}
 
 
-def action_of(home: Home, snapshot: PlanningView, text: str, seat: int = 0) -> str | None:
+def action_of(home: GameKind, snapshot: PlanningView, text: str, seat: int = 0) -> str | None:
     option = snapshot.option(seat, text)
     if option is None or option.action is None:
         return None
     return str(home.game.action_texts(home.state, 0, seat)[option.action])
 
 
-def rooms(home: Home) -> list[str]:
+def rooms(home: GameKind) -> list[str]:
     return [room["name"] for room in home.knows(0)["rooms"]]
 
 
-def apart(**further: Any) -> Home:
+def apart(**further: Any) -> GameKind:
     """Return a home where only Bob sees the goal place; Alice has both hands full."""
     values: dict[str, Any] = {
         "furniture": {"fridge": (7, 3)},

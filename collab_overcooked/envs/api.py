@@ -225,7 +225,7 @@ class TextGame(Protocol[StateT_contra]):
     def display_names(self) -> tuple[str, ...]:
         """Names of the seats in texts."""
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
+    def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         """Return the steps of ``lesson`` that a seat can complete."""
         return self.lesson
 

@@ -97,7 +97,7 @@ class EpisodeDriver:
         return sum(thinker.waits for thinker in self._thinkers.values())
 
     def _lessons(self) -> dict[int, Sequence[tuple[str, str, str]]]:
-        return {seat: self.game.lesson_for(seat) for seat in self.people}
+        return {seat: self.game.tutorial_for(seat) for seat in self.people}
 
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> EpisodeRecord:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""

@@ -183,7 +183,7 @@ def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
     steps = {name for name, *_ in env.game.lesson}
     taught, done = set(), set()
     for seat in range(env.game.n_agents):
-        lesson = env.game.lesson_for(seat)
+        lesson = env.game.tutorial_for(seat)
         taught |= {name for name, *_ in lesson}
         for record_steps in played:
             practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {seat: ""}, {seat: lesson})
@@ -196,7 +196,7 @@ def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
 
 def test_a_lesson_of_a_seat_without_a_pot_leaves_the_pot_out() -> None:
     env = registry.make("Overcooked-v0", layout="forced_coordination")
-    names = [[name for name, *_ in env.game.lesson_for(seat)] for seat in range(2)]
+    names = [[name for name, *_ in env.game.tutorial_for(seat)] for seat in range(2)]
     assert sorted(names, key=len) == [["take", "put_down"], ["take", "pot", "put_down"]]
 
 
@@ -209,7 +209,7 @@ def test_every_step_of_a_lesson_marks_places_that_the_board_shows(game: str) -> 
     scene, seen_at_once = env.scene(), set[str]()
     for seat in range(env.game.n_agents):
         seen = env.game.seat_scene(scene, seat)
-        marked = [places_of(env.game, seen, seat, places) for _, _, places in env.game.lesson_for(seat)]
+        marked = [places_of(env.game, seen, seat, places) for _, _, places in env.game.tutorial_for(seat)]
         assert set().union(*marked) <= picture_of(env.game, seen, seat).keys()
         seen_at_once |= set().union(*marked)
     assert seen_at_once

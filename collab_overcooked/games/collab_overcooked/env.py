@@ -61,7 +61,7 @@ class CollabOvercooked(CollabOvercookedText):
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(self.compiled.space)
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
+    def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         texts = self.vocabulary(seat)
         collects, delivers = any("ingredient_dispenser" in label for label in texts), "deliver()" in texts
         possible = {

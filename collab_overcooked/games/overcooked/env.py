@@ -123,7 +123,7 @@ class Overcooked(OvercookedManual):
         self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
         self._set_spaces(self.compiled.space)
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
+    def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         starts = self.compiled.tables.starts[:, seat].tolist()
         names = [name for k, (x, y) in enumerate(starts) for name in self.within_reach(k, (x, y), FLOOR)]
         has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)

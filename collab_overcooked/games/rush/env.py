@@ -107,7 +107,7 @@ class KitchenRush(RushText, RushScene):
         paid = np.repeat((orders + steps).sum(1, keepdims=True), self.n_agents, 1).astype(np.float64)
         return paid, paid
 
-    def lesson_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
+    def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
         recipes = [recipe for episode in self.scenario.episodes for recipe in episode.recipes.values()]
         needed = {
             "ingredients": any(recipe.ingredients for recipe in recipes),

@@ -17,7 +17,7 @@ UNREACHABLE = 1 << 20
 TIE_ORDER = (int(Direction.WEST), int(Direction.NORTH), int(Direction.EAST), int(Direction.SOUTH))
 
 
-def find_ways(start: Any, beside: Callable[[Any], Iterable[Any]]) -> dict[Any, tuple[int, Any]]:
+def shortest_paths(start: Any, beside: Callable[[Any], Iterable[Any]]) -> dict[Any, tuple[int, Any]]:
     """Return length and first cell of the way to every cell, nearest first; ``beside`` settles ties by its order."""
     ways = {start: (0, start)}
     queue = [start]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.paths import UNREACHABLE, find_ways, flood, flood_all
+from collab_overcooked.kernels.paths import UNREACHABLE, shortest_paths, flood, flood_all
 
 Cell = tuple[int, int]
 
@@ -114,7 +114,7 @@ def test_find_ways_walks_as_far_as_a_naive_search_without_turns(floor):
     def beside(cell: Cell) -> list[Cell]:
         return [(cell[0] + dx, cell[1] + dy) for dx, dy in OFFSETS if (cell[0] + dx, cell[1] + dy) in free]
 
-    ways, layer, length = find_ways(start, beside), {start}, 0
+    ways, layer, length = shortest_paths(start, beside), {start}, 0
     known = set(layer)
     while layer:
         assert {cell for cell, (steps, _) in ways.items() if steps == length} == layer
@@ -122,4 +122,4 @@ def test_find_ways_walks_as_far_as_a_naive_search_without_turns(floor):
         known |= layer
     for cell, (steps, first) in ways.items():
         assert first in (beside(start) if steps else [start])
-        assert steps <= 1 or find_ways(first, beside)[cell][0] == steps - 1
+        assert steps <= 1 or shortest_paths(first, beside)[cell][0] == steps - 1

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.io.text import join_and
 from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.kernels.paths import find_ways
+from collab_overcooked.kernels.paths import shortest_paths
 from collab_overcooked.policies.api import AgentView
 from collab_overcooked.policies.search.subplans import Finding, Findings, PlanningView, SubPlan, SubplanStudy
 
@@ -158,7 +158,7 @@ def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
         x, y = cell
         return [(x, y) for x, y in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)) if grid[y][x] != "#"]
 
-    return {cell: length for cell, (length, _) in find_ways(start, beside).items()}
+    return {cell: length for cell, (length, _) in shortest_paths(start, beside).items()}
 
 
 class HouseSubplans:

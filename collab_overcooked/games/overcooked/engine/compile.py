@@ -12,7 +12,7 @@ import numpy as np
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
-from collab_overcooked.kernels.paths import find_ways
+from collab_overcooked.kernels.paths import shortest_paths
 
 from .config import OvercookedConfig
 from .constants import (
@@ -243,7 +243,7 @@ def number_regions(terrain: np.ndarray, open_kinds: Sequence[int] = (Terrain.FLO
 
     for start in map(tuple, np.argwhere(is_open).tolist()):
         if regions[start] == NOTHING:
-            regions[tuple(zip(*find_ways(start, beside), strict=True))] = regions.max() + 1
+            regions[tuple(zip(*shortest_paths(start, beside), strict=True))] = regions.max() + 1
     return regions
 
 

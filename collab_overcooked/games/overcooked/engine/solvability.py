@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.paths import find_ways
+from collab_overcooked.kernels.paths import shortest_paths
 
 Cell = tuple[int, int]  # x, y
 FLOOR = " G"
@@ -69,7 +69,7 @@ def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR
     def beside(cell: Cell) -> list[Cell]:
         return [near for near in neighbours(cell) if near not in taken and _at(grid, near) in floor]
 
-    return frozenset(find_ways(start, beside))
+    return frozenset(shortest_paths(start, beside))
 
 
 def list_untouched(grid: Sequence[str], starts: Sequence[Cell]) -> list[tuple[str, Cell]]:

@@ -195,7 +195,7 @@ def act_on_errands(kitchens, state, goals, team, ways, moves, actions):
     """
     for c in range(actions.shape[0]):
         env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
-        find_ways(kitchen, env, team.trust, ways, goals[c])
+        shortest_paths(kitchen, env, team.trust, ways, goals[c])
         team.turn[0] = 0
         for i in range(actions.shape[1]):
             s = goals[c, i, Goal.STATION]
@@ -209,7 +209,7 @@ def act_on_errands(kitchens, state, goals, team, ways, moves, actions):
 
 
 @kernel
-def find_ways(kitchen, env, trust, ways, goals):
+def shortest_paths(kitchen, env, trust, ways, goals):
     """Find the ways to the goals of all players, with gates as they are and with all of them open.
 
     Mutates: ways.here, ways.passable, ways.fields, ways.opened.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from collab_overcooked.kernels.macro_actions import MEDIUM
-from collab_overcooked.kernels.paths import find_ways
+from collab_overcooked.kernels.paths import shortest_paths
 
 from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, LayoutSize, Kind, Object, Param, Rules, Stalemate
 from ..engine.solvability import FLOOR, flood
@@ -53,7 +53,7 @@ def shape_of(layout: Layout) -> str:
     def around(cell: tuple[int, int]) -> list[tuple[int, int]]:
         return [near for dx, dy in product((-1, 0, 1), repeat=2) if (near := (cell[0] + dx, cell[1] + dy)) in rest]
 
-    if rest - {*find_ways((-1, -1), around)}:
+    if rest - {*shortest_paths((-1, -1), around)}:
         return "circular"
     if not any({(x + 1, y), (x, y + 1), (x + 1, y + 1)} <= floor for x, y in floor):
         return "narrow"

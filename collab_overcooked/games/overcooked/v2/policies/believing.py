@@ -16,7 +16,7 @@ import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
-from collab_overcooked.kernels.paths import find_ways
+from collab_overcooked.kernels.paths import shortest_paths
 from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, PolicyBase, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
@@ -121,7 +121,7 @@ class Walks:
         def beside(cell: Cell) -> list[Cell]:
             return [near for dx, dy in OFFSETS if (near := (cell[0] + dx, cell[1] + dy)) in open_floor]
 
-        first = next((first for cell, (_, first) in find_ways(start, beside).items() if cell in goals), start)
+        first = next((first for cell, (_, first) in shortest_paths(start, beside).items() if cell in goals), start)
         return None if first == start else OFFSETS.index((first[0] - start[0], first[1] - start[1]))
 
     def use(self, start: Cell, facing: int, targets: Sequence[Cell], blocked: set[Cell], interact: int) -> int | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collab_overcooked.evaluation.crossplay import cross_play
     from collab_overcooked.evaluation.run import evaluate
     from collab_overcooked.metrics.registry import register_metric
-    from collab_overcooked.policies.api import Decision, Message, Policy, AgentView
+    from collab_overcooked.policies.api import AgentView, Decision, Message, Policy
     from collab_overcooked.policies.export import export_policy
     from collab_overcooked.policies.registry import register_policy
     from collab_overcooked.policies.specs import make_policy
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 __all__ = [
+    "AgentView",
     "Decision",
     "GameSpec",
     "Message",
     "Policy",
-    "AgentView",
     "__version__",
     "check_game",
     "compare",

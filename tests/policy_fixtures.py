@@ -10,7 +10,7 @@ import pytest
 
 import collab_overcooked as co
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import Decision, Message, AgentView
+from collab_overcooked.policies.api import AgentView, Decision, Message
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.teams import make_team
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
-from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.testing import CHECKS, ConformanceError, check_game
 
 
@@ -90,7 +90,9 @@ def observe_wreck(tables, env, out):
 
 
 class ObservesTheWreck(beacon.Beacon):
-    batch_kernels = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
+    batch_kernels = BatchKernels(
+        beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused
+    )
 
 
 class DeclaresNoBelief(beacon.Beacon):
@@ -528,7 +530,9 @@ def observe_beside(tables, env, out):
 
 
 class LanternOfGlass(Lantern):
-    batch_kernels = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_beside, why_refused=beacon.why_refused)
+    batch_kernels = BatchKernels(
+        beacon.is_over, beacon.step_env, beacon.reset_env, observe_beside, why_refused=beacon.why_refused
+    )
 
 
 class BelievesWhatDrifts(LanternOfGlass):
@@ -539,7 +543,9 @@ class BelievesWhatDrifts(LanternOfGlass):
 
 
 class ShowsWhatDrifts(Lantern):
-    batch_kernels = BatchKernels(beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused)
+    batch_kernels = BatchKernels(
+        beacon.is_over, beacon.step_env, beacon.reset_env, observe_wreck, why_refused=beacon.why_refused
+    )
 
     def sample_belief(self, state, seat, rng):
         pass

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import collab_overcooked
-from collab_overcooked.policies.api import EnvInfo, Message, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo, Message
 from collab_overcooked.policies.search.mcts import MctsSettings, TreeSearch
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game, registered

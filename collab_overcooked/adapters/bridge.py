@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
-from collab_overcooked.policies.api import Choice, Decision, Message, Question, AgentView
+from collab_overcooked.policies.api import AgentView, Choice, Decision, Message, Question
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.budget import Exhausted, UsageMeter
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request

@@ -28,7 +28,7 @@ from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.api import Policy, AgentView
+from collab_overcooked.policies.api import AgentView, Policy
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.images import TEXT as AS_TEXT

@@ -19,11 +19,11 @@ from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
 from collab_overcooked.io.schema import Form, check_same, read
 from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
-from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.batch_kernels import BatchKernels
+from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.render.model import Card, PanelColumn, Drawing, Text, TextLine
+from collab_overcooked.render.model import Card, Drawing, PanelColumn, Text, TextLine
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 Start = Callable[[Mapping[str, Any], int], None]

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from collab_overcooked.render.model import BoardCell, Icon, Drawing
+from collab_overcooked.render.model import BoardCell, Drawing, Icon
 from collab_overcooked.render.sprites import STRANGE, STRANGE_KINDS
 
 TEXT_FIELDS = {"text", "tags", "labels", "caption", "targets", "mark", "remark", "listing"}  # of parts of a sheet
 
 
-def translate_sheet(sheet: Drawing, translate: Callable[[str], str], number_noun: Callable[[str], int | None]) -> Drawing:
+def translate_sheet(
+    sheet: Drawing, translate: Callable[[str], str], number_noun: Callable[[str], int | None]
+) -> Drawing:
     """Return a sheet in another language.
 
     Args:

@@ -144,7 +144,10 @@ def _cost(spec: str, kind: str, decisions: int, prompt: float | None, prices: Ma
 
 
 def dry_run_card(
-    plans: Iterable[tuple[MatchPlan, Sequence[EpisodeRecord]]], prices: Mapping[str, Price], budget: Budget, total: Budget
+    plans: Iterable[tuple[MatchPlan, Sequence[EpisodeRecord]]],
+    prices: Mapping[str, Price],
+    budget: Budget,
+    total: Budget,
 ) -> Scorecard:
     """Return upper bounds by suite, model and agent, and those that the budgets set.
 

@@ -20,7 +20,7 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
 from collab_overcooked.play.thinking import AsyncPolicy
-from collab_overcooked.policies.api import Capabilities, Decision, Message, Policy, AgentView
+from collab_overcooked.policies.api import AgentView, Capabilities, Decision, Message, Policy
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import places_of
@@ -446,7 +446,9 @@ class EpisodeDriver:
             frame = shown.watched(self.env, self._step, self.timestep, send_queue)
         else:
             seen = AgentView.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
-            with_text = complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
+            with_text = (
+                complete or send_queue.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
+            )
             frame = shown.frame_of(self.game, seen, self.settings, send_queue, with_text)
             if step is not None:
                 named = renaming(self.game)

@@ -24,7 +24,7 @@ from collab_overcooked.io.schema import parse_json
 from collab_overcooked.io.structs import convert
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_message
-from collab_overcooked.play.people import SendQueue, Person
+from collab_overcooked.play.people import Person, SendQueue
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import LANGUAGES
 

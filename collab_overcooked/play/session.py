@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import PersonEntry, EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, PersonEntry
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
@@ -24,7 +24,7 @@ from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practi
 from collab_overcooked.play.ending import numbers_of, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.matches import check_matches
-from collab_overcooked.play.people import SEAT, VOICE, WATCHER, SendQueue, Person
+from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Person, SendQueue
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch

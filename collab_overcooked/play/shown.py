@@ -10,7 +10,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first, without_duplicates
 from collab_overcooked.play.people import FRAME, SendQueue
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.policies.api import Message, AgentView
+from collab_overcooked.policies.api import AgentView, Message
 from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 
@@ -18,7 +18,9 @@ MAX_BLOCKED = 200  # refused actions whose reasons a page is sent
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
-def frame_of(game: Any, seen: AgentView, settings: PlaySettings, send_queue: SendQueue, with_text: bool = True) -> dict[str, Any]:
+def frame_of(
+    game: Any, seen: AgentView, settings: PlaySettings, send_queue: SendQueue, with_text: bool = True
+) -> dict[str, Any]:
     """Return a frame for a seat's page.
 
     Args:

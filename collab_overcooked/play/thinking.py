@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Policy, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, Decision, Policy, PolicyBase
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.torch_threads import one_torch_thread
 from collab_overcooked.runner.decisions import Answer, Ask

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from collab_overcooked import registry
 from collab_overcooked.play.settings import LEAVING
-from collab_overcooked.policies.api import Decision, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, Decision, PolicyBase
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.episode import play_episode

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame, rows
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
-from collab_overcooked.policies.api import Capabilities, EnvInfo, Policy, ReportsUsage, AgentView, TeamAware
+from collab_overcooked.policies.api import AgentView, Capabilities, EnvInfo, Policy, ReportsUsage, TeamAware
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.policy_file import preferences

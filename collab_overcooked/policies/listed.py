@@ -11,7 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.text import in_drawn_order
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.blind_rules import (
     ALPHABETICAL,
     LONGEST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, AgentView, TeamAware
+from collab_overcooked.policies.api import AgentView, Decision, EnvInfo, Learner, Lesson, Message, Policy, TeamAware
 from collab_overcooked.policies.parameters import load_factory
 from collab_overcooked.registry import games
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 
 
 class RandomPolicy(PolicyBase):

@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.action_history import append_history
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
 from collab_overcooked.policies.torch_threads import one_torch_thread

@@ -17,12 +17,12 @@ import numpy as np
 from collab_overcooked.envs.api import State
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.api import (
+    AgentView,
     Capabilities,
     Decision,
     EnvInfo,
     Message,
     Policy,
-    AgentView,
     TeamAware,
     as_decision,
     simulator_of,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import SCHEMA, Usage, EpisodeRecord, Tokens
+from collab_overcooked.core.record import SCHEMA, EpisodeRecord, Tokens, Usage
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.structs import Name, Text, convert

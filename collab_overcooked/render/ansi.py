@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.render.model import Bar, Board, Card, PanelColumn, Drawing, Span, TextLine
+from collab_overcooked.render.model import Bar, Board, Card, Drawing, PanelColumn, Span, TextLine
 
 BAR = 10  # characters of a bar
 

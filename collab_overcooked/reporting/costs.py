@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from collab_overcooked.core.record import Usage, EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, Usage
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from collab_overcooked.core.record import PlanUpdate, EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, PlanUpdate
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.templates import render

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from msgspec import to_builtins
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import Event, EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, Event
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.reporting.escaping import json_in_markup

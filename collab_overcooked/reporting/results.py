@@ -108,7 +108,9 @@ def score_records(records: Sequence[EpisodeRecord], scoring: Mapping[str, Any] |
         ValueError: If a game, task or option is unknown, or a metric cannot read a field.
     """
     every, scoring = packed(records), scoring or {}
-    by_suite: dict[str, list[EpisodeRecord]] = {name: [] for name in (*registry.first_suites(), *registry.COMMON_SUITES)}
+    by_suite: dict[str, list[EpisodeRecord]] = {
+        name: [] for name in (*registry.first_suites(), *registry.COMMON_SUITES)
+    }
     record_scoring = _suite_options(RecordScoring, scoring)
     records = counted(every, record_scoring)
     for record in records:

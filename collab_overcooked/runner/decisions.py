@@ -14,7 +14,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
-from collab_overcooked.policies.api import Decision, Message, AgentView, as_decision
+from collab_overcooked.policies.api import AgentView, Decision, Message, as_decision
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 

@@ -17,7 +17,16 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core.record import SCHEMA, Usage, PlanUpdate, EpisodeRecord, Step, field_types, history_of, step_class
+from collab_overcooked.core.record import (
+    SCHEMA,
+    EpisodeRecord,
+    PlanUpdate,
+    Step,
+    Usage,
+    field_types,
+    history_of,
+    step_class,
+)
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io.structs import convert
 from collab_overcooked.policies.api import Capabilities, EnvInfo, Message, Policy, ReportsUsage
@@ -297,7 +306,9 @@ def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **facts: Any) -> 
     return Episode(env, specs, seed, EpisodeFacts(**facts))
 
 
-def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any) -> EpisodeRecord:
+def play_episode(
+    env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any
+) -> EpisodeRecord:
     """Play one episode with a team of policies.
 
     Args:

@@ -21,9 +21,9 @@ from msgspec import Struct, structs
 from collab_overcooked import registry
 from collab_overcooked.core.record import (
     SCHEMA,
+    EpisodeRecord,
     ErrorEntry,
     MessageEntry,
-    EpisodeRecord,
     RecordT,
     Step,
     compress,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import Usage, EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, Usage
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.game_record import NO_TEACHER, TeacherEntry

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import PersonEntry, EpisodeRecord
+from collab_overcooked.core.record import EpisodeRecord, PersonEntry
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile

@@ -73,7 +73,9 @@ class Episode:
     outcome: float = 0.0
 
 
-def play(model: Transformer, tokenizer: Tokenizer, sittings: Sequence[SeatClient], seeds: Sequence[int]) -> list[Episode]:
+def play(
+    model: Transformer, tokenizer: Tokenizer, sittings: Sequence[SeatClient], seeds: Sequence[int]
+) -> list[Episode]:
     """Play one episode per sitting; the questions of all of them are answered together."""
     turns: list[Turn] = [sitting.start(seed) for sitting, seed in zip(sittings, seeds, strict=True)]
     episodes = [Episode() for _ in turns]

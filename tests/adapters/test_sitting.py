@@ -14,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of, request_counts
 from collab_overcooked.adapters.sitting import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.policies.api import Decision, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, Decision, PolicyBase
 from collab_overcooked.runner.episode import derive_seed
 
 CHOOSE = "llm:x?agent=choose,patience=off,order=game"  # offers the actions of the game alone

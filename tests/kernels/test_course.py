@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 
 from collab_overcooked.kernels.arrays import Array, BasicOut, allocate, array_of
-from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 
 B, LIMIT = 4, 2
@@ -57,7 +57,10 @@ def batch():
 
 
 def test_each_environment_steps_until_it_is_over_and_is_observed_where_it_changed():
-    batch_kernels, tables = BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused), np.zeros(1)
+    batch_kernels, tables = (
+        BatchKernels(is_over, step_env, reset_env, observe_env, why_refused=why_refused),
+        np.zeros(1),
+    )
     state, out = batch()
     batch_kernels.reset(tables, state, out, np.array([True, True, True, False]), LIMIT)
     assert state.clock.tolist() == [[0, 2], [0, 2], [0, 2], [0, 0]]  # the last one is over, as it was

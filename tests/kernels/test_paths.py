@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.paths import UNREACHABLE, shortest_paths, flood, flood_all
+from collab_overcooked.kernels.paths import UNREACHABLE, flood, flood_all, shortest_paths
 
 Cell = tuple[int, int]
 

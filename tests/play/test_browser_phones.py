@@ -37,7 +37,12 @@ def feed_of(context: Any, game: str, language: str = "en") -> Feed:
     env = registry.make(env_id, **options)
     env.reset(seed=1)
     scene = env.game.seen(env.arrays[0], 0, 0).scene
-    frame = {"type": "frame", "timestep": 1, "limit": 40, "picture": next_picture(env.game, scene, 0, SendQueue("test"))}
+    frame = {
+        "type": "frame",
+        "timestep": 1,
+        "limit": 40,
+        "picture": next_picture(env.game, scene, 0, SendQueue("test")),
+    }
     feed = Feed(context)
     feed.open(language)
     feed.send(welcome("seat", clock, "", game=game, talks=True), frame, state("ready", True, False))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.play.people import SendQueue, Person
+from collab_overcooked.play.people import Person, SendQueue
 from collab_overcooked.play.session import Session
 
 QUICK = {"countdown": 0.0, "tick": 0.03, "pace": 0.0}

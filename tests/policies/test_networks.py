@@ -10,7 +10,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.export import export_policy
 from collab_overcooked.policies.policy_file import read_policy
 from collab_overcooked.policies.specs import PolicySpec, make_policy

@@ -121,7 +121,7 @@ def test_policies_decide_with_one_thread(folder, name, play):
 @pytest.mark.parametrize("name", ["Plain", "Recurrent"])
 @pytest.mark.usefixtures("four_threads")
 def test_a_network_that_a_program_asks_decides_with_one_thread(folder, name):
-    from collab_overcooked.policies.api import EnvInfo, AgentView
+    from collab_overcooked.policies.api import AgentView, EnvInfo
 
     env = registry.make("Overcooked-v0", layout="cramped_room")
     env.reset(seed=0)

@@ -404,7 +404,9 @@ def records_of_policies(out: Path) -> dict[str, list[EpisodeRecord]]:
     return records
 
 
-def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[EpisodeRecord]) -> tuple[list[LeaderboardLine], int]:
+def _people_lines(
+    plan: ComparisonPlan, game: str, people: Sequence[EpisodeRecord]
+) -> tuple[list[LeaderboardLine], int]:
     suite, teams = registry.load_suite(game), dict[str, list[EpisodeRecord]]()
     for record in counted(people, RecordScoring()):
         if registry.suite_of(record) is suite:

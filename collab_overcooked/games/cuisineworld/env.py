@@ -23,7 +23,7 @@ from .engine.observe import bounds
 from .engine.rules import FIRST_HELD, FIRST_MADE, apply_command, check_command
 from .engine.spec import load_level
 from .engine.state import Out, State, sizes_of
-from .engine.step import ALL_ACCEPTED, COMPLETION, BATCH_KERNELS, STEP_COST, queue_commands
+from .engine.step import ALL_ACCEPTED, BATCH_KERNELS, COMPLETION, STEP_COST, queue_commands
 from .text.scene import CuisineScene
 from .text.seen import KitchenView
 from .text.text import CuisineText, Void, reasons_of

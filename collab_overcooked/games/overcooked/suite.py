@@ -19,8 +19,8 @@ from collab_overcooked.core.record import Event, Step
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import (
-    Listing,
     EpisodeRecord,
+    Listing,
     SettingRow,
     Suite,
     by_setting,

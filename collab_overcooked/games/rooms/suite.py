@@ -13,8 +13,8 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step, refusal_text
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting
 from collab_overcooked.evaluation.suites import (
-    Listing,
     EpisodeRecord,
+    Listing,
     SettingRow,
     Suite,
     by_setting,

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.lexicon import TranslatedGame
-from collab_overcooked.policies.api import Choice, Decision, EnvInfo, Message, Policy, Question, AgentView
+from collab_overcooked.policies.api import AgentView, Choice, Decision, EnvInfo, Message, Policy, Question
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.central_agent import CentralAgent, CommandedSeat
 from collab_overcooked.policies.llm.choose import ChooseAgent

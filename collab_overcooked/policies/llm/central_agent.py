@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, AgentView
+from collab_overcooked.policies.api import AgentView, Decision, EnvInfo, Message
 from collab_overcooked.policies.llm.answers import LINE, Answer, Unreadable, commands_schema, read_object
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.markup import visible

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.policies.api import Decision, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, Decision, PolicyBase
 from collab_overcooked.policies.listed import ActionList
 from collab_overcooked.policies.llm.choices import choice_schema, read_choice
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply

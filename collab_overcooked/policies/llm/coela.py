@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from collab_overcooked.policies.api import Decision, Message, AgentView
+from collab_overcooked.policies.api import AgentView, Decision, Message
 from collab_overcooked.policies.llm.answers import (
     PROSE,
     Answer,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Message, AgentView, simulator_of
+from collab_overcooked.policies.api import AgentView, Decision, Message, simulator_of
 from collab_overcooked.policies.llm.answers import (
     LINE,
     Answer,
@@ -38,8 +38,8 @@ from collab_overcooked.policies.search.deliberation import (
     Briefing,
     Critique,
     Draft,
-    PlanSettings,
     PlanFunctions,
+    PlanSettings,
     left_out_text,
 )
 from collab_overcooked.policies.search.plan_tree import Node

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from collab_overcooked.policies.api import Decision, Message, AgentView
+from collab_overcooked.policies.api import AgentView, Decision, Message
 from collab_overcooked.policies.llm.answers import (
     PLAN_MARK,
     fields_schema,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from collab_overcooked.policies.api import Decision, Message, AgentView
+from collab_overcooked.policies.api import AgentView, Decision, Message
 from collab_overcooked.policies.listed import in_order
 from collab_overcooked.policies.llm.answers import Answer, fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply

@@ -15,7 +15,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, AgentView, simulator_of
+from collab_overcooked.policies.api import AgentView, Decision, EnvInfo, Message, Policy, simulator_of
 from collab_overcooked.policies.parameters import read_options
 from collab_overcooked.policies.search.deliberation import (
     DIALOGUE,
@@ -24,9 +24,9 @@ from collab_overcooked.policies.search.deliberation import (
     Critique,
     Deliberation,
     Draft,
+    PlanFunctions,
     PlanSettings,
     Update,
-    PlanFunctions,
 )
 from collab_overcooked.policies.search.partners import (
     Teammate,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import shaped_rewards
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 from collab_overcooked.policies.parameters import check_settings, read_options
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 

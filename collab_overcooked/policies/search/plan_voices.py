@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations, product
 from math import exp
 
-from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, STEPS, Briefing, Critique, Draft, PlanFunctions
+from collab_overcooked.policies.search.deliberation import (
+    HIGHEST,
+    LOWEST,
+    STEPS,
+    Briefing,
+    Critique,
+    Draft,
+    PlanFunctions,
+)
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.subplans import (
     Plan,

@@ -86,7 +86,10 @@ def test_a_wish_that_makes_no_sense_is_refused(values: dict[str, Any], message: 
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        (GeneratorConfig(turns=3), "turns: 3 is impossible with 5 orders and 2 x 2 workers at tightness 1; possible: 4 and more"),
+        (
+            GeneratorConfig(turns=3),
+            "turns: 3 is impossible with 5 orders and 2 x 2 workers at tightness 1; possible: 4 and more",
+        ),
         (GeneratorConfig(turns=4, tightness=0), "at tightness 0; possible: 5 and more"),
         (GeneratorConfig(orders=400, turns=99), "possible: no number"),
     ],

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import collab_overcooked
-from collab_overcooked.policies.api import Decision, AgentView
+from collab_overcooked.policies.api import AgentView, Decision
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 
 MAX_CALLS = 250

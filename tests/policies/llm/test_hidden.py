@@ -10,7 +10,7 @@ import pytest
 from hidden import hide, hides, reach, with_other_recipes
 
 from collab_overcooked import registry
-from collab_overcooked.policies.api import EnvInfo, Message, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo, Message
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.policies.llm.settings import GENERIC

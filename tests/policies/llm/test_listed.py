@@ -13,7 +13,7 @@ from covers import first
 import collab_overcooked as co
 from collab_overcooked import registry
 from collab_overcooked.evaluation.compare.run import compare
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.blind_rules import RULES
 from collab_overcooked.policies.listed import ActionList, in_order
 from collab_overcooked.policies.specs import make_policy

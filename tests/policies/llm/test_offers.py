@@ -11,7 +11,7 @@ import pytest
 from hidden import reach
 
 import collab_overcooked as co
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import Client
 from collab_overcooked.registry import load_game

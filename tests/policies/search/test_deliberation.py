@@ -17,9 +17,9 @@ from collab_overcooked.policies.search.deliberation import (
     Critique,
     Deliberation,
     Draft,
+    PlanFunctions,
     PlanSettings,
     Update,
-    PlanFunctions,
 )
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, auction, changes, criticise, merit, rate, voices

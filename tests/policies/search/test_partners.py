@@ -10,7 +10,7 @@ import pytest
 from records import as_json
 
 import collab_overcooked
-from collab_overcooked.policies.api import Message, AgentView
+from collab_overcooked.policies.api import AgentView, Message
 from collab_overcooked.policies.search.partners import QUESTION, RATE, Teammate, read_answer, read_partner_rating
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan
 from collab_overcooked.runner.episode import play_episode

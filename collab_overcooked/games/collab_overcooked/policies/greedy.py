@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro, Outcome
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.search.subplans import PlanningView, SubPlan, SubplanStudy
 

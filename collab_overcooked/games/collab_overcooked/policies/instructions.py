@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.text import join_and
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 
 from ..text.text import recipe_text
 from .reference import reference_play

@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import Macro
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork

@@ -13,7 +13,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, AgentView, simulator_of
+from collab_overcooked.policies.api import AgentView, Decision, EnvInfo, Message, simulator_of
 from collab_overcooked.policies.parameters import read_number
 from collab_overcooked.policies.search.simulator import Simulator
 

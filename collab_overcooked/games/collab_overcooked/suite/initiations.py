@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, AgentView
+from collab_overcooked.policies.api import AgentView, Decision, EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.match import Match, cached_env, cached_team
 from collab_overcooked.runner.teams import ALL, MakePolicy, Team

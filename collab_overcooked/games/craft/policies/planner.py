@@ -19,7 +19,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
-from collab_overcooked.policies.api import EnvInfo, AgentView, compiled_of, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 from collab_overcooked.policies.search.simulator import Fork
 
@@ -130,7 +130,9 @@ def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
         needed = d != NOTHING and scratch.want[d] > 0
         return knobs[Weight.KILL] + knobs[Weight.URGENT] * (scratch.urgent[d] > 0) if needed else 0
     if verb == Verb.MINE:
-        return knobs[Weight.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
+        return (
+            knobs[Weight.MINE] if items[tables.places[p, Place.GIVES], Item.FUEL] == 1 and scratch.short[0] > 0 else 0
+        )
     f = tables.places[p, Place.FURNACE]
     if verb == Verb.FUEL:
         enough = furnaces[f, Furnace.FUELS] > furnaces[f, Furnace.INPUTS] + knobs[Weight.SPARE]

@@ -15,12 +15,12 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.policies.api import EnvInfo, AgentView, compiled_of, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
 from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 
 from ..engine.constants import NOTHING, Agent, Clock
 from ..engine.step import COMPLETION
-from .job_list import HEED, SHARE, Array, Weight, Scratch, StaticInfo, make_scratch, make_static_info
+from .job_list import HEED, SHARE, Array, Scratch, StaticInfo, Weight, make_scratch, make_static_info
 from .task_assignment import assign_batch
 
 GAME = "CuisineWorld-v0"

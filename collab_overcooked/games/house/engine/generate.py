@@ -5,7 +5,7 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import HANDS, NOTHING, Agent, Goal, GameKind, Kind, Param, Place, Rel, Role, Room, Thing, Verb, World
+from .constants import HANDS, NOTHING, Agent, GameKind, Goal, Kind, Param, Place, Rel, Role, Room, Thing, Verb, World
 
 MIN_SIDE = 3  # cells of the shorter side of a room
 

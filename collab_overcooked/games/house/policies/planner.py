@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.kernels.macro_actions import Level
-from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, Policy, PolicyBase, simulator_of
 
 from ..engine.constants import (
     CONTAINER_ROOM,
     HANDS,
     NOTHING,
     Agent,
-    Goal,
     GameKind,
+    Goal,
     Kind,
     Param,
     Place,

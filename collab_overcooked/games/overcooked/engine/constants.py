@@ -281,7 +281,12 @@ class DirectiveHistory(IntEnum):
 
 MEMORY = 5  # directives that a player remembers
 MACRO_COLUMNS = int(DirectiveHistory.FAILED) + MEMORY
-NO_PAST = {DirectiveHistory.DIRECTIVE: WAIT, DirectiveHistory.MOVE: 0, DirectiveHistory.X: NOTHING, DirectiveHistory.AWAY: 0}  # at the start of an episode
+NO_PAST = {
+    DirectiveHistory.DIRECTIVE: WAIT,
+    DirectiveHistory.MOVE: 0,
+    DirectiveHistory.X: NOTHING,
+    DirectiveHistory.AWAY: 0,
+}  # at the start of an episode
 PATIENCE = 5  # steps without a move or turn after which a strict directive ends
 
 

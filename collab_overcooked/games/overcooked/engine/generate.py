@@ -101,7 +101,9 @@ def generate(wishes: GeneratorConfig) -> list[Layout]:
 
 def _values(grid: str, name: str, wishes: GeneratorConfig) -> dict[str, Any]:
     orders = [list(names_of(soup)) for soup in _recipes(grid)]
-    changed = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(GeneratorConfig, key))
+    changed = ", ".join(
+        f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(GeneratorConfig, key)
+    )
     return {
         "name": name,
         "description": f"Drawn by the generator{f' with {changed}' if changed else ''}.",

@@ -41,12 +41,12 @@ from .constants import (
     WEST,
     Action,
     Clock,
+    DirectiveHistory,
     EventColumn,
     Item,
     Kind,
     Object,
     Param,
-    DirectiveHistory,
     Path,
     Player,
     Reason,
@@ -300,7 +300,9 @@ def resolve_standoff(seat, row, move, players, macro, floor):
     elif row == AWAY:
         macro[DirectiveHistory.AWAY] = 1
     elif seat > 0 and is_running(macro) and has_stood(players[seat], macro):
-        move = move_away(seat, players, macro[DirectiveHistory.MOVE] if macro[DirectiveHistory.AWAY] else NOTHING, floor)
+        move = move_away(
+            seat, players, macro[DirectiveHistory.MOVE] if macro[DirectiveHistory.AWAY] else NOTHING, floor
+        )
         macro[DirectiveHistory.AWAY] = 1
     return move
 

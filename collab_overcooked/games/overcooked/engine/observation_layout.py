@@ -16,7 +16,17 @@ from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
-from .constants import MAX_INGREDIENTS, NOTHING, PLAYER_CHANNELS, Channel, NearestObject, Encoding, GateChannel, Terrain, View
+from .constants import (
+    MAX_INGREDIENTS,
+    NOTHING,
+    PLAYER_CHANNELS,
+    Channel,
+    Encoding,
+    GateChannel,
+    NearestObject,
+    Terrain,
+    View,
+)
 from .observe import feature_bounds
 
 Array = np.ndarray

@@ -14,8 +14,22 @@ from __future__ import annotations
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.constants import NOTHING, Item, Player, Terrain
-from .joint_moves import yield_to, move_together, send
-from .kitchen import DISH, INTERACT, SAME_POLICY, ONION, SOUP, STAY, TOMATO, Goal, Rule, Station, can_act, item_at, item_on
+from .joint_moves import move_together, send, yield_to
+from .kitchen import (
+    DISH,
+    INTERACT,
+    ONION,
+    SAME_POLICY,
+    SOUP,
+    STAY,
+    TOMATO,
+    Goal,
+    Rule,
+    Station,
+    can_act,
+    item_at,
+    item_on,
+)
 from .needs import Need, best_target, column_of, count_loose, list_needs, total_need
 from .ways import FAR, HAND_OVER, find_carries, is_meeting_place, is_same_side, survey, travel
 

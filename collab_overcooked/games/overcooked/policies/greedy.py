@@ -19,7 +19,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.arrays import allocate
 from collab_overcooked.kernels.jit import row_at
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, compiled_of, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, compiled_of, simulator_of
 
 from ..engine.constants import AWAY, NOTHING, WAIT, Action, Clock, Item, Object, Player, Row, Terrain, Verb
 from .assignment import assign

@@ -15,7 +15,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
 from ..engine.compile import number_regions
-from ..engine.constants import HAND_END, NOTHING, Action, LayoutSize, Item, Param, Player, Terrain, Thing
+from ..engine.constants import HAND_END, NOTHING, Action, Item, LayoutSize, Param, Player, Terrain, Thing
 from ..engine.rules import can_interact
 
 Array = np.ndarray

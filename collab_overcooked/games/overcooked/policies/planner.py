@@ -20,7 +20,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator

@@ -7,7 +7,7 @@ the package; ``train bc --data`` reads them.
 from __future__ import annotations
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.policy_file import STAND_INS, builtin_policies, policy_path, read_policy
 from collab_overcooked.policies.trained import TrainedPolicy
 

@@ -11,7 +11,18 @@ import numpy as np
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.kernels.paths import shortest_paths
 
-from ..engine.constants import LETTERS, MAX_INGREDIENTS, NOTHING, Clock, LayoutSize, Kind, Object, Param, Rules, Stalemate
+from ..engine.constants import (
+    LETTERS,
+    MAX_INGREDIENTS,
+    NOTHING,
+    Clock,
+    Kind,
+    LayoutSize,
+    Object,
+    Param,
+    Rules,
+    Stalemate,
+)
 from ..engine.solvability import FLOOR, flood
 from ..engine.spec import Layout
 from ..engine.state import State

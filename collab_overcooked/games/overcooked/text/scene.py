@@ -26,9 +26,9 @@ from ..engine.constants import (
     PATIENCE,
     Action,
     Clock,
-    LayoutSize,
-    Item,
     DirectiveHistory,
+    Item,
+    LayoutSize,
     Player,
     Terrain,
     Thing,
@@ -66,8 +66,14 @@ def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
         "move": (DirectiveHistory.MOVE, codec.members_of(Action, "move")),
         "position": (place, codec.optional(position, [NOTHING, NOTHING])),
         "facing": (DirectiveHistory.FACING, codec.optional(FACING)),
-        "last": (slice(DirectiveHistory.LAST, DirectiveHistory.LAST + MEMORY), codec.vector([chosen] * MEMORY, "directives")),
-        "failed": (slice(DirectiveHistory.FAILED, DirectiveHistory.FAILED + MEMORY), codec.vector([codec.BOOLEAN] * MEMORY, "booleans")),
+        "last": (
+            slice(DirectiveHistory.LAST, DirectiveHistory.LAST + MEMORY),
+            codec.vector([chosen] * MEMORY, "directives"),
+        ),
+        "failed": (
+            slice(DirectiveHistory.FAILED, DirectiveHistory.FAILED + MEMORY),
+            codec.vector([codec.BOOLEAN] * MEMORY, "booleans"),
+        ),
     }
     parts = {key: codec.column("macro_state", *column) for key, column in columns.items()}
     return codec.group(parts, tuple(key for key in parts if key != "failed"))

@@ -30,14 +30,13 @@ from ..engine.constants import (
     NOTHING,
     Action,
     Clock,
+    DirectiveHistory,
     Event,
     EventColumn,
-    LayoutSize,
     Item,
     Kind,
     Object,
     Param,
-    DirectiveHistory,
     Path,
     Player,
     Reason,
@@ -388,7 +387,11 @@ class OvercookedText(OvercookedScenes):
         mask = np.zeros(len(tables.catalogue), np.int8)
         mask_directives(tables, row_at(state, i), seat, ways[seat], mask)
         return {
-            "history": [texts[row] for row in state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY] if row][::-1],
+            "history": [
+                texts[row]
+                for row in state.macro_state[i, seat, DirectiveHistory.LAST : DirectiveHistory.LAST + MEMORY]
+                if row
+            ][::-1],
             "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
             "distances": distances,
             "blocked": {
@@ -463,7 +466,9 @@ class OvercookedText(OvercookedScenes):
             state.macro_state[i, seat],
             self.failure(state, i, seat) if self.levels[seat] == MEDIUM else None,
         )
-        chosen, failed = (macro[column : column + MEMORY].tolist() for column in (DirectiveHistory.LAST, DirectiveHistory.FAILED))
+        chosen, failed = (
+            macro[column : column + MEMORY].tolist() for column in (DirectiveHistory.LAST, DirectiveHistory.FAILED)
+        )
         texts = [
             self.directive_texts[row] + " (without effect)" * has_failed
             for row, has_failed in zip(chosen, failed, strict=True)

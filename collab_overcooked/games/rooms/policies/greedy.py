@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 
 from ..engine.constants import FREE, NOTHING, STAY, UNREACHABLE, RoomColumn
 from .exact import check_game

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 
 from ..engine.solver import EPSILON, JointValues
 from .exact import check_game, exact_values, worth

@@ -17,7 +17,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.kernels.jit import row_at
-from collab_overcooked.policies.api import EnvInfo, AgentView, PolicyBase, simulator_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
 from ..engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from collab_overcooked.core.record import Event, EpisodeRecord, Step, refusal_text
+from collab_overcooked.core.record import EpisodeRecord, Event, Step, refusal_text
 from collab_overcooked.io.structs import Count, Name, Text
 
 

@@ -12,7 +12,7 @@ from records import record_of
 import collab_overcooked
 from collab_overcooked.adapters.results import outcome_of
 from collab_overcooked.games.house.suite import housework_outcome, score_record
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.runner.episode import play_episode

@@ -12,7 +12,7 @@ from collab_overcooked.games.overcooked.v2.engine.spec import layouts
 from collab_overcooked.games.overcooked.v2.policies.believing import can_become, scene_of
 from collab_overcooked.games.overcooked.v2.suite import paper_options
 from collab_overcooked.games.overcooked.v2.text.text import LABELS
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import make
 from collab_overcooked.runner.episode import play_episode

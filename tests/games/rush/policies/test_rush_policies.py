@@ -11,7 +11,7 @@ import collab_overcooked as co
 from collab_overcooked.games.rush.engine.constants import Clock, Order
 from collab_overcooked.games.rush.engine.search import Solver
 from collab_overcooked.games.rush.policies.planner import Planner
-from collab_overcooked.policies.api import EnvInfo, AgentView
+from collab_overcooked.policies.api import AgentView, EnvInfo
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game

@@ -17,7 +17,7 @@ import numpy as np
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.paths import shortest_paths
-from collab_overcooked.policies.api import EnvInfo, Policy, AgentView, PolicyBase, compiled_of
+from collab_overcooked.policies.api import AgentView, EnvInfo, Policy, PolicyBase, compiled_of
 from collab_overcooked.policies.parameters import read_options, refuse_text
 from collab_overcooked.policies.search.simulator import Simulator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Progress, Drawing
+from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Drawing, Progress
 
 from ...text.picture import crate, food_icons, kitchen_sheet, list_card, object_cell, seated
 from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS

@@ -40,7 +40,7 @@ def rules(project: Project) -> Iterator[Finding]:
             yield Finding(source.path, 1, "a rules module without a kernel")
         page = project.page_of(source.in_game).replace("\\|", "|")
         engines = {".".join(source.parts[:-1]), f"{PACKAGE}.games.{source.in_game}.engine"}  # which variants share
-        names = product(sorted(engines), ("constants", "rules", "directives", "ways"))
+        names = product(sorted(engines), ("constants", "rules", "directives"))
         allowed = (*RULES_MAY_IMPORT, *map(".".join, names))
         for name in source.imports:
             if not within(name, allowed):

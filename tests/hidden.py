@@ -136,7 +136,7 @@ def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -
             getattr(state, name)[0, j] = rng.integers(0, 2)
         state.macro_state[0, j] = rng.integers(0, 2)
     state.goals[0, :, Goal.HAVE], state.world[0, World.BEST] = rng.integers(0, 2), rng.integers(0, 9)
-    state.gate_ways[0], state.seat_ways[0, others] = rng.integers(0, 9, 2)
+    state.dist[0] = rng.integers(0, 9)
 
 
 def _scramble_recipes(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:

@@ -15,6 +15,7 @@ from collab_overcooked.games.house.engine.constants import (
     EventColumn,
     Goal,
     KnownRoom,
+    Param,
     Place,
     Reason,
     Rel,
@@ -53,15 +54,15 @@ def test_room_of():
 @pytest.mark.parametrize(("start", "cells"), [((1, 1), 8), ((7, 3), 0), ((4, 3), 3)])
 def test_path_to(start, cells):
     home = a_home(agents=(start,))
-    assert rules.path_to(*home.rules, 0, home.place("dishwasher")) == cells
+    assert rules.path_to(home.row, 0, home.place("dishwasher")) == cells
 
 
 def test_is_near_in_the_same_room_only():
     places = {"fridge": (5, 3), "coffee table": (3, 1)}
     home = a_home(agents=((3, 2), (4, 3)), furniture=places, things={}, opened=())
     table, fridge = home.place("coffee table"), home.place("fridge")
-    assert rules.is_near(*home.rules, 0, table, 1)
-    assert not rules.is_near(*home.rules, 1, fridge, 1)  # one cell away, but behind the door line
+    assert rules.is_near(home.row, 0, table, 1)
+    assert not rules.is_near(home.row, 1, fridge, 1)  # one cell away, but behind the door line
 
 
 def test_free_hand_and_full_hand():
@@ -190,9 +191,9 @@ def test_why_refused():
 
 def test_walk_takes_a_shortest_way():
     home = a_home(agents=((1, 1),))
-    way = []
+    width, way = home.game.compiled.tables.params[Param.GRID_WIDTH], []
     for _ in range(8):
-        rules.walk(*home.rules, 0, home.place("dishwasher"))
+        rules.walk(home.row, 0, home.place("dishwasher"), width)
         way.append(home.at())
     assert way == [(1, 2), (1, 3), (2, 3), (3, 3), (4, 3), (5, 3), (6, 3), (7, 3)]
 
@@ -323,8 +324,9 @@ def test_next_of_explore():
     home = transport(agents=((1, 1), (7, 1)))
     home.state.know_rooms[0, 0, 0] = KnownRoom.PART
     running(home, "search")
+    home.row.dist[home.row.agents[0, Agent.CELL], 0] = 3
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.RUNNING and follows(home) == (Verb.WALK, 0)
-    home.row.agents[0, Agent.CELL] += 1  # two cells from the centre
+    home.row.dist[home.row.agents[0, Agent.CELL], 0] = 2
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.RUNNING and follows(home)[0] == Verb.LOOK
     home.state.know_rooms[0, 0, 0] = KnownRoom.ALL
     assert macro_actions.next_of_explore(*home.rules, 0) == Outcome.DONE

@@ -94,7 +94,6 @@ def compile_house(config: HouseConfig) -> Compiled:
         shares=np.array(
             [family[2] for family in FAMILIES.values()] if is_housework else [[300, 405], [425, 357]], np.int32
         ),
-        positions=np.argwhere(np.ones((sizes.height, sizes.width)))[:, ::-1].astype(np.int32),
         allowed=_allowed(),
     )
     return Compiled(config, tables, sizes)

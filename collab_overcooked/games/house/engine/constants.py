@@ -6,7 +6,6 @@ from enum import IntEnum
 
 NOTHING = -1
 HANDS = 2
-GATES = 128  # most gates of a home; those drawn at random have 24 at most
 CONTAINER_ROOM = 3  # things that a carried container holds
 MESSAGE = 500  # characters of a message block; longer messages cost one more
 MAX_NEED = 100  # things of a class that a goal may name
@@ -96,14 +95,6 @@ class Room(IntEnum):
     TOP = 2
     RIGHT = 3
     BOTTOM = 4
-
-
-class Spot(IntEnum):
-    """Columns of ``State.gates`` and rows of ``State.spots``: column, row, and room whose rectangle the cell is in."""
-
-    X = 0
-    Y = 1
-    ROOM = 2
 
 
 class Rel(IntEnum):

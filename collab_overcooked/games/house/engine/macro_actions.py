@@ -85,7 +85,7 @@ def next_of_explore(tables, state, i):
     room = state.agents[i, Agent.AIM]
     if state.know_rooms[i, room] == KnownRoom.ALL:
         return Outcome.DONE
-    near = is_near(tables, state, i, room, tables.params[Param.NEAR])
+    near = is_near(state, i, room, tables.params[Param.NEAR])
     return plan_primitive(state, i, Verb.LOOK if near else Verb.WALK, room)
 
 
@@ -94,7 +94,7 @@ def next_of_check(tables, state, i, p, event):
     """Walk to a container and open it; it also succeeds if another agent has opened it."""
     if state.know_places[i, p] != KnownPlace.CLOSED:
         return Outcome.DONE
-    near = is_near(tables, state, i, p, tables.params[Param.NEAR])
+    near = is_near(state, i, p, tables.params[Param.NEAR])
     return plan_primitive(state, i, Verb.OPEN if near else Verb.WALK, p)
 
 
@@ -107,7 +107,7 @@ def next_of_fetch(tables, state, i, o, event):
     if reason != Reason.OK:
         return fail_plan(event, Reason.F_GONE if reason == Reason.F_UNKNOWN else reason)
     place = state.know_things[i, o, Belief.PLACE]
-    if not is_near(tables, state, i, place, tables.params[Param.NEAR]):
+    if not is_near(state, i, place, tables.params[Param.NEAR]):
         return plan_primitive(state, i, Verb.WALK, place)
     shut = state.places[place, Place.KIND] == Kind.CONTAINER and state.know_places[i, place] != KnownPlace.OPEN
     return plan_primitive(state, i, Verb.OPEN if shut else Verb.GRAB, place if shut else o)
@@ -121,7 +121,7 @@ def next_of_deliver(tables, state, i, event):
         return Outcome.DONE
     if state.places[goal, Place.ROOM] != room_of(state, i):
         return plan_primitive(state, i, Verb.WALK, goal)
-    if path_to(tables, state, i, goal) > tables.params[Param.PUT_NEAR]:
+    if path_to(state, i, goal) > tables.params[Param.PUT_NEAR]:
         return plan_primitive(state, i, Verb.WALK, goal)
     if event[EventColumn.WHY] == Reason.F_NO_ROOM:
         return Outcome.FAILED

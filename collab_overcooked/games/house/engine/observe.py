@@ -207,7 +207,7 @@ def encode_known(tables, state, i, out):
     Mutates: out.
     """
     at = encode_self(state, i, out)
-    room, ways = room_of(state, i), state.seat_ways[i]
+    room, ways = room_of(state, i), state.dist[state.agents[i, Agent.CELL]]
     for r in range(state.rooms.shape[0]):
         out[at] = 1 + state.rooms[r, Room.TYPE]
         out[at + 1] = state.know_rooms[i, r]

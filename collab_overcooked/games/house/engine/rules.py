@@ -28,7 +28,6 @@ from .constants import (
     Verb,
     World,
 )
-from .ways import next_cell, way_to
 
 # ------------------------------------------------------------------------------------------- where things are
 
@@ -40,15 +39,15 @@ def room_of(state, i):
 
 
 @kernel
-def path_to(tables, state, i, p):
+def path_to(state, i, p):
     """The distance to a place is the number of cells of the shortest path through the doors."""
-    return way_to(tables, state, state.agents[i, Agent.CELL], p)
+    return state.dist[state.agents[i, Agent.CELL], p]
 
 
 @kernel
-def is_near(tables, state, i, p, reach):
+def is_near(state, i, p, reach):
     """A place is near if it is in the same room and within a number of cells."""
-    return state.places[p, Place.ROOM] == room_of(state, i) and path_to(tables, state, i, p) <= reach
+    return state.places[p, Place.ROOM] == room_of(state, i) and path_to(state, i, p) <= reach
 
 
 @kernel
@@ -109,7 +108,7 @@ def why_not_put(tables, state, i, p, reach):
     """Things are put down at a known place that is near, open and not full."""
     if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if not is_near(tables, state, i, p, reach):
+    if not is_near(state, i, p, reach):
         return Reason.F_TOO_FAR
     if state.know_places[i, p] != KnownPlace.OPEN:
         return Reason.F_NOT_OPEN
@@ -133,7 +132,7 @@ def why_not_open(tables, state, i, p, verb):
     known = state.know_places[i, p]
     if state.places[p, Place.KIND] != Kind.CONTAINER or known == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    if not is_near(tables, state, i, p, tables.params[Param.REACH]):
+    if not is_near(state, i, p, tables.params[Param.REACH]):
         return Reason.F_TOO_FAR
     if verb == Verb.CLOSE:
         return Reason.OK if known == KnownPlace.OPEN else Reason.F_NOT_OPEN
@@ -148,7 +147,7 @@ def why_not_walk(state, i, p):
     """Agents can walk to rooms and known places other than their own."""
     if state.know_places[i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
-    return Reason.F_THERE if state.agents[i, Agent.CELL] == state.places[p, Place.CELL] else Reason.OK
+    return Reason.F_THERE if path_to(state, i, p) == 0 else Reason.OK
 
 
 @kernel
@@ -161,7 +160,7 @@ def why_not_take(tables, state, i, o, verb):
     reason = why_not_grab(tables, state, i, o)
     if reason != Reason.OK:
         return reason
-    if not is_near(tables, state, i, place, tables.params[Param.REACH]):
+    if not is_near(state, i, place, tables.params[Param.REACH]):
         return Reason.F_TOO_FAR
     return Reason.OK if state.know_places[i, place] == KnownPlace.OPEN else Reason.F_NOT_OPEN
 
@@ -233,12 +232,17 @@ def why_refused(tables, state, i, action):
 
 
 @kernel
-def walk(tables, state, i, p):
+def walk(state, i, p, width):
     """Walking takes one step on a shortest path: the first of north, south, east and west that is on one.
 
     Mutates: state.agents.
     """
-    state.agents[i, Agent.CELL] = next_cell(tables, state, state.agents[i, Agent.CELL], p)
+    cell, dist = state.agents[i, Agent.CELL], state.dist
+    for k in range(4):
+        beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
+        if 0 <= beside < dist.shape[0] and 0 <= dist[beside, p] < dist[cell, p]:
+            state.agents[i, Agent.CELL] = beside
+            return
 
 
 @kernel

@@ -1,8 +1,7 @@
 """The arrays of a batch of environments.
 
 Shape letters: B environments, N agents, R rooms, F pieces of furniture, O things, P = R + F + spots places, C cells,
-K gates, D = R + 2, W = P rounded up to a multiple of 16, which kernels handle at once, G rows of the goal, L features,
-A actions.
+G rows of the goal, L features, A actions.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
-from .constants import GATES, Agent, Belief, EventColumn, Goal, Mate, Place, Room, Spot, Thing, World
+from .constants import Agent, Belief, EventColumn, Goal, Mate, Place, Room, Thing, World
 
 Array = np.ndarray
 
@@ -42,8 +41,7 @@ class Sizes:
     @property
     def letters(self) -> dict[str, int]:
         """The lengths of axes by letter."""
-        homes = {"C": self.height * self.width, "R": self.rooms, "K": GATES, "D": self.rooms + 2}
-        return homes | {"P": self.places, "W": -self.places // 16 * -16, "O": self.things, "G": self.goals}
+        return {"C": self.height * self.width, "R": self.rooms, "P": self.places, "O": self.things, "G": self.goals}
 
 
 class Tables(NamedTuple):
@@ -57,23 +55,16 @@ class Tables(NamedTuple):
     furniture: Array  # (F, 5) room, kind, class, things that fit, whether it may be missing
     families: Array  # (tasks, columns) see compile._families and compile._loads
     shares: Array  # (tasks, columns) weights of numbers of classes; per mille of a room type for targets, containers
-    positions: Array  # (C, 2) column and row of each cell
     allowed: Array  # (classes, places) where things may lie at the start, Housework only
 
 
 class State(NamedTuple):
     """State of B environments, with leading axis B."""
 
-    # Room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
-    cells: Array = array_of("C", dtype=np.int8, fill=None)
+    cells: Array = array_of("C", fill=None)  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
     rooms: Array = array_of("R", Room, fill=None)
     places: Array = array_of("P", Place, fill=None)
-    # Where places are, where ways lead out of rooms, and the cells on the ways from there to all places; derived
-    spots: Array = array_of(Spot, "W", dtype=np.int16, fill=None)  # in no room without a place, see ``ways``
-    gates: Array = array_of("K", Spot, fill=None)
-    first_gates: Array = array_of("D", fill=None)  # of each room, then of those outside of rooms, then their number
-    gate_ways: Array = array_of("K", "W", dtype=np.int16, fill=None)
-    seat_ways: Array = array_of("N", "W", dtype=np.int16, fill=None)  # from each agent, at the end of a step; derived
+    dist: Array = array_of("C", "P", dtype=np.int16, fill=None)  # cells on the way from a cell to a place; derived
     things: Array = array_of("O", Thing)
     agents: Array = array_of("N", Agent)
     goals: Array = array_of("G", Goal)

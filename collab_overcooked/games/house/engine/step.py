@@ -12,7 +12,7 @@ from .generate import make_house, make_task, place_agents
 from .macro_actions import next_primitive
 from .observe import forget_all, judge, keep_seeing, observe_env, perceive
 from .rules import count_goals, grab, put, put_in, room_of, settle_conflicts, turn_door, walk, why_refused
-from .ways import measure_ways, write_seat_ways, write_ways
+from .ways import measure_ways
 
 
 @kernel
@@ -92,7 +92,7 @@ def carry_out(tables, state, i, event):
     elif verb == Verb.WALK or verb == Verb.WALK_TO:
         place = arg if verb == Verb.WALK else max(state.know_things[i, arg, Belief.PLACE], 0)
         before = room_of(state, i)
-        walk(tables, state, i, place)
+        walk(state, i, place, tables.params[Param.GRID_WIDTH])
         code = Event.WALKED if room_of(state, i) == before else Event.ENTERED
     elif verb == Verb.GRAB:
         reason, code = grab(state, i, arg), Event.GRASPED
@@ -262,7 +262,6 @@ def step_env(tables, env, actions, out):
     for i in range(count):
         keep_seeing(env, i, seen, env.world[World.T])
         events[i, EventColumn.TICKS] = env.world[World.T] - started
-    write_seat_ways(tables, env)
     env.world[World.STEPS] += 1
     return end_step(env, out, paid)
 
@@ -277,9 +276,8 @@ def reset_env(tables, env, out, limit):
     make_house(tables, env, out.rects, scratch)
     world[World.LIMIT], world[World.MAX_STEPS] = tables.params[Param.LIMIT], limit
     make_task(tables, env, scratch[0])
-    measure_ways(env, tables.params[Param.GRID_WIDTH])
+    measure_ways(env, tables.params[Param.GRID_WIDTH], scratch)
     place_agents(tables, env, scratch[0])
-    write_seat_ways(tables, env)
     for i in range(events.shape[0]):
         forget_all(env, i)
     for i in range(events.shape[0]):
@@ -295,21 +293,10 @@ def judge_batch(tables, state, seat, action, reasons):
 
 
 @kernel
-def measure_batch(tables, state):
-    """Recompute the ways to all places after a scene was loaded. Mutates: state."""
-    for b in range(state.rng.shape[0]):
-        env = row_at(state, b)
-        measure_ways(env, tables.params[Param.GRID_WIDTH])
-        write_seat_ways(tables, env)
-
-
-@kernel
-def ways_batch(tables, state, cells, ways):
-    """The ways from some cells to all places, in every environment of a batch. Mutates: ways (B, n, W)."""
-    for b in range(ways.shape[0]):
-        env = row_at(state, b)
-        for k in range(ways.shape[1]):
-            write_ways(tables, env, cells[b, k], ways[b, k])
+def measure_batch(tables, state, scratch):
+    """Recompute the distances to all places after a scene was loaded. Mutates: state.dist, scratch."""
+    for b in range(scratch.shape[0]):
+        measure_ways(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
 
 
 BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)

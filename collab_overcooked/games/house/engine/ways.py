@@ -1,8 +1,4 @@
-"""Ways over floor and through doors: those from the gates of rooms to all places are kept, all others follow from them.
-
-Rooms are rectangles of plain floor, so a way within a room is as long as the distance by columns and rows, and any
-other leads through a gate of the room.
-"""
+"""The ways from every cell of a home to all places, over floor and through doors."""
 
 from __future__ import annotations
 
@@ -10,11 +6,9 @@ import numpy as np
 
 from collab_overcooked.kernels.jit import kernel
 
-from .constants import NOTHING, Agent, Kind, Param, Place, Room, Spot
+from .constants import NOTHING, Kind, Place, Room
 
 UNREACHED = 30000
-AWAY = -2  # room of places that do not exist or are outside of rooms' rectangles
-NORTH, SOUTH, EAST, WEST, THROUGH = 1, 2, 4, 8, 16
 
 
 @kernel
@@ -32,210 +26,98 @@ def lower(source, target, way):
 
 
 @kernel
-def room_around(state, cell, x, y):
-    """The room whose rectangle a cell is in; NOTHING for walls and for floor outside of all rectangles."""
-    r = state.cells[cell]
-    if r == NOTHING:
-        return NOTHING
-    room = state.rooms[r]
-    inside = (room[Room.LEFT] <= x) & (x <= room[Room.RIGHT]) & (room[Room.TOP] <= y) & (y <= room[Room.BOTTOM])
-    return r if inside else NOTHING
+def blocks_between(one, other, width):
+    """The distance of two cells by columns and rows, as long as the way between them in a room without walls."""
+    return abs(one % width - other % width) + abs(one // width - other // width)
 
 
 @kernel
-def leads_out(state, x, y, r, width):
-    """A cell of a room leads out if floor beside it is outside of the room's rectangle."""
-    for beside_x, beside_y in ((x, y - 1), (x, y + 1), (x + 1, y), (x - 1, y)):
-        cell = beside_y * width + beside_x
-        if state.cells[cell] != NOTHING and room_around(state, cell, beside_x, beside_y) != r:
-            return True
-    return False
+def find_gates(state, width, boxes, gates):
+    """Gates are floor outside of all rooms' rectangles, and floor with floor beside it that is outside its rectangle.
 
-
-@kernel
-def add_gate(state, count, x, y, r):
-    """Gates that there is no space for are counted alone. Mutates: state.gates."""
-    if count < state.gates.shape[0]:
-        state.gates[count, Spot.X] = x
-        state.gates[count, Spot.Y] = y
-        state.gates[count, Spot.ROOM] = r
-    return count + 1
-
-
-@kernel
-def find_gates(state, width):
-    """Gates are cells of a room that lead out, room by room, then all floor outside of rooms' rectangles.
-
-    Mutates: state.gates, state.first_gates.
+    Mutates: boxes, gates.
 
     Returns:
         The number of gates.
     """
-    cells, count, n_rooms = state.cells, 0, state.rooms.shape[0]
-    for r in range(n_rooms):
-        state.first_gates[r] = count
+    cells, count = state.cells, 0
+    boxes[:] = NOTHING
+    for r in range(state.rooms.shape[0]):
         room = state.rooms[r]
         for y in range(room[Room.TOP], room[Room.BOTTOM] + 1):
-            for x in range(room[Room.LEFT], room[Room.RIGHT] + 1):
-                inner = room[Room.TOP] < y < room[Room.BOTTOM] and room[Room.LEFT] < x < room[Room.RIGHT]
-                if not inner and cells[y * width + x] == r and leads_out(state, x, y, r, width):
-                    count = add_gate(state, count, x, y, r)
-    state.first_gates[n_rooms] = count
-    for y in range(1, cells.shape[0] // width - 1):
-        for x in range(1, width - 1):
-            cell = y * width + x
-            if cells[cell] != NOTHING and room_around(state, cell, x, y) == NOTHING:
-                count = add_gate(state, count, x, y, NOTHING)
-    state.first_gates[n_rooms + 1] = count
+            boxes[y * width + room[Room.LEFT] : y * width + room[Room.RIGHT] + 1] = r
+    for cell in range(width, cells.shape[0] - width):
+        is_gate = boxes[cell] == NOTHING
+        for beside in (cell - width, cell + width, cell + 1, cell - 1):
+            is_gate = is_gate or (cells[beside] != NOTHING and boxes[beside] != boxes[cell])
+        if is_gate and cells[cell] != NOTHING:
+            gates[count] = cell
+            count += 1
     return count
 
 
 @kernel
-def find_spots(state, width):
-    """Places have the column, row and room of their cells. Mutates: state.spots."""
-    spots, places = state.spots, state.places
-    spots[Spot.ROOM, :] = AWAY
+def measure_ways(state, width, scratch):
+    """The ways from every cell to all places, over floor and through doors; none to places that are not there.
+
+    Rooms are rectangles of plain floor, so it suffices to find the ways from gates to places, by way of other gates,
+    and to spread them over the rooms. A search from each place took three times as long or more.
+
+    Mutates: state.dist, scratch (2, C).
+    """
+    boxes, gates, places = scratch[0], scratch[1], state.places
+    dist = state.dist
+    dist[:, :] = UNREACHED
+    count = find_gates(state, width, boxes, gates)
     for p in range(places.shape[0]):
         cell = places[p, Place.CELL]
-        x, y = cell % width, cell // width
-        r = room_around(state, cell, x, y)
-        spots[Spot.X, p] = x
-        spots[Spot.Y, p] = y
-        spots[Spot.ROOM, p] = r if r != NOTHING and places[p, Place.KIND] != Kind.NONE else AWAY
-
-
-@kernel
-def measure_ways(state, width):
-    """Ways from gates lead to the places of their room, or on through the gates beside and those of their room.
-
-    Mutates: state.spots, state.gates, state.first_gates, state.gate_ways.
-    """
-    find_spots(state, width)
-    gates, ways, spots, places = state.gates, state.gate_ways, state.spots, state.places
-    gates[:, :] = 0
-    ways[:, :] = UNREACHED
-    count = min(find_gates(state, width), gates.shape[0])
-    for k in range(count):
-        for p in range(places.shape[0]):
-            way = abs(gates[k, Spot.X] - spots[Spot.X, p]) + abs(gates[k, Spot.Y] - spots[Spot.Y, p])
-            is_there = way == 0 and places[p, Place.KIND] != Kind.NONE
-            if is_there or gates[k, Spot.ROOM] == spots[Spot.ROOM, p]:
-                ways[k, p] = way
-    while join_gates(gates[:count], ways):
+        if places[p, Place.KIND] != Kind.NONE:
+            dist[cell, p] = 0
+            for k in range(count):
+                if boxes[gates[k]] == boxes[cell] and boxes[cell] != NOTHING:
+                    dist[gates[k], p] = blocks_between(gates[k], cell, width)
+    while join_gates(state.cells, width, boxes, gates[:count], dist):
         pass
+    for r in range(state.rooms.shape[0]):
+        spread_ways(state, r, width, gates[:count])
+    for p in range(places.shape[0]):
+        if places[p, Place.KIND] == Kind.NONE:
+            dist[:, p] = 0
 
 
 @kernel
-def join_gates(gates, ways):
-    """A way can lead through a gate beside, or another gate of the room; returns whether any got shorter.
-
-    Mutates: ways.
-    """
+def join_gates(cells, width, boxes, gates, dist):
+    """A way to a place can lead through a gate beside, or another gate of the room. Mutates: dist."""
     lowered = False
-    for k in range(gates.shape[0]):
-        for other in range(gates.shape[0]):
-            way = abs(gates[k, Spot.X] - gates[other, Spot.X]) + abs(gates[k, Spot.Y] - gates[other, Spot.Y])
-            in_room = gates[k, Spot.ROOM] != NOTHING and gates[k, Spot.ROOM] == gates[other, Spot.ROOM]
-            if way == 1 or (in_room and way > 0):
-                lowered = lower(ways[k], ways[other], way) or lowered
+    for cell in gates:
+        for beside in (cell - width, cell + width, cell + 1, cell - 1):
+            if cells[beside] != NOTHING:
+                lowered = lower(dist[beside], dist[cell], 1) or lowered
+        for other in gates:
+            if boxes[other] == boxes[cell] and boxes[cell] != NOTHING:
+                way = blocks_between(cell, other, width)
+                lowered = lower(dist[other], dist[cell], way) or lowered
     return lowered
 
 
 @kernel
-def gates_around(state, r, x, y):
-    """Ways from a cell lead through the gates of its room; a gate outside of rooms is its own.
-
-    Returns:
-        The first of these gates, and the one after the last.
-    """
-    first = state.first_gates
-    if r != NOTHING:
-        return first[r], first[r + 1]
-    for k in range(first[first.shape[0] - 2], first[first.shape[0] - 1]):
-        if state.gates[k, Spot.X] == x and state.gates[k, Spot.Y] == y:
-            return k, k + 1
-    return 0, 0
-
-
-@kernel
-def way_to(tables, state, cell, p):
-    """The number of cells of the shortest way from a cell to a place."""
-    x, y = tables.positions[cell, 0], tables.positions[cell, 1]
-    r, spots = room_around(state, cell, x, y), state.spots
-    if spots[Spot.ROOM, p] == r:
-        return abs(spots[Spot.X, p] - x) + abs(spots[Spot.Y, p] - y)
-    first, end = gates_around(state, r, x, y)
-    best = UNREACHED
-    for k in range(first, end):
-        best = min(best, abs(state.gates[k, Spot.X] - x) + abs(state.gates[k, Spot.Y] - y) + state.gate_ways[k, p])
-    return best
-
-
-@kernel
-def write_room_ways(spots, x, y, r, ways):
-    """The ways to places of the same room, all places alike so that the compiler handles 16 at once.
-
-    Mutates: ways (W,).
-    """
-    columns, rows, rooms = spots[Spot.X], spots[Spot.Y], spots[Spot.ROOM]
-    for p in range(ways.shape[0]):
-        way = np.int16(abs(np.int16(columns[p] - x)) + abs(np.int16(rows[p] - y)))
-        ways[p] = way if rooms[p] == r else ways[p]
-
-
-@kernel
-def write_ways(tables, state, cell, ways):
-    """The ways from a cell to all places, as ``way_to`` finds them. Mutates: ways (W,)."""
-    x, y = tables.positions[cell, 0], tables.positions[cell, 1]
-    r = room_around(state, cell, x, y)
-    first, end = gates_around(state, r, x, y)
-    ways[:] = UNREACHED
-    for k in range(first, end):
-        lower(state.gate_ways[k], ways, abs(state.gates[k, Spot.X] - x) + abs(state.gates[k, Spot.Y] - y))
-    write_room_ways(state.spots, np.int16(x), np.int16(y), np.int16(r), ways)
-
-
-@kernel
-def write_seat_ways(tables, state):
-    """Agents know the ways to all places from where they are. Mutates: state.seat_ways."""
-    for i in range(state.agents.shape[0]):
-        write_ways(tables, state, state.agents[i, Agent.CELL], state.seat_ways[i])
-
-
-@kernel
-def sides_towards(x, y):
-    """The sides on which a cell lies that is so many columns and rows away."""
-    return NORTH * (y < 0) + SOUTH * (y > 0) + EAST * (x > 0) + WEST * (x < 0)
-
-
-@kernel
-def sides_to(tables, state, cell, p):
-    """The sides of a cell to which a shortest way to a place leads, THROUGH for one that leaves the room there."""
-    x, y = tables.positions[cell, 0], tables.positions[cell, 1]
-    r, spots = room_around(state, cell, x, y), state.spots
-    if spots[Spot.ROOM, p] == r:
-        return sides_towards(spots[Spot.X, p] - x, spots[Spot.Y, p] - y)
-    first, end = gates_around(state, r, x, y)
-    best, sides = UNREACHED, 0
-    for k in range(first, end):
-        columns, rows = state.gates[k, Spot.X] - x, state.gates[k, Spot.Y] - y
-        way = abs(columns) + abs(rows) + state.gate_ways[k, p]
-        if way <= best and way < UNREACHED:
-            towards = THROUGH if columns == 0 and rows == 0 else sides_towards(columns, rows)
-            sides = towards | (sides if way == best else 0)
-            best = way
-    return sides
-
-
-@kernel
-def next_cell(tables, state, cell, p):
-    """The cell beside to the north, south, east or west, the first on a shortest way; the cell itself without any."""
-    sides, width = sides_to(tables, state, cell, p), tables.params[Param.GRID_WIDTH]
-    way = way_to(tables, state, cell, p) if sides >= THROUGH else 0
-    for k in range(4):
-        beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
-        if sides < THROUGH and sides & (1 << k):
-            return beside
-        if sides >= THROUGH and 0 <= beside < state.cells.shape[0] and way_to(tables, state, beside, p) < way:
-            return beside
-    return cell
+def spread_ways(state, r, width, gates):
+    """In a room, ways spread from its gates and places along their rows, then down and up. Mutates: state.dist."""
+    room, places, dist = state.rooms[r], state.places, state.dist
+    left, top, right, bottom = room[Room.LEFT], room[Room.TOP], room[Room.RIGHT], room[Room.BOTTOM]
+    for gate in gates:
+        y = gate // width
+        if top <= y <= bottom and left <= gate % width <= right:
+            for cell in range(y * width + left, y * width + right + 1):
+                lower(dist[gate], dist[cell], abs(cell - gate))
+    for p in range(places.shape[0]):
+        x, y = places[p, Place.CELL] % width, places[p, Place.CELL] // width
+        if top <= y <= bottom and left <= x <= right and places[p, Place.KIND] != Kind.NONE:
+            for beside in range(left, right + 1):
+                dist[y * width + beside, p] = abs(beside - x)
+    ways, row, length = dist.reshape(dist.size), width * dist.shape[1], (right - left + 1) * dist.shape[1]
+    first, last = (top * width + left) * dist.shape[1], (bottom * width + left) * dist.shape[1]
+    for at in range(first + row, last + 1, row):
+        lower(ways[at - row : at - row + length], ways[at : at + length], 1)
+    for at in range(last - row, first - 1, -row):
+        lower(ways[at + row : at + row + length], ways[at : at + length], 1)

@@ -377,8 +377,9 @@ class FullInformationPlanner(SubPlanPolicy):
         state = self.simulator.fork(1, 0, cheat=True).state
         carried, deliver = held(scene), plans.id(Verb.DELIVER)
         goal = int(state.world[0, World.GOAL])
-        late = self.is_late(scene, int(state.seat_ways[0, self.seat, goal]))
-        share = [] if len(carried) == HANDS else share_of(self.simulator.game, state, self.seat)
+        cell = state.agents[0, self.seat, Agent.CELL]
+        late = self.is_late(scene, int(state.dist[0, cell, goal]))
+        share = [] if len(carried) == HANDS else share_of(state, self.seat)
         if carried and (late or not share):
             return self.towards(state, plans, goal) if deliver is None else deliver
         return self.towards(state, plans, int(state.things[0, share[0], Thing.PARENT]), share[0]) if share else None
@@ -394,14 +395,12 @@ class FullInformationPlanner(SubPlanPolicy):
         return None
 
 
-def share_of(game: Any, state: State, seat: int) -> list[int]:
+def share_of(state: State, seat: int) -> list[int]:
     """Return the things that a seat is to bring, in order: the nearest pair of agent and thing is settled first.
 
     An agent's next way starts where its last thing lies; two things, then a way home, make a trip.
     """
-    things, places, count = state.things[0], state.places[0], state.agents.shape[1]
-    starts = np.concatenate([state.agents[:, :, Agent.CELL], state.places[:, :, Place.CELL]], 1)
-    ways = game.ways_from(state, starts)[0]  # from agents, then from places
+    things, places, dist = state.things[0], state.places[0], state.dist[0]
     goal = int(state.world[0, World.GOAL])
     held_by = [
         [o for o in agent[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS] if o != NOTHING] for agent in state.agents[0]
@@ -415,23 +414,23 @@ def share_of(game: Any, state: State, seat: int) -> list[int]:
         for o in np.flatnonzero((things[:, Thing.REL] == Rel.AT) & (things[:, Thing.ROLE] == Role.TARGET)).tolist()
         if things[o, Thing.PARENT] != goal and places[things[o, Thing.PARENT], Place.KIND] != Kind.NONE
     ]
-    at, loads = list(range(count)), [len(hands) for hands in held_by]  # rows of ``ways``
-    spent, shares = [0.0] * count, [list[int]() for _ in at]
+    cells, loads = state.agents[0, :, Agent.CELL].tolist(), [len(hands) for hands in held_by]
+    spent, shares = [0.0] * len(cells), [list[int]() for _ in cells]
     while any(count > 0 for count in missing.values()):
         options = []
         for o in loose:
             if missing.get(int(things[o, Thing.CLASS]), 0) <= 0:
                 continue
             p = int(things[o, Thing.PARENT])
-            for i, start in enumerate(at):
-                way = ways[start, p] if loads[i] < HANDS else ways[start, goal] + ways[count + p, goal]
+            for i, cell in enumerate(cells):
+                way = dist[cell, p] if loads[i] < HANDS else dist[cell, goal] + dist[places[p, Place.CELL], goal]
                 options.append((spent[i] + float(way), i, o))
         if not options:
             break
         time, i, o = min(options)
         p = int(things[o, Thing.PARENT])
         loads[i] = 1 if loads[i] == HANDS else loads[i] + 1
-        spent[i], at[i] = time, count + p
+        spent[i], cells[i] = time, int(places[p, Place.CELL])
         missing[int(things[o, Thing.CLASS])] -= 1
         loose.remove(o)
         shares[i].append(o)

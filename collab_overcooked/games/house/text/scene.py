@@ -20,7 +20,6 @@ from ..engine.compile import PLACES, ROOM_TYPES, THINGS, Compiled
 from ..engine.constants import (
     BLOCKS,
     CONTAINER_ROOM,
-    GATES,
     HANDS,
     MAX_NEED,
     NOTHING,
@@ -41,9 +40,8 @@ from ..engine.constants import (
     World,
 )
 from ..engine.state import Sizes, State
-from ..engine.step import measure_batch, ways_batch
+from ..engine.step import measure_batch
 
-Array = np.ndarray
 Scene = dict[str, Any]
 WALL = "#"
 
@@ -186,7 +184,8 @@ def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
     running = codec.vector([codec.integers(NOTHING, n_actions - 1), timer, codec.COUNT], "numbers")
 
     def ways(rows: Rows) -> list[int]:
-        pairs = zip(rows.env["places"], rows["seat_ways"], strict=False)
+        cell, env = rows["agents"][Agent.CELL], rows.env
+        pairs = zip(env["places"], env["dist"][cell], strict=True)
         return [NOTHING if place[Place.KIND] == Kind.NONE else way for place, way in pairs]
 
     return codec.group(
@@ -402,20 +401,9 @@ class HouseScenes(CompiledGame):
             _expect(goal["have"] == have, f"goals[{g}].have must be {have}: so many lie at the goal place")
 
     def measure_home(self, state: State) -> None:
-        """Measure the ways to all places in every environment of a batch.
-
-        Raises:
-            ValueError: For a home with more gates than there is space for.
-        """
-        bind(measure_batch, self.compiled.tables, state)()
-        most = int(state.first_gates[:, -1].max())
-        _expect(most <= GATES, f"grid has {most} doorways, cells beside them and outside of boxes, at most {GATES}")
-
-    def ways_from(self, state: State, cells: Array) -> Array:
-        """Return the number of cells to walk from cells (B, n) to all places, int16 (B, n, P)."""
-        ways = np.zeros((*cells.shape, state.gate_ways.shape[-1]), np.int16)
-        bind(ways_batch, self.compiled.tables, state, cells, ways)()
-        return ways[..., : self.compiled.sizes.places]
+        """Measure the ways to all places in every environment of a batch."""
+        scratch = np.zeros((len(state.rng), 2, state.cells.shape[1]), np.int32)
+        bind(measure_batch, self.compiled.tables, state, scratch)()
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         self.measure_home(rows(state, i, i + 1))

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry as _registry
-from collab_overcooked.game_record import GameSpec
+from collab_overcooked.game_spec import GameSpec
 from collab_overcooked.registry import make, make_vec, register_game, registered
 
 if TYPE_CHECKING:

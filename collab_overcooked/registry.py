@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
+from collab_overcooked.game_spec import GameSpec, PresetEntry, SuiteEntry
 from collab_overcooked.games.collab_overcooked import record as collab
 from collab_overcooked.games.craft import record as craft
 from collab_overcooked.games.cuisineworld import record as cuisineworld

@@ -284,7 +284,7 @@ def test_import_reaches_ray_workers(desk):
 
 def test_teachers_of_plug_in_games_are_known(monkeypatch):
     from collab_overcooked import registry
-    from collab_overcooked.game_record import TeacherEntry
+    from collab_overcooked.game_spec import TeacherEntry
     from collab_overcooked.runner.teaching import kind_of_teacher
 
     elder = TeacherEntry("x:y", "scripted", "")

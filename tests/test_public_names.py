@@ -28,7 +28,7 @@ def test_every_public_name_has_an_example_that_runs(name):
 
 def test_only_public_names_are_listed():
     assert dir(collab_overcooked) == sorted(collab_overcooked.__all__)
-    assert not {"register_everywhere", "errors", "game_record"} & set(dir(collab_overcooked))
+    assert not {"register_everywhere", "errors", "game_spec"} & set(dir(collab_overcooked))
     with pytest.raises(AttributeError, match="has no attribute 'evalute'"):
         getattr(collab_overcooked, "evalute")  # noqa: B009  misspelt on purpose
 

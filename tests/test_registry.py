@@ -85,7 +85,7 @@ def test_importing_registers_strings_and_loads_no_kernel():
     allowed = (
         "plugins",
         "registry",
-        "game_record",
+        "game_spec",
         "import_hooks",
         "io",
         "io.checks",

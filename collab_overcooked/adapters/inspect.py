@@ -46,7 +46,7 @@ from collab_overcooked.adapters.results import (
     request_counts,
     shared_folder,
 )
-from collab_overcooked.adapters.sitting import LLM, SeatClient
+from collab_overcooked.adapters.seat_client import LLM, SeatClient
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.exchange import Reply, Request
 from collab_overcooked.policies.llm.images import Picture

@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 
-from collab_overcooked.adapters.sitting import SeatClient
+from collab_overcooked.adapters.seat_client import SeatClient
 from collab_overcooked.policies.llm.images import Picture
 
 INSTRUCTIONS = "You play one seat of a cooperative game. Read the manual, look, and act until the episode is over."

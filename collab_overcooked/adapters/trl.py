@@ -14,7 +14,7 @@ from typing import Any
 
 from collab_overcooked.adapters.results import request_counts
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import SeatClient, Turn
+from collab_overcooked.adapters.seat_client import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.tools import ACT, calls_text
 

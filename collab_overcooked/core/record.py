@@ -3,7 +3,7 @@
 Entries of steps form no reference cycles, so the garbage collector does not visit them (``gc=False``).
 
 A game adds fields by subclasses: of ``Event`` for what an agent's event says, of ``Step`` for what its logger adds to
-each step, and of ``EpisodeRecord`` for what it adds to the episode. Its suite names the last one (``Suite.record_class``).
+each step, and of ``EpisodeRecord`` for what it adds to the episode. Its suite names the last (``Suite.record_class``).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checka
 import gymnasium
 import numpy as np
 
-from collab_overcooked.game_record import PLAIN
+from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.io.config import Config
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 from zlib import crc32
 
 from collab_overcooked.envs.api import ActionError, Out, State, refusal_code, rows
-from collab_overcooked.game_record import PLAIN
+from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 

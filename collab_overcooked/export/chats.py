@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.adapters.results import request_counts
-from collab_overcooked.adapters.sitting import SeatClient
+from collab_overcooked.adapters.seat_client import SeatClient
 from collab_overcooked.core.record import EpisodeRecord, unpack
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.llm.agents import agent_kind

@@ -11,7 +11,7 @@ What other packages build on:
 - ``Host().add(session)`` plays it as a task of the running loop, ``await host.wait(session)`` waits for its end.
 - ``make_app(host, routes, names, started)`` is the web application; ``routes`` are custom Starlette routes, which get
   the same headers and checks. ``serve(app, address, port, ready)`` serves it.
-- A program takes a seat without a socket by ``session.connect(person, SendQueue("name"))``, ``await send_queue.get()`` and
-  ``session.receive(person, {"type": "act", "turn": 1, "plan": "...", "say": ""})``; ``messages.FIELDS`` lists what
-  pages send.
+- A program takes a seat without a socket by ``session.connect(person, SendQueue("name"))``,
+  ``await send_queue.get()`` and ``session.receive(person, {"type": "act", "turn": 1, "plan": "...", "say": ""})``;
+  ``messages.FIELDS`` lists what pages send.
 """

@@ -14,12 +14,12 @@ from msgspec import to_builtins
 from collab_overcooked.core.record import EpisodeRecord, Step
 from collab_overcooked.envs.api import State, clone, refusal_code, restore
 from collab_overcooked.play import shown
+from collab_overcooked.play.async_policy import AsyncPolicy
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
-from collab_overcooked.play.thinking import AsyncPolicy
 from collab_overcooked.policies.api import AgentView, Capabilities, Decision, Message, Policy
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.reporting.naming import page_names, renaming

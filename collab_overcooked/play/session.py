@@ -19,6 +19,7 @@ from collab_overcooked.core.record import EpisodeRecord, PersonEntry
 from collab_overcooked.io.structs import convert
 from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.play.async_policy import PersonSeat
 from collab_overcooked.play.clock import in_seconds
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, Practised
 from collab_overcooked.play.ending import numbers_of, par_of, summary_of
@@ -29,7 +30,6 @@ from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROU
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
-from collab_overcooked.play.thinking import PersonSeat
 from collab_overcooked.play.warming import decide_once
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON

@@ -27,7 +27,7 @@ def frame_of(
         game: Compiled game.
         seen: What the seat may know.
         settings: What is shown.
-        outbox: The connection that it is for; keeps what the page will have.
+        send_queue: The connection that it is for; keeps what the page will have.
         with_text: Whether to include the text; in real time only pages that want it get it.
     """
     view = seen.view

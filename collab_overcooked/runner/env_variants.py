@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord, RecordT
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.game_record import PLAIN
+from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.runner.teams import team_text
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from collab_overcooked.core.record import (
     unpack,
 )
 from collab_overcooked.envs.lexicon import Lexicon, load_lexicon
-from collab_overcooked.game_record import PLAIN
+from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import LayoutError

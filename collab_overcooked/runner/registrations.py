@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import plugins, registry
-from collab_overcooked.game_record import GameSpec
+from collab_overcooked.game_spec import GameSpec
 from collab_overcooked.io.processes import call_packed, is_importable, is_packable, pack
 from collab_overcooked.policies.registry import adopt_policies, custom_policies
 from collab_overcooked.policies.specs import PolicySpec

@@ -10,7 +10,7 @@ from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord, Usage
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.game_record import NO_TEACHER, TeacherEntry
+from collab_overcooked.game_spec import NO_TEACHER, TeacherEntry
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.structs import convert
 from collab_overcooked.metrics.registry import metrics_of

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from collab_overcooked.adapters.sitting import SeatClient, Turn
+from collab_overcooked.adapters.seat_client import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.export.chats import record_chats
 

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from collab_overcooked.adapters.results import mean_metrics, parse_suite_options, shared_folder
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import SeatClient, Turn
+from collab_overcooked.adapters.seat_client import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.match import MatchPlan
 

@@ -10,7 +10,7 @@ import pytest
 
 from collab_overcooked.adapters import rewards
 from collab_overcooked.adapters.results import outcome_of, request_counts
-from collab_overcooked.adapters.sitting import SeatClient
+from collab_overcooked.adapters.seat_client import SeatClient
 from collab_overcooked.adapters.trl import OVER, TEAM, TrainingSeat, training_rows
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import policy_maker

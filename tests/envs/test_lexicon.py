@@ -16,7 +16,7 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.lexicon import Lexicon, inflect, lexicons, load_lexicon, plain, split_text
-from collab_overcooked.game_record import PLAIN
+from collab_overcooked.game_spec import PLAIN
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.rush.engine.spec import scenarios

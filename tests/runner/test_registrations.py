@@ -12,7 +12,7 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.game_record import SuiteEntry
+from collab_overcooked.game_spec import SuiteEntry
 from collab_overcooked.policies import registry as policies
 from collab_overcooked.policies.api import PolicyBase
 from collab_overcooked.policies.random import RandomPolicy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
+from collab_overcooked.game_spec import GameSpec, PresetEntry, SuiteEntry
 
 PRESET = PresetEntry(
     {"agent": "partner", "temperature": 0.7, "tokens": 4096, "answer": "text", "order": "game"}

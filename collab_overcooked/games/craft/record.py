@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, SuiteEntry
+from collab_overcooked.game_spec import GameSpec, SuiteEntry
 
 RECORDS = (
     GameSpec(

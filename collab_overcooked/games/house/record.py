@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, SuiteEntry
+from collab_overcooked.game_spec import GameSpec, SuiteEntry
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "subplans": "collab_overcooked.games.house.policies.joint:HouseSubplans",

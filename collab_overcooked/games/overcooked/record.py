@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry
+from collab_overcooked.game_spec import GameSpec, PresetEntry, SuiteEntry
 
 RECORDS = (
     GameSpec(
@@ -65,8 +65,8 @@ RECORDS = (
         },
         prompts="collab_overcooked.games.overcooked:text/prompts",
         policies={
-            "greedy": "collab_overcooked.games.overcooked.v2.policies.believing:greedy_from_text",
-            "planner": "collab_overcooked.games.overcooked.v2.policies.believing:planner_from_text",
+            "greedy": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:greedy_from_text",
+            "planner": "collab_overcooked.games.overcooked.v2.policies.recipe_belief:planner_from_text",
         },
         documents=("collab_overcooked.games.overcooked.v2.suite:LAYOUT",),
     ),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from collab_overcooked.evaluation.suite_options import SuiteOptions
-from collab_overcooked.game_record import NO_TEACHER, PLAIN
+from collab_overcooked.game_spec import NO_TEACHER, PLAIN
 from collab_overcooked.io.options import option
 
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameSpec, PresetEntry, SuiteEntry, TeacherEntry
+from collab_overcooked.game_spec import GameSpec, PresetEntry, SuiteEntry, TeacherEntry
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",

@@ -15,7 +15,7 @@ from openenv.core.env_server.interfaces import Environment
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import plan_for_client
 from collab_overcooked.adapters.rewards import RewardKind
-from collab_overcooked.adapters.sitting import LLM, SeatClient, Turn
+from collab_overcooked.adapters.seat_client import LLM, SeatClient, Turn
 from collab_overcooked.io.files import only_shipped_files
 from collab_overcooked.policies.llm.images import Picture
 

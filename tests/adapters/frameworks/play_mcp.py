@@ -10,7 +10,7 @@ import mcp
 from greedy import EPISODES, ONE, SUITE, Greedy
 
 from collab_overcooked.adapters.mcp import make_server
-from collab_overcooked.adapters.sitting import SeatClient
+from collab_overcooked.adapters.seat_client import SeatClient
 
 OVER = "The episode is over. "
 greedy = Greedy()

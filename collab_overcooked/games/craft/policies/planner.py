@@ -20,8 +20,8 @@ from collab_overcooked.kernels.arrays import allocate, array_of, copy_numbers
 from collab_overcooked.kernels.jit import kernel, row_at
 from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
-from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
 from collab_overcooked.policies.search.simulator import Fork
+from collab_overcooked.policies.search.weight_search import AssignedPolicy, KnobPlanner
 
 from ..engine.constants import HALF, NOTHING, Agent, Clock, Furnace, Item, Param, Place, Reason, Role, Row, Verb
 from ..engine.rules import square_to, target_of, why_refused

@@ -16,7 +16,7 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import AgentView, EnvInfo, compiled_of, simulator_of
-from collab_overcooked.policies.search.knob_planner import AssignedPolicy, KnobPlanner
+from collab_overcooked.policies.search.weight_search import AssignedPolicy, KnobPlanner
 
 from ..engine.constants import NOTHING, Agent, Clock
 from ..engine.step import COMPLETION

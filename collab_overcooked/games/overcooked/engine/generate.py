@@ -1,7 +1,7 @@
 """Procedural kitchens: layouts drawn from a seed, each with a proof that soup can be served in it.
 
-A layout is drawn at random, within what ``GeneratorConfig`` allow, and thrown away unless it can be proved solvable (see
-``solvability.py``). Layout ``i`` of a seed is the same however many are asked for.
+A layout is drawn at random, within what ``GeneratorConfig`` allows, and thrown away unless it can be proved solvable
+(see ``solvability.py``). Layout ``i`` of a seed is the same however many are asked for.
 """
 
 from __future__ import annotations

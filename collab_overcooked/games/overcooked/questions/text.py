@@ -49,8 +49,9 @@ def rules(kitchen: Kitchen) -> str:
     if frame[LayoutSize.GATES]:
         lines.append(
             "A closed gate is like a wall. A cook with an empty hand who faces it can open it; both can walk through, "
-            f"in the same step already. It closes at the end of a step, after {frame[Frame.GATE_LIMIT]} steps since "
-            "it was opened in which nobody stood in it, that of the opening not counted."
+            "in the same step already. It closes at the end of a step, after "
+            f"{frame[LayoutSize.GATE_LIMIT]} steps since it was opened in which nobody stood in it, that "
+            "of the opening not counted."
         )
     return "\n".join(lines)
 

@@ -210,7 +210,7 @@ class OvercookedManual(OvercookedText):
             else:
                 who = "Any player" if tables.params[Param.GATE_ANYONE] == 1 else "A player with empty hands"
             lines.append(
-                f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which nobody is "
-                "in it."
+                f"{who} can open a gate; it closes after {tables.frames[k, LayoutSize.GATE_LIMIT]} steps in which "
+                "nobody is in it."
             )
         return lines

@@ -35,6 +35,7 @@ from ..engine.constants import (
     EventColumn,
     Item,
     Kind,
+    LayoutSize,
     Object,
     Param,
     Path,
@@ -449,7 +450,7 @@ class OvercookedText(OvercookedScenes):
         at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
         lines += _counter_lines(seen, moves, self.within_reach(int(k), at, FLOOR), seen["blocked"][seat], blocked)
         lines += [
-            f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
+            f"{name}: {gate_text(seen['objects'][name], tables.frames[k, LayoutSize.GATE_LIMIT])}."
             for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]

@@ -13,7 +13,7 @@ from itertools import combinations
 from operator import attrgetter
 from typing import Any, get_args
 
-from collab_overcooked.game_record import NO_TEACHER
+from collab_overcooked.game_spec import NO_TEACHER
 from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_ratios
 from collab_overcooked.metrics.registry import Metric, MetricSet

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import ComparisonBudget, Setting, Summary, only
 from collab_overcooked.evaluation.suites import Listing, Suite, check_names, load_checked
-from collab_overcooked.game_record import NO_TEACHER, PLAIN
+from collab_overcooked.game_spec import NO_TEACHER, PLAIN
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind, check_yaml_path
 from collab_overcooked.io.files import write_atomic

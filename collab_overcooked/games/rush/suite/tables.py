@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple, replace
 from functools import cache
 from operator import itemgetter
 
-from collab_overcooked.game_record import NO_TEACHER
+from collab_overcooked.game_spec import NO_TEACHER
 from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings

@@ -9,7 +9,7 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.v2.engine.constants import Clock
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts
-from collab_overcooked.games.overcooked.v2.policies.believing import can_become, scene_of
+from collab_overcooked.games.overcooked.v2.policies.recipe_belief import can_become, scene_of
 from collab_overcooked.games.overcooked.v2.suite import paper_options
 from collab_overcooked.games.overcooked.v2.text.text import LABELS
 from collab_overcooked.policies.api import AgentView, EnvInfo

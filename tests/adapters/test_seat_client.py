@@ -12,7 +12,7 @@ from records import as_json
 
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of, request_counts
-from collab_overcooked.adapters.sitting import SeatClient, Turn
+from collab_overcooked.adapters.seat_client import SeatClient, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import AgentView, Decision, PolicyBase
 from collab_overcooked.runner.episode import derive_seed
@@ -166,7 +166,7 @@ def test_leaving_early_and_starting_again():
 @pytest.mark.slow
 def test_a_program_may_end_while_a_seat_is_asked():
     code = (
-        "from collab_overcooked.adapters.sitting import Sitting\n"
+        "from collab_overcooked.adapters.seat_client import Sitting\n"
         f"Sitting.of_suite('collab-capture', 'all={CHOOSE}', episodes=1).start()"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)

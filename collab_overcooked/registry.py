@@ -94,7 +94,7 @@ def _register_plugin(env_id: str, record: Any) -> None:
     if env_id not in BUILTIN_IDS and _named(env_id, GAMES):  # its import may have registered it
         return
     if not isinstance(record, GameSpec):
-        raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {quote_value(record)}")
+        raise ValueError(f"must be a GameSpec, or a module that registers {env_id!r}, not {quote_value(record)}")
     register_game(record)
 
 

@@ -179,7 +179,7 @@ def test_broken_plug_ins_give_a_warning_each_and_break_nothing(site):
     assert len(lines) == 4 and "\x1b" not in done.stderr
     assert any("SystemExit: 3" in line for line in lines) and any("Own: [31mred" in line for line in lines)
     assert all("broken_pack 0.3" in line for line in lines)
-    assert any("absent_module" in line for line in lines) and any("must be a GameRecord" in line for line in lines)
+    assert any("absent_module" in line for line in lines) and any("must be a GameSpec" in line for line in lines)
     assert "Overcooked-v0" in done.stdout and "Relay-v0" in done.stdout and "Absent-v0" not in done.stdout
     assert "is a policy of this package" in command("list", "policies", paths=[site]).stderr
     assert "must be a MetricSet" in command("list", "metrics", paths=[site]).stderr

@@ -1,4 +1,4 @@
-"""Language agents whose requests are answered by the caller of a sitting, one at a time."""
+"""Language agents whose requests are answered by the caller of a seat, one at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Bridge:
 
     def __init__(self) -> None:
         self.waiting: SimpleQueue[Waiting | None] = SimpleQueue()
-        self.seat, self.seen = 0, None  # type: int, Seen | None
+        self.seat, self.seen = 0, None  # type: int, AgentView | None
         self.usage: UsageMeter | None = None  # of the team whose seat asks
         self.cut = ""  # limit of the caller that is used up; later requests are not answered
         self._asked: Waiting | None = None
@@ -87,7 +87,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="sitting", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="seat client", daemon=True)
         self._thread.start()
 
     def submit(self, function: Callable[[], Any]) -> Future[Any]:

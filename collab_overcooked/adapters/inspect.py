@@ -3,8 +3,8 @@
     inspect eval collab_overcooked/collab_overcooked -T levels=1 --model openai/gpt-5
     inspect eval collab_overcooked/overcooked -T layouts=cramped_room -T "team=agent_0=llm:a agent_1=greedy" --model ...
 
-Each sample is one match of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those
-of ``collab-overcooked evaluate``. A seat ``llm:NAME`` is answered by the model with the role NAME where one is
+Each sample is one match of the suite, played by a `SeatClient`: seeds, prompts, corrections, records and metrics are
+those of ``collab-overcooked evaluate``. A seat ``llm:NAME`` is answered by the model with the role NAME where one is
 given (``--model-role NAME=provider/model``), else by the evaluated model. Tested with inspect_ai 0.3.285.
 """
 
@@ -94,14 +94,14 @@ def play_match(plan: MatchPlan, folder: SharedFolder | None, pictures: bool = Fa
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         match = plan.matches[state.metadata["match"]]
         models = {seat: _model_of(spec) for seat, spec in enumerate(match.team) if spec.startswith(LLM)}
-        with SeatClient(match, folder=folder, carries=("pictures", "tools")) as sitting:
-            turn = await anyio.to_thread.run_sync(sitting.start)
+        with SeatClient(match, folder=folder, carries=("pictures", "tools")) as client:
+            turn = await anyio.to_thread.run_sync(client.start)
             while not turn.done:
                 async with span(f"agent_{turn.seat}", type="agent"):
-                    if pictures and sitting.seen is not None:
-                        image = Picture(sitting.seen.view.picture).url
+                    if pictures and client.seen is not None:
+                        image = Picture(client.seen.view.picture).url
                         transcript().info(f"![agent_{turn.seat}]({image})", source="collab_overcooked")
-                    request = sitting.request
+                    request = client.request
                     assert request is not None
                     state.messages = messages_of(request)
                     tools = [_tool(tool) for tool in request.tools]
@@ -109,10 +109,10 @@ def play_match(plan: MatchPlan, folder: SharedFolder | None, pictures: bool = Fa
                         state.messages, tools, "any" if tools else None, config_of(request)
                     )
                     state.messages.append(output.message)
-                turn = await anyio.to_thread.run_sync(sitting.step, reply_of(output))
+                turn = await anyio.to_thread.run_sync(client.step, reply_of(output))
             state.output = output
-            state.store.set(RECORDS, sitting.records)
-            transcript().info({"metrics": dict(sitting.metrics), "reward": turn.reward}, source="collab_overcooked")
+            state.store.set(RECORDS, client.records)
+            transcript().info({"metrics": dict(client.metrics), "reward": turn.reward}, source="collab_overcooked")
         state.completed = True
         return state
 

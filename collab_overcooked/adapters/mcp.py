@@ -27,16 +27,16 @@ class SeatTools:
     """Tools and resources of one seat; docstrings are what clients read.
 
     Args:
-        sitting: A match with one open seat, which is started.
+        client: A match with one open seat, which is started.
 
     Raises:
         ValueError: If several seats are open.
     """
 
-    def __init__(self, sitting: SeatClient) -> None:
-        if len(sitting.seats) > 1:
-            raise ValueError(f"team {' '.join(sitting.match.team)!r}: exactly one seat must be open")
-        self._sitting, self._turn = sitting, sitting.start()
+    def __init__(self, client: SeatClient) -> None:
+        if len(client.seats) > 1:
+            raise ValueError(f"team {' '.join(client.match.team)!r}: exactly one seat must be open")
+        self._client, self._turn = client, client.start()
         self._rules = self._turn.messages[0]["content"] if self._turn.messages else ""
         self._one_at_a_time = anyio.Lock()
 
@@ -50,7 +50,7 @@ class SeatTools:
         """Answer with the number or the text of an action, or in the form that the state asks for."""
         async with self._one_at_a_time:
             if not self._turn.done:
-                self._turn = await anyio.to_thread.run_sync(self._sitting.step, answer)
+                self._turn = await anyio.to_thread.run_sync(self._client.step, answer)
         return await self.look()
 
     async def manual(self) -> str:
@@ -59,25 +59,25 @@ class SeatTools:
 
     async def recipe(self) -> str:
         """Recipe of the order, only for a seat that knows it."""
-        seen = self._sitting.seen
+        seen = self._client.seen
         return (seen.view.recipe if seen is not None else None) or NO_RECIPE
 
     async def picture(self) -> bytes:
         """The current state as the seat sees it; empty after the end, and where no action is asked for."""
-        seen = self._sitting.seen
+        seen = self._client.seen
         return Picture(seen.view.picture).png if seen is not None else b""
 
 
-def make_server(sitting: SeatClient) -> MCPServer:
+def make_server(client: SeatClient) -> MCPServer:
     """Return a server for the open seat of a match, which is started.
 
     Args:
-        sitting: A match with one open seat.
+        client: A match with one open seat.
 
     Raises:
         ValueError: If several seats are open.
     """
-    tools = SeatTools(sitting)
+    tools = SeatTools(client)
     server = MCPServer("collab-overcooked", instructions=INSTRUCTIONS)
     server.tool()(tools.look)
     server.tool()(tools.act)
@@ -96,8 +96,8 @@ def main(arguments: Any = None) -> None:
     parser.add_argument("--team", nargs="+", default=["agent_0=llm:me?agent=choose", "agent_1=greedy"])
     parser.add_argument("--seed", type=int, default=0, help="Seed of the suite.")
     chosen = parser.parse_args(arguments)
-    with SeatClient.of_suite(chosen.suite, " ".join(chosen.team), seed=chosen.seed) as sitting:
-        make_server(sitting).run("stdio")
+    with SeatClient.of_suite(chosen.suite, " ".join(chosen.team), seed=chosen.seed) as client:
+        make_server(client).run("stdio")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Play matches from outside: text in, text out, for any framework that owns the model or the training loop.
 
-    with Sitting.of_suite("collab-overcooked", "agent_0=llm:mine agent_1=greedy", episodes=1) as sitting:
-        turn = sitting.start()
+    with SeatClient.of_suite("collab-overcooked", "agent_0=llm:mine agent_1=greedy", episodes=1) as client:
+        turn = client.start()
         while not turn.done:
-            turn = sitting.step(model(turn.messages))
-        print(sitting.record.metrics, turn.reward)
+            turn = client.step(model(turn.messages))
+        print(client.record.metrics, turn.reward)
 
 Every seat whose policy is a language model (``llm:NAME?switches``) is answered by the caller; all other policies play
 inside. The agents, their prompts, the way answers are read and corrected, the seeds, the records and the metrics are
@@ -123,14 +123,14 @@ class SeatClient:
         carries: Collection[Extra] = (),
         **options: Any,
     ) -> SeatClient:
-        """Return a sitting for one match of a suite.
+        """Return a client for one match of a suite.
 
         Args:
             suite: Name of the suite, as for ``evaluate``.
             team: ``seat=policy`` pairs separated by spaces; every seat ``llm:NAME`` is open.
             match: Index of the match in the suite.
             reward: See ``SeatClient``.
-            records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
+            records: Run folder for the records, shared by all clients of the same evaluation; empty for none.
             carries: See ``SeatClient``.
             **options: Options of the suite.
         """
@@ -147,7 +147,7 @@ class SeatClient:
         records: str = "",
         carries: Collection[Extra] = (),
     ) -> SeatClient:
-        """Return a sitting for one match of a plan; see ``of_suite``."""
+        """Return a client for one match of a plan; see ``of_suite``."""
         chosen = plan.matches[parse_integer("match", match, 0, most=len(plan.matches) - 1)]
         folder = shared_folder(plan, records) if records else None
         return cls(chosen, reward=reward, folder=folder, carries=carries)
@@ -365,9 +365,9 @@ def _maker(bridge: Bridge) -> Callable[[str], Policy]:
     return make
 
 
-def _watcher(sitting: SeatClient) -> Callable[[Event], None]:
-    """Return a function that tells a sitting of events as long as somebody holds it."""
-    held = weakref.ref(sitting)
+def _watcher(seat_client: SeatClient) -> Callable[[Event], None]:
+    """Return a function that tells a client of events as long as somebody holds it."""
+    held = weakref.ref(seat_client)
 
     def watch(event: Event) -> None:
         if (alive := held()) is not None:

@@ -37,7 +37,7 @@ class TrainingSeat:
     def __init__(self) -> None:
         self.rewards: list[float] = []
         self.truncated, self.unusable = False, 0
-        self._sitting: SeatClient | None = None
+        self._client: SeatClient | None = None
         self._terms: dict[str, Any] = {}
         self._turn: Turn | None = None
         self._turns: int | None = None
@@ -73,13 +73,13 @@ class TrainingSeat:
         """
         given = {name: value for name, value in options.items() if value is not None}
         terms = {"suite": suite, "team": team, "match": match, "reward": reward, **given}
-        if self._sitting is None or terms != self._terms:
-            if self._sitting is not None:
-                self._sitting.close()
-            self._sitting, self._terms = SeatClient.of_suite(**terms, carries=["tools"]), terms
+        if self._client is None or terms != self._terms:
+            if self._client is not None:
+                self._client.close()
+            self._client, self._terms = SeatClient.of_suite(**terms, carries=["tools"]), terms
         self.rewards, self.truncated, self.unusable, self._turns = [], False, 0, turns
-        self._turn = self._sitting.start(seed)
-        check_tools(self._sitting)
+        self._turn = self._client.start(seed)
+        check_tools(self._client)
         return self._turn.text
 
     def act(self, action: str) -> str:
@@ -91,11 +91,11 @@ class TrainingSeat:
         Returns:
             What you see next.
         """
-        if self._sitting is None or self._turn is None:
+        if self._client is None or self._turn is None:
             raise ValueError("the environment must be reset first")
         if self._turn.done:
             return OVER
-        self._note(self._sitting.step(calls_text([(ACT, json.dumps({"action": action}))])))
+        self._note(self._client.step(calls_text([(ACT, json.dumps({"action": action}))])))
         if len(self.rewards) == self._turns and not self._turn.done:
             self._end()
         return OVER if self._turn.done else self._turn.text
@@ -107,26 +107,26 @@ class TrainingSeat:
         return sum(self.rewards)
 
     def _end(self) -> None:
-        assert self._sitting is not None
+        assert self._client is not None
         paid = self.rewards.pop() if self.rewards else 0.0
-        self._note(self._sitting.cut())
+        self._note(self._client.cut())
         self.rewards[-1] += paid
 
     def _note(self, turn: Turn) -> None:
-        assert self._sitting is not None
+        assert self._client is not None
         self._turn = turn
         self.rewards.append(turn.reward)
         if turn.done:
             self.truncated = turn.info["truncated"]
-            self.unusable = int(request_counts(self._sitting.records)["unusable"])
+            self.unusable = int(request_counts(self._client.records)["unusable"])
 
 
-def check_tools(sitting: SeatClient) -> None:
+def check_tools(client: SeatClient) -> None:
     """Refuse a seat whose question is not answered by the tool ``act`` alone."""
-    tools = [tool["name"] for tool in sitting.request.tools] if sitting.request is not None else []
-    if tools != [ACT] or len(sitting.seats) > 1:
+    tools = [tool["name"] for tool in client.request.tools] if client.request is not None else []
+    if tools != [ACT] or len(client.seats) > 1:
         raise ValueError(
-            f"team {' '.join(sitting.match.team)!r}: exactly one seat must be open, and answer by the tool act alone: "
+            f"team {' '.join(client.match.team)!r}: exactly one seat must be open, and answer by the tool act alone: "
             "llm:NAME?agent=choose,channel=tools"
         )
 
@@ -155,10 +155,10 @@ def training_rows(
     plan, rows = plan_evaluation(suite, team.split(), **options), []
     seeds = tuple(seeds)
     for match in range(len(plan.matches)):
-        with SeatClient.of_plan(plan, match, carries=["tools"]) as sitting:
+        with SeatClient.of_plan(plan, match, carries=["tools"]) as client:
             for seed in seeds:
-                rules = sitting.start(seed).messages[0]["content"]
-                check_tools(sitting)
+                rules = client.start(seed).messages[0]["content"]
+                check_tools(client)
                 prompt = [{"role": "system", "content": rules}, {"role": "user", "content": ""}]
                 play = {"suite": suite, "team": team, "match": match, "seed": seed, "reward": reward, "turns": turns}
                 rows.append({"prompt": prompt, **play, **options})

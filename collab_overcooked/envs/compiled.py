@@ -241,7 +241,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
             for i in range(len(state.rng)):
                 write_scene(part, state, i, believed(part, read_scene(part, state, i, False), seat, rng, key))
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         """Return the picture of a scene, words without a board unless a game has more to show.
 
         With a seat, the scene has been left what that seat may know.
@@ -252,7 +252,9 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
     def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
         if self.batch_kernels.why_refused is None:
-            raise NotImplementedError(f"{type(self).__name__}: give its Course why_refused, or override this method")
+            raise NotImplementedError(
+                f"{type(self).__name__}: give why_refused to its kernels, or override this method"
+            )
         return int(self.batch_kernels.why_refused(self.compiled.tables, row_at(state, i), seat, action))
 
     def check(self, state: StateT, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
@@ -481,7 +483,7 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         from collab_overcooked.render.draw import draw  # takes Pillow along, which those who only step do not need
 
         scene = self.scene(state, i)
-        return draw(self.sheet(scene if seat is None else self.seat_scene(scene, seat), seat), mode)
+        return draw(self.drawing(scene if seat is None else self.seat_scene(scene, seat), seat), mode)
 
 
 def scene_lines(scene: Mapping[Any, Any]) -> list[str]:

@@ -248,11 +248,11 @@ class TranslatedGame:
         """Return a seat's knowledge of environment ``i`` with translated texts."""
         return self.plain.seat_view(self, rows(state, i, i + 1), seat)
 
-    def sheet(self, scene: Mapping[str, Any], seat: int | None = None) -> Any:
-        """Return the sheet of a scene with translated texts, and sprites that do not tell what they mean."""
-        from collab_overcooked.envs.translated_sheet import translate_sheet  # takes Pillow along
+    def drawing(self, scene: Mapping[str, Any], seat: int | None = None) -> Any:
+        """Return the drawing of a scene with translated texts, and sprites that do not tell what they mean."""
+        from collab_overcooked.envs.translated_drawing import translate_drawing  # takes Pillow along
 
-        return translate_sheet(self.plain.sheet(scene, seat), self.translate, self._number_noun)
+        return translate_drawing(self.plain.drawing(scene, seat), self.translate, self._number_noun)
 
     def _number_noun(self, name: str) -> int | None:
         noun, nouns = next(iter(split_text(name)), ""), self._nouns
@@ -261,7 +261,7 @@ class TranslatedGame:
         return nouns.index(noun) if noun in nouns else len(nouns) + crc32(noun.encode())
 
     def render(self, state: State, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i`` from translated sheets; see ``CompiledGame.render``."""
+        """Draw environment ``i`` from translated drawings; see ``CompiledGame.render``."""
         return type(self.plain).render(self, state, i, mode, seat)
 
     def order_next(self, state: State, i: int, names: Sequence[str]) -> None:

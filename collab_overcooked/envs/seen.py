@@ -59,9 +59,9 @@ class SeatView:
         """The seat's picture: uint8 (H, W, 3), drawn from its scene, large enough to read its labels."""
         from collab_overcooked.render.rgb import draw_rgb
 
-        sheet = self._game.sheet(self.scene, self._seat)
-        drawn = draw_rgb(sheet)
-        return drawn if min(drawn.shape[:2]) >= MIN_SIDE else draw_rgb(sheet, 2 * sheet.tile)
+        drawing = self._game.drawing(self.scene, self._seat)
+        drawn = draw_rgb(drawing)
+        return drawn if min(drawn.shape[:2]) >= MIN_SIDE else draw_rgb(drawing, 2 * drawing.tile)
 
     @cached_property
     def text(self) -> str:

@@ -313,7 +313,7 @@ class Suite:
         """Return by training configuration its ``measure`` (``"return"`` or ``"success"``) and published numbers."""
         return {name: {"measure": "return"} for name in self.trained}
 
-    def sheet(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+    def comparison_tables(self, played: Mapping[str, Sequence[Any]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
         """Return tables and curves of several runs beside each other, by the name of the run."""
         return (), ()
 

@@ -131,10 +131,10 @@ def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[
     kind = agent_kind(parse_settings(spec.removeprefix("llm:")), game)
     if kind not in KINDS:
         raise ValueError(near_matches("agent of exported chats", kind, KINDS))
-    with SeatClient(match, carries=["tools"]) as sitting:
-        turn = sitting.start()
+    with SeatClient(match, carries=["tools"]) as client:
+        turn = client.start()
         while not turn.done:
-            episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, sitting.request
+            episode, timestep, seat, request = turn.info["episode"], turn.info["timestep"], turn.seat, client.request
             assert request is not None
             record = series[episode - first.episode]
             if timestep >= len(record.steps):
@@ -146,15 +146,15 @@ def _chats_of(series: Sequence[EpisodeRecord], switches: str) -> Iterator[tuple[
                 where = f"steps[{timestep}].actions[{seat}]"
                 answer = _answer(request, step.action_texts[seat], is_plan=kind == PARTNER, where=where)
             yield (episode, seat), _chat(request.turns, request.tools, answer, players[seat])
-            turn = sitting.step(answer)
-        for record, played in zip(series, sitting.records, strict=True):
+            turn = client.step(answer)
+        for record, played in zip(series, client.records, strict=True):
             if played.options != record.options:
                 raise ValueError(
                     "options: the episode does not start as its seed does, and cannot be exported as chats"
                 )
             if [step.actions for step in played.steps] != [step.actions for step in record.steps]:
                 raise ValueError("steps: the recorded actions lead elsewhere when they are chosen one by one")
-        if request_counts(sitting.records)["unusable"]:
+        if request_counts(client.records)["unusable"]:
             raise ValueError(f"steps: the recorded actions are no answers to the agent {kind!r} with {switches!r}")
 
 

@@ -1,4 +1,4 @@
-"""Text renderer of sheets: the grid, then a line for each card and note."""
+"""Text renderer of drawings: the grid, then a line for each card and note."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collab_overcooked.render.model import Bar, Board, Card, Drawing, PanelColum
 BAR = 10  # characters of a bar
 
 
-def draw_ansi(sheet: Drawing) -> str:
-    """Return a sheet as lines of text."""
+def draw_ansi(drawing: Drawing) -> str:
+    """Return a drawing as lines of text."""
     lines: list[str] = []
-    for part in sheet.parts:
+    for part in drawing.parts:
         lines += _grid(part) if isinstance(part, Board) else _cards(part)
-    lines += [_line(note) for note in sheet.notes]
-    return "\n".join([*lines, *sheet.listing])
+    lines += [_line(note) for note in drawing.notes]
+    return "\n".join([*lines, *drawing.listing])
 
 
 def _grid(board: Board) -> list[str]:

@@ -9,6 +9,6 @@ from collab_overcooked.render.model import Drawing
 from collab_overcooked.render.rgb import draw_rgb
 
 
-def draw(sheet: Drawing, mode: str) -> Any:
-    """Render a sheet: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
-    return draw_ansi(sheet) if mode == "ansi" else draw_rgb(sheet)
+def draw(drawing: Drawing, mode: str) -> Any:
+    """Render a drawing: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+    return draw_ansi(drawing) if mode == "ansi" else draw_rgb(drawing)

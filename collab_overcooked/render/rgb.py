@@ -1,4 +1,4 @@
-"""RGB renderer of sheets, for all games."""
+"""RGB renderer of drawings, for all games."""
 
 from __future__ import annotations
 
@@ -63,30 +63,30 @@ class Measures:
     pad: int
 
 
-def measure(sheet: Drawing, tile: int) -> Measures:
-    """Return the measures of a sheet for a tile size in pixels."""
-    text = max(11, round(tile * sheet.font))
+def measure(drawing: Drawing, tile: int) -> Measures:
+    """Return the measures of a drawing for a tile size in pixels."""
+    text = max(11, round(tile * drawing.font))
     return Measures(tile, text, round(text * 1.3), round(text * 0.6))
 
 
-def draw_rgb(sheet: Drawing, tile_size: int | None = None) -> np.ndarray:
-    """Render a sheet.
+def draw_rgb(drawing: Drawing, tile_size: int | None = None) -> np.ndarray:
+    """Render a drawing.
 
     Args:
-        sheet: Sheet to render.
-        tile_size: Pixels of a tile, at least half of the sheet's default; texts scale with it.
+        drawing: Drawing to render.
+        tile_size: Pixels of a tile, at least half of the drawing's default; texts scale with it.
 
     Returns:
-        uint8 (H, W, 3), the same H and W for sheets of equal measures.
+        uint8 (H, W, 3), the same H and W for drawings of equal measures.
     """
-    tile = sheet.tile if tile_size is None else parse_integer("tile_size", tile_size, sheet.tile // 2, "pixels")
-    m = measure(sheet, tile)
-    boxes = part_boxes(sheet, m)
+    tile = drawing.tile if tile_size is None else parse_integer("tile_size", tile_size, drawing.tile // 2, "pixels")
+    m = measure(drawing, tile)
+    boxes = part_boxes(drawing, m)
     width, body = boxes[-1][2], boxes[-1][3]
-    strip = _strip_rows(sheet, width, m) * m.line + 2 * m.pad if sheet.notes or sheet.remark else 0
+    strip = _strip_rows(drawing, width, m) * m.line + 2 * m.pad if drawing.notes or drawing.remark else 0
     image = Image.new("RGB", (width, body + strip), PAPER)
     pen = ImageDraw.Draw(image)
-    for part, (left, top, right, bottom) in zip(sheet.parts, boxes, strict=True):
+    for part, (left, top, right, bottom) in zip(drawing.parts, boxes, strict=True):
         pen.rectangle((left, top, right - 1, bottom - 1), fill=part.ground)
         if left:
             pen.line((left, top, left, bottom), fill=FAINT, width=2)
@@ -96,18 +96,18 @@ def draw_rgb(sheet: Drawing, tile_size: int | None = None) -> np.ndarray:
             _draw_column(image, part, left, right, m)
     if strip:
         pen.line((0, body, width, body), fill=FAINT, width=2)
-        _draw_strip(image, sheet, width, body + m.pad, m)
+        _draw_strip(image, drawing, width, body + m.pad, m)
     return np.asarray(image)
 
 
-def part_boxes(sheet: Drawing, m: Measures) -> list[tuple[int, int, int, int]]:
+def part_boxes(drawing: Drawing, m: Measures) -> list[tuple[int, int, int, int]]:
     """Return left, top, right and bottom of the parts; all have the height of the highest one."""
     boxes, left = [], 0
     height = max(
         round(part.size[1] * m.tile) if isinstance(part, Board) else round(part.lines * m.line) + m.pad
-        for part in sheet.parts
+        for part in drawing.parts
     )
-    for part in sheet.parts:
+    for part in drawing.parts:
         width = round(part.size[0] * m.tile if isinstance(part, Board) else part.width * m.text)
         boxes.append((left, 0, left + width, height))
         left += width
@@ -329,23 +329,23 @@ def _draw_bar(image: Image.Image, at: tuple[int, int], width: int, bar: Bar) -> 
         pen.rounded_rectangle((x, y, x + max(4, round(width * bar.share)), y + 5), radius=2, fill=bar.colour)
 
 
-def _note_columns(sheet: Drawing, width: int, m: Measures) -> int:
-    return max(1, int(width // (sheet.note_width * m.text)))
+def _note_columns(drawing: Drawing, width: int, m: Measures) -> int:
+    return max(1, int(width // (drawing.note_width * m.text)))
 
 
-def _strip_rows(sheet: Drawing, width: int, m: Measures) -> int:
-    return -(-len(sheet.notes) // _note_columns(sheet, width, m)) + REMARK_LINES * (sheet.remark is not None)
+def _strip_rows(drawing: Drawing, width: int, m: Measures) -> int:
+    return -(-len(drawing.notes) // _note_columns(drawing, width, m)) + REMARK_LINES * (drawing.remark is not None)
 
 
-def _draw_strip(image: Image.Image, sheet: Drawing, width: int, top: int, m: Measures) -> None:
-    columns = _note_columns(sheet, width, m)
+def _draw_strip(image: Image.Image, drawing: Drawing, width: int, top: int, m: Measures) -> None:
+    columns = _note_columns(drawing, width, m)
     room = (width - 2 * m.pad) // columns
-    for i, note in enumerate(sheet.notes):
+    for i, note in enumerate(drawing.notes):
         place = m.pad + i % columns * room, top + i // columns * m.line
         image.paste(_note_image(note, room - m.pad, m), place)
-    if sheet.remark:
-        place = m.pad, top + -(-len(sheet.notes) // columns) * m.line
-        image.paste(_remark_image(*sheet.remark, width - 2 * m.pad, m), place)
+    if drawing.remark:
+        place = m.pad, top + -(-len(drawing.notes) // columns) * m.line
+        image.paste(_remark_image(*drawing.remark, width - 2 * m.pad, m), place)
 
 
 @lru_cache(maxsize=512)

@@ -1,4 +1,4 @@
-"""Pictures for pages: the scene model of a seat's sheet as JSON, sprites as SVG, and what changed since the last frame.
+"""Pictures for pages: the scene model of a seat's drawing as JSON, sprites as SVG, and what changed since the last frame.
 
 A picture is a flat mapping of keys to JSON values: ``board``, ``map`` for its overview, ``c:X,Y`` for a cell,
 ``a:SEAT`` for an agent, ``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a
@@ -76,17 +76,17 @@ class BoardDiff:
         """Add an item, whatever the text picture calls it."""
         return self.sprite(replace(icon, text="") if icon.text else icon)
 
-    def add(self, sheet: Drawing) -> None:
-        """Add all parts of a sheet."""
-        for part_number, part in enumerate(sheet.parts):
+    def add(self, drawing: Drawing) -> None:
+        """Add all parts of a drawing."""
+        for part_number, part in enumerate(drawing.parts):
             if isinstance(part, Board):
                 self._board(part)
             else:
                 self._column(part_number, part)
-        for row, note in enumerate(sheet.notes):
+        for row, note in enumerate(drawing.notes):
             self.picture[f"n:{row}"] = self._line(note)
-        if sheet.remark:
-            self.picture["r"] = list(map(self._rename, sheet.remark))
+        if drawing.remark:
+            self.picture["r"] = list(map(self._rename, drawing.remark))
 
     def _board(self, board: Board) -> None:
         left, top, *size = _frame(board)
@@ -192,14 +192,14 @@ def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
         seat: Index of the agent; None for all.
     """
     sketch = BoardDiff(game)
-    sketch.add(game.sheet(scene, seat))
+    sketch.add(game.drawing(scene, seat))
     return sketch.picture
 
 
 def places_of(game: Any, scene: dict[str, Any], seat: int, pattern: str) -> list[str]:
     """Return the keys of the cells of a seat's picture one of whose names a regular expression matches."""
     known = re.compile(pattern).fullmatch
-    boards = [part for part in plain(game).sheet(scene, seat).parts if isinstance(part, Board)]
+    boards = [part for part in plain(game).drawing(scene, seat).parts if isinstance(part, Board)]
     frames = [(board, *_frame(board)[:2]) for board in boards]
     return [
         f"c:{x - left:g},{y - top:g}"

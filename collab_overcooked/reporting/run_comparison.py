@@ -54,10 +54,10 @@ def run_cards(played: Mapping[str, Sequence[EpisodeRecord]]) -> list[Scorecard]:
         by_run = {run: records for run, records in by_run.items() if records}
         title, parts = f"{env_id}, {len(by_run)} runs", _parts(by_run)
         means, differences = run_table(parts), difference_table(parts)
-        further, charts = registry.load_suite(env_id).sheet(parts)
+        further, charts = registry.load_suite(env_id).comparison_tables(parts)
         tables = (means, *further, *(() if differences is None else (differences,)))
         notes = () if differences is None else (NOTE,)
-        cards.append(Scorecard("sheet", title, tables, notes=notes, data=means, charts=tuple(charts)))
+        cards.append(Scorecard("comparison", title, tables, notes=notes, data=means, charts=tuple(charts)))
     return cards
 
 

@@ -129,8 +129,8 @@ def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
     pictures = [Image.fromarray(frame) for frame in frames]
     samples = pictures[:: max(1, len(pictures) // PALETTE_SAMPLES)]
     # With one palette for all frames, unchanged cells stay identical, so only changes are stored.
-    sheet = Image.fromarray(np.concatenate([np.asarray(sample) for sample in samples]))
-    palette = sheet.quantize(255, Image.Quantize.MEDIANCUT)
+    drawing = Image.fromarray(np.concatenate([np.asarray(sample) for sample in samples]))
+    palette = drawing.quantize(255, Image.Quantize.MEDIANCUT)
     first, *others = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
     first.save(path, save_all=True, append_images=others, duration=round(1000 / fps), loop=0, optimize=True)
 

@@ -248,7 +248,7 @@ def _given(game: Any, state: State, seat: int) -> dict[str, Any]:
         "refusal": {f"{k} {text}": game.check(state, 0, seat, k) for k, text in enumerate(seen.action_texts)},
         "text": seen.text,
         "manual": seen.manual,
-        "picture": game.sheet(seen.scene, seat),
+        "picture": game.drawing(seen.scene, seat),
         "drawn picture": game.render(state, 0, "ansi", seat),
         "belief": dict(zip(state._fields, simulator.fork(3, 5).state, strict=True)),
         "believed scene": game.seat_scene(game.scene(simulator.state, 0), seat),

@@ -74,10 +74,10 @@ class Episode:
 
 
 def play(
-    model: Transformer, tokenizer: Tokenizer, sittings: Sequence[SeatClient], seeds: Sequence[int]
+    model: Transformer, tokenizer: Tokenizer, clients: Sequence[SeatClient], seeds: Sequence[int]
 ) -> list[Episode]:
-    """Play one episode per sitting; the questions of all of them are answered together."""
-    turns: list[Turn] = [sitting.start(seed) for sitting, seed in zip(sittings, seeds, strict=True)]
+    """Play one episode per client; the questions of all of them are answered together."""
+    turns: list[Turn] = [client.start(seed) for client, seed in zip(clients, seeds, strict=True)]
     episodes = [Episode() for _ in turns]
     while running := [i for i, turn in enumerate(turns) if not turn.done]:
         questions = torch.stack([tokenizer(turns[i].messages) for i in running])
@@ -86,7 +86,7 @@ def play(
         for i, question, answer in zip(running, questions, answers, strict=True):
             episodes[i].questions.append(question)
             episodes[i].answers.append(answer)
-            turns[i] = sittings[i].step(f'{{"action": {answer + 1}}}')
+            turns[i] = clients[i].step(f'{{"action": {answer + 1}}}')
             if turns[i].done:
                 episodes[i].outcome = turns[i].reward
     return episodes
@@ -129,21 +129,21 @@ def train(options: argparse.Namespace) -> Iterator[tuple[int, int, float, float]
     answers = torch.tensor([int(re.findall(r"\d+", chat[-1]["content"])[0]) - 1 for chat in chats])
     warm_start(model, torch.stack([tokenizer(chat[:-1]) for chat in chats]), answers, options.epochs)
     optimizer = torch.optim.Adam(model.parameters(), 5e-4)
-    sittings = [SeatClient.of_suite(SUITE, TEAM, episodes=1) for _ in range(max(options.batch, options.tests))]
+    clients = [SeatClient.of_suite(SUITE, TEAM, episodes=1) for _ in range(max(options.batch, options.tests))]
     seeds = range(TESTING, TESTING + options.tests)
     seed, learned = TRAINING * (3 + options.seed), float("nan")
     for iteration in range(options.iterations + 1):
         if iteration % options.every == 0:
-            tested = play(model, tokenizer, sittings[: options.tests], seeds)
+            tested = play(model, tokenizer, clients[: options.tests], seeds)
             mean = sum(episode.outcome for episode in tested) / len(tested)
             yield iteration, iteration * options.batch, learned, mean
         groups = [seed + number // options.group for number in range(options.batch)]
         seed = groups[-1] + 1
-        episodes = play(model, tokenizer, sittings[: options.batch], groups)
+        episodes = play(model, tokenizer, clients[: options.batch], groups)
         learned = sum(episode.outcome for episode in episodes) / len(episodes)
         update(model, optimizer, episodes, options.group)
-    for sitting in sittings:
-        sitting.close()
+    for client in clients:
+        client.close()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
             one.add_argument("chats", type=Path, help="File of conversations, from export chat --conversations.")
         else:
             one.add_argument("--games", nargs="+", default=["collab-escape"], help="Suites.")
-            one.add_argument("--reward", choices=get_args(RewardKind), default="normalized", help="See Sitting.")
+            one.add_argument("--reward", choices=get_args(RewardKind), default="normalized", help="See SeatClient.")
             one.add_argument("--turns", type=int, help="Answers after which an episode is cut.")
             one.add_argument("--group", type=int, default=8, help="Rollouts per row; --batch is a multiple of it.")
             one.add_argument("--episodes", type=int, default=64, help="Rows of each game.")

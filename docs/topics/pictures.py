@@ -101,11 +101,11 @@ def board_of(env: Any, width: int) -> np.ndarray:
         env: Environment.
         width: Pixels, more where agents would have less than ``FIGURE`` pixels.
     """
-    sheet = env.game.sheet(env.game.scene(env.arrays[0], 0), None)
-    (board,) = (part for part in sheet.parts if isinstance(part, Board))
+    drawing = env.game.drawing(env.game.scene(env.arrays[0], 0), None)
+    (board,) = (part for part in drawing.parts if isinstance(part, Board))
     tile = max(width / board.size[0], FIGURE / board.cook_size)
-    shown = replace(sheet, parts=(board,), notes=(), remark=None)
-    drawn = Image.fromarray(draw_rgb(shown, max(round(tile), sheet.tile // 2)))
+    shown = replace(drawing, parts=(board,), notes=(), remark=None)
+    drawn = Image.fromarray(draw_rgb(shown, max(round(tile), drawing.tile // 2)))
     size = round(tile * board.size[0]), round(tile * board.size[0] * drawn.height / drawn.width)
     return np.asarray(drawn.resize(size, Image.Resampling.LANCZOS))
 

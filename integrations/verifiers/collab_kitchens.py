@@ -2,8 +2,8 @@
 
     vf-eval collab-kitchens -m MODEL --env.taskset.suite collab-overcooked --env.taskset.options '{"levels": 1}'
 
-Each task is a match of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those of
-``collab-overcooked evaluate``. Tested with verifiers 0.4.0.
+Each task is a match of the suite, played by a `SeatClient`: seeds, prompts, corrections, records and metrics are those
+of ``collab-overcooked evaluate``. Tested with verifiers 0.4.0.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class KitchenEnvConfig(vf.EnvConfig):
     agent_2: vf.AgentConfig = vf.AgentConfig(**SEAT)
     agent_3: vf.AgentConfig = vf.AgentConfig(**SEAT)
     reward: RewardKind = "outcome"
-    """See `Sitting`."""
+    """See `SeatClient`."""
     records: str = ""
     """Run folder for our own records; empty for none."""
 
@@ -115,10 +115,10 @@ class KitchenEnv(vf.Env[KitchenEnvConfig]):
 
     async def run(self, task: KitchenTask, agents: vf.Agents) -> None:
         """Play one match; each open seat is a conversation that is held open until the end."""
-        with SeatClient(self._jobs[task.data.match], reward=self.config.reward, folder=self._folder) as sitting:
+        with SeatClient(self._jobs[task.data.match], reward=self.config.reward, folder=self._folder) as client:
             seats: dict[int, vf.Interaction] = {}
-            earned = dict.fromkeys(sitting.seats, 0.0)
-            turn = await asyncio.to_thread(sitting.start)
+            earned = dict.fromkeys(client.seats, 0.0)
+            turn = await asyncio.to_thread(client.start)
             async with AsyncExitStack() as conversations:
                 while not turn.done:
                     if turn.seat not in seats:
@@ -126,13 +126,13 @@ class KitchenEnv(vf.Env[KitchenEnvConfig]):
                     earned[turn.seat] += turn.reward
                     answer = await seats[turn.seat].turn(turn.text)
                     if answer.terminated:  # a limit of the role, or an error, which is on its trace
-                        turn = await asyncio.to_thread(sitting.cut)
+                        turn = await asyncio.to_thread(client.cut)
                     else:
-                        turn = await asyncio.to_thread(sitting.step, answer.last_reply)
+                        turn = await asyncio.to_thread(client.step, answer.last_reply)
                 for seat, conversation in seats.items():
                     trace = conversation.trace
                     trace.record_reward(self.config.reward, earned[seat] + turn.info["rewards"][seat])
-                    trace.record_metrics(mean_metrics(sitting.records))
+                    trace.record_metrics(mean_metrics(client.records))
 
 
 def _open(task: KitchenTask, turn: Turn, agents: vf.Agents) -> Any:

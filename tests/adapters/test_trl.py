@@ -68,9 +68,9 @@ def test_rewards_of_turns_add_up_to_that_of_the_episode(suite, reward):
     seat = TrainingSeat()
     for row in training_rows(suite, seeds=range(3), reward=reward, episodes=1):
         texts = play(seat, row)
-        outcome = outcome_of(seat._sitting.record)
+        outcome = outcome_of(seat._client.record)
         if reward == "normalized":
-            low, high = rewards.anchors_of(seat._sitting.match, seat._sitting.seats)
+            low, high = rewards.anchors_of(seat._client.match, seat._client.seats)
             outcome = (outcome - low) / (high - low)
         assert len(seat.rewards) == len(texts)
         assert seat.get_reward() == pytest.approx(sum(seat.rewards)) == pytest.approx(outcome)
@@ -99,11 +99,11 @@ def test_an_episode_cut_by_a_budget_is_truncated_and_no_success(reward, way, mon
     assert (text == OVER) == (way == "turns")
     earned = seat.get_reward()
     assert seat.truncated and len(seat.rewards) == 2 and earned == pytest.approx(sum(seat.rewards))
-    record = seat._sitting.record
+    record = seat._client.record
     assert outcome_of(record) > 0 and record.accounts["agent_0"].exhausted == "turns"
     assert record.accounts["agent_0"].calls == 2 and seat.unusable == 0
     if reward == "normalized":
-        low, high = rewards.anchors_of(seat._sitting.match, seat._sitting.seats)
+        low, high = rewards.anchors_of(seat._client.match, seat._client.seats)
         assert earned == pytest.approx(-low / (high - low))
     elif reward == "floor":
         assert earned <= 0
@@ -115,9 +115,9 @@ def test_the_floor_is_taken_off_and_a_missing_one_is_named():
     seat = TrainingSeat()
     (row, *_) = training_rows("rush", seeds=[2], reward="floor", episodes=1)
     play(seat, row)
-    floor = rewards.floor_of(seat._sitting.match)
+    floor = rewards.floor_of(seat._client.match)
     assert floor in floors.known_floors("rush").values()
-    assert seat.get_reward() == seat._sitting.metrics["completed"] - floor.score
+    assert seat.get_reward() == seat._client.metrics["completed"] - floor.score
     with pytest.raises(
         ValueError, match=r"reward floor: no floor is stored for KitchenRush-v0 .* floors are stored for"
     ):
@@ -135,16 +135,16 @@ def test_unusable_answers_are_counted_and_cost_a_step_as_in_evaluate():
     model = policy_maker(Client(lambda request: Reply(calls_text([("act", '{"action": "dance"}')]))))
     (record,) = plan_evaluation("collab-escape", TEAM.split(), episodes=1).matches[0].run(model)
     assert seat.unusable == request_counts([record])["unusable"] == len(seat.rewards)
-    assert [step.actions for step in seat._sitting.record.steps] == [step.actions for step in record.steps]
+    assert [step.actions for step in seat._client.record.steps] == [step.actions for step in record.steps]
 
 
 def test_an_answer_without_a_call_cuts_the_episode_and_seats_are_reused():
     seat = TrainingSeat()
     (row, *_) = training_rows("collab-escape", seeds=[3], episodes=1)
     first = seat.reset(**row, kitchen=None)
-    sitting = seat._sitting
+    seat_client = seat._client
     assert seat.get_reward() <= 0 and seat.truncated and seat.rewards == [seat.get_reward()]
-    assert seat.reset(**row) == first and seat._sitting is sitting and not seat.truncated
+    assert seat.reset(**row) == first and seat._client is seat_client and not seat.truncated
     with pytest.raises(ValueError, match="exactly one seat must be open, and answer by the tool act alone"):
         seat.reset(**{**row, "team": "agent_0=llm:x?agent=choose all=greedy"})
 

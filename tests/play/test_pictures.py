@@ -78,9 +78,9 @@ def test_rendered_pictures_of_alien_rush_show_no_plain_names_and_no_plain_sprite
     text = env.render()
     assert not [name for name in plain(env.game).names() if len(name) > 6 and name in text]
     scene = env.scene()
-    translated, known = env.game.sheet(scene), plain(env.game).sheet(scene)
+    translated, known = env.game.drawing(scene), plain(env.game).drawing(scene)
     drawn, undisguised = (
-        {cell.sprite for _, cell in sheet.parts[0].cells if cell.caption} for sheet in (translated, known)
+        {cell.sprite for _, cell in drawing.parts[0].cells if cell.caption} for drawing in (translated, known)
     )
     assert drawn and all(sprite.startswith(sprites.STRANGE) for sprite in drawn) and not drawn & undisguised
     state = env.clone_state().state

@@ -1,4 +1,4 @@
-"""Renderers: every game draws with them, so what holds for all pictures is tested here on sheets of no game."""
+"""Renderers: every game draws with them, so what holds for all pictures is tested here on drawings of no game."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_icons_are_written_where_no_words_stand_beside_them():
     assert draw_ansi(Drawing((PanelColumn((Card((line,)),), 20, 2),))) == "soup 2"
 
 
-def test_equal_sheets_give_equal_pixels_also_with_empty_caches():
+def test_equal_drawings_give_equal_pixels_also_with_empty_caches():
     first = draw(SHEET, "rgb_array")
     for function in [*vars(rgb).values(), *vars(sprites).values(), *vars(lettering).values()]:
         if hasattr(function, "cache_clear"):
@@ -114,9 +114,9 @@ STATIONS = [
 def test_the_ground_shows_where_a_station_leaves_it_free(name):
     colour = (12, 200, 34)
     board = replace(SHEET.parts[0], ground="#{:02x}{:02x}{:02x}".format(*colour), patches=(), links=(), cooks=())
-    sheet = replace(SHEET, parts=(replace(board, cells=(((0, 0), BoardCell(name)),)),))
+    drawing = replace(SHEET, parts=(replace(board, cells=(((0, 0), BoardCell(name)),)),))
     free = np.asarray(sprites.station_image(name, 48))[..., 3] == 0
-    np.testing.assert_array_equal(rgb.draw_rgb(sheet)[:48, :48][free], np.broadcast_to(colour, (free.sum(), 3)))
+    np.testing.assert_array_equal(rgb.draw_rgb(drawing)[:48, :48][free], np.broadcast_to(colour, (free.sum(), 3)))
 
 
 def test_a_remark_that_is_wider_than_the_picture_ends_in_dots():

@@ -112,7 +112,7 @@ class CollabOvercooked(CollabOvercookedText):
             return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         hidden = () if seat is None else {(x, y) for x, y in map(self._position, self.hidden_counters(seat))}

@@ -134,7 +134,7 @@ class CraftKitchen(CraftText):
         numbers: np.ndarray = np.where(out.events[..., EventColumn.REASON], NOTHING, super().event_numbers(out))
         return numbers
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self, scene)

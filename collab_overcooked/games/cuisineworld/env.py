@@ -165,7 +165,7 @@ class CuisineWorld(CuisineText, CuisineScene):
             "game_over": last_call,
         }
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self.level, scene, self.display_names, self.timing.lifetimes)

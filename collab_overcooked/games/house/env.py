@@ -64,7 +64,7 @@ class House(HouseText):
         pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
         return [action for action, (verb, _) in enumerate(pairs) if verb == Verb.SAY]
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import known_picture, picture
 
         return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)

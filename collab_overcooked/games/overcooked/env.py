@@ -198,7 +198,7 @@ class Overcooked(OvercookedManual):
         """
         return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         k = self._index(scene["layout"])

@@ -67,7 +67,7 @@ class RoomGame(RoomText, RoomBelief):
         most = np.repeat(success - turn, self.n_agents, 1)
         return most - (caught & ~success), most
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self.level, scene, self.display_names)

@@ -173,7 +173,7 @@ class KitchenRush(RushText, RushScene):
         kinds: np.ndarray = out.events[..., EventColumn.CODE] * (out.events[..., EventColumn.REASON] == Reason.OK)
         return kinds
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self.scenario, scene, self.display_names)

@@ -175,7 +175,7 @@ def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
 
 
 class ModelVoices:
-    """Voices of a deliberation from one seat's model; unreadable answers count as silence."""
+    """Plan functions of a deliberation from one seat's model; unreadable answers count as silence."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.values = session, values

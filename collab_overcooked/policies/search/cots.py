@@ -85,7 +85,7 @@ class Member:
 
     def see(self, timestep: int) -> AgentView:
         """Return the seat's current knowledge."""
-        fork = self.simulator.fork(1, 0, cheat=True)  # no belief needed: Seen leaves out hidden information
+        fork = self.simulator.fork(1, 0, cheat=True)  # no belief needed: AgentView leaves out hidden information
         return AgentView.of(fork.game, fork.state, fork.out, self.seat, timestep)
 
 

@@ -36,7 +36,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
 
     def __init__(self) -> None:
         super().__init__()
-        self._sitting: SeatClient | None = None
+        self._client: SeatClient | None = None
         self._terms: dict[str, Any] = {}
         self._turn: Turn | None = None
         self._state = KitchenState()
@@ -62,7 +62,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
             suite: Name of a suite, as for ``evaluate``.
             team: ``seat=policy`` pairs separated by spaces; exactly one seat is ``llm:NAME``.
             match: Which match of the suite.
-            reward: See `Sitting`.
+            reward: See `SeatClient`.
             split: Suite, as the task API calls it.
             index: Match, as the task API calls it.
             **options: Options of the suite.
@@ -78,18 +78,18 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         suite, match = split or suite, match if index is None else index
         terms = {"suite": suite, "team": team, "match": match, "reward": reward, "options": options}
         kept = seed is None  # episodes with a seed are not part of a run
-        if self._sitting is None or (terms | {"kept": kept}) != self._terms:
+        if self._client is None or (terms | {"kept": kept}) != self._terms:
             self.close()
             plan = plan_for_client(suite, team, options)
             seats = [spec for spec in plan.matches[0].team if spec.startswith(LLM)]
             if len(seats) > 1:
                 raise ValueError(f"team {team!r}: exactly one seat must be open, not {len(seats)}")
             records = _run_folder({"suite": suite, "team": team, "options": options}) if kept else ""
-            self._sitting = SeatClient.of_plan(plan, match, reward=reward, records=records)
+            self._client = SeatClient.of_plan(plan, match, reward=reward, records=records)
             self._terms = terms | {"kept": kept}
         with only_shipped_files():  # which the match reads, too
-            self._turn = self._sitting.start(seed)
-        place = {"suite": suite, "task": self._sitting.match.task, "seat": self._sitting.seats[0]}
+            self._turn = self._client.start(seed)
+        place = {"suite": suite, "task": self._client.match.task, "seat": self._client.seats[0]}
         self._state = KitchenState(episode_id=episode_id or str(uuid4()), step_count=0, **place)
         observation = self._observe(self._turn)
         observation.rules = "" if self._turn.done else self._turn.messages[0]["content"]
@@ -101,12 +101,12 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
         Raises:
             ValueError: Before the first reset, or after the end of the episode.
         """
-        if self._sitting is None or self._turn is None:
+        if self._client is None or self._turn is None:
             raise ValueError("the environment must be reset first")
         if self._turn.done:
             raise ValueError("the episode is over; reset the environment")
         with only_shipped_files():
-            self._turn = self._sitting.step(action.text)
+            self._turn = self._client.step(action.text)
         self._state.step_count += 1
         return self._observe(self._turn)
 
@@ -117,9 +117,9 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
 
     def close(self) -> None:
         """Abandon the episode."""
-        if self._sitting is not None:
-            self._sitting.close()
-            self._sitting = self._turn = None
+        if self._client is not None:
+            self._client.close()
+            self._client = self._turn = None
 
     # ------------------------------------------------------------------------------------ task API
 
@@ -148,7 +148,7 @@ class KitchenEnvironment(Environment[KitchenAction, KitchenObservation, KitchenS
 
     def render_web(self, observation: dict[str, Any]) -> str:
         """Return the seat's picture and text as HTML."""
-        seen = self._sitting.seen if self._sitting is not None else None
+        seen = self._client.seen if self._client is not None else None
         picture = f'<img alt="" src="{Picture(seen.view.picture).url}">' if seen is not None else ""
         return f"{picture}<pre>{html.escape(str(observation.get('text', '')))}</pre>"
 

@@ -24,9 +24,9 @@ async def read(client: mcp.Client, name: str) -> object:
     return (await client.read_resource(f"kitchen://{name}")).contents[0]
 
 
-async def play(sitting: SeatClient) -> str:
+async def play(seat_client: SeatClient) -> str:
     """Play the open seat of a match; returns the last text."""
-    async with mcp.Client(make_server(sitting)) as client:
+    async with mcp.Client(make_server(seat_client)) as client:
         text, rules = await call(client, "look"), (await read(client, "manual")).text
         while not text.startswith(OVER):
             text = await call(client, "act", answer=greedy([{"content": rules}, {"content": text}]))
@@ -37,8 +37,8 @@ async def play(sitting: SeatClient) -> str:
 async def play_all() -> list[str]:
     ends = []
     for match in range(EPISODES):
-        with SeatClient.of_suite(SUITE, ONE, match, episodes=EPISODES, records=sys.argv[1]) as sitting:
-            ends.append(await play(sitting))
+        with SeatClient.of_suite(SUITE, ONE, match, episodes=EPISODES, records=sys.argv[1]) as seat_client:
+            ends.append(await play(seat_client))
     return ends
 
 
@@ -46,8 +46,8 @@ async def look_around() -> dict[str, object]:
     """Return tools and resources of the seats of a kitchen, one of which knows the recipe."""
     recipes = {}
     for name, team in (("chef", "agent_0=llm:me all=greedy"), ("helper", "agent_1=llm:me all=greedy")):
-        with SeatClient.of_suite("collab-overcooked", team, levels="1") as sitting:
-            async with mcp.Client(make_server(sitting)) as client:
+        with SeatClient.of_suite("collab-overcooked", team, levels="1") as seat_client:
+            async with mcp.Client(make_server(seat_client)) as client:
                 assert await call(client, "look")
                 recipes[name] = (await read(client, "recipe")).text
                 tools = sorted(tool.name for tool in (await client.list_tools()).tools)

@@ -53,10 +53,10 @@ def test_limits_beyond_what_was_played_are_refused(long):
         CollabScoring(gamma=(1.0, 0.0))
 
 
-def test_a_sheet_has_the_curve_of_success_by_gamma(long):
+def test_a_comparison_has_the_curve_of_success_by_gamma(long):
     _, records = long
     unfinished = [record.replace(success=False) for record in records]
-    (*levels, table), (*_, chart) = load_suite("collab-overcooked").sheet({"a": records, "b": unfinished})
+    (*levels, table), (*_, chart) = load_suite("collab-overcooked").comparison_tables({"a": records, "b": unfinished})
     assert [table.title.partition(" by ")[0] for table in levels] == [
         "Success rate",
         "Progress completeness",
@@ -80,7 +80,7 @@ def test_nothing_tells_agents_a_hidden_limit(obs):
         observations, _ = env.reset(seed=0)
         view = env.game.seen(env.arrays[0], 0, 0)
         assert view.limit is None and "limit" not in view.scene
-        picture = env.game.sheet(view.scene, 0)
+        picture = env.game.drawing(view.scene, 0)
         displayed[gamma] = (
             view.text,
             repr(picture),

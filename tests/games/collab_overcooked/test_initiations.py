@@ -9,7 +9,7 @@ from collab_overcooked.games.collab_overcooked.options import CollaborationOptio
 from collab_overcooked.games.collab_overcooked.policies.instructions import split_recipe
 from collab_overcooked.games.collab_overcooked.suite.initiations import paper_stages, stages, verb_of
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_records
-from collab_overcooked.games.collab_overcooked.suite.tables import due_cards, sheet
+from collab_overcooked.games.collab_overcooked.suite.tables import comparison_tables, due_cards
 from collab_overcooked.policies.api import Decision, Message
 from collab_overcooked.policies.specs import make_policy
 from collab_overcooked.registry import load_game
@@ -157,7 +157,7 @@ def test_steps_that_an_action_of_the_table_is_due_in_have_a_share_of_right_respo
     heads = [column.name for column in card.tables[0].columns]
     at = heads.index("response right %")
     assert [row[at] for row in card.tables[0].rows] == [1.0, 0.0, 0.5]
-    tables, charts = sheet({"runs/a": records})
+    tables, charts = comparison_tables({"runs/a": records})
     curves = {table.title: {row[0]: [cell.value for cell in row[1:]] for row in table.rows} for table in tables}
     assert curves == {
         "Right initiations by due action, %": {"runs/a": [1.0, 0.0], "runs/a: blind": [1.0, 1.0]},

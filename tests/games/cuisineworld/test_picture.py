@@ -49,21 +49,21 @@ def scene(burgers) -> dict[str, Any]:
     return copy.deepcopy(burgers[1])
 
 
-def sheet(level: Level, scene: dict[str, Any], lifetimes: Any = None) -> Any:
+def drawing(level: Level, scene: dict[str, Any], lifetimes: Any = None) -> Any:
     return picture(level, scene, [f"agent{seat}" for seat in range(len(scene["agents"]))], lifetimes)
 
 
 def rgb(level: Level, scene: dict[str, Any], lifetimes: Any = None, tile: int | None = None) -> np.ndarray:
-    return draw_rgb(sheet(level, scene, lifetimes), tile)
+    return draw_rgb(drawing(level, scene, lifetimes), tile)
 
 
 def ansi(level: Level, scene: dict[str, Any], lifetimes: Any = None) -> str:
-    return draw_ansi(sheet(level, scene, lifetimes))
+    return draw_ansi(drawing(level, scene, lifetimes))
 
 
 def differing(level: Level, before: dict[str, Any], after: dict[str, Any]) -> set[str]:
     """Parts of the picture that differ: names of locations, "panel" and "strip"."""
-    displayed = sheet(level, before, LIFETIMES)
+    displayed = drawing(level, before, LIFETIMES)
     board, panel = part_boxes(displayed, measure(displayed, displayed.tile))
     one, two = (rgb(level, scene, LIFETIMES) for scene in (before, after))
     parts = {"panel": np.s_[: panel[3], panel[0] :], "strip": np.s_[panel[3] :, :]}
@@ -90,7 +90,7 @@ def test_every_level_has_a_picture(name, size):
 @pytest.mark.parametrize("agents", [1, 2, 3, 4])
 def test_every_tool_is_drawn_and_no_counter_over_it(agents):
     level, scene = start_scene("level_3", agents)
-    board = sheet(level, scene).parts[0]
+    board = drawing(level, scene).parts[0]
     places = [(round(x, 6), round(y, 6)) for (x, y), _ in board.cells]
     assert len(set(places)) == len(places)
     assert {cell.caption for _, cell in board.cells if cell.targets} == set(level.locations)

@@ -284,9 +284,9 @@ def test_published_conditions_add_up_to_the_printed_scores():
     assert printed == {("GPT-4, demonstration of 2 agents", 4): 0.851, ("GPT-4, demonstration of 2 agents", 3): 0.775}
 
 
-def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
+def test_a_comparison_has_the_curve_of_scores_by_number_of_agents(cooked):
     two = [record for record in cooked[1] if len(record.team) == 2]
-    (table, _), (chart, *curves, _) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
+    (table, _), (chart, *curves, _) = load_suite("cuisineworld").comparison_tables({"both": cooked[1], "two": two})
     assert [column.name for column in table.columns] == ["Run", "1 agent", "2 agents"]
     assert [row[0] for row in table.rows] == ["both: all=cook", "two: all=cook"]
     result = score(cooked[1]).tables
@@ -300,9 +300,9 @@ def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
         ]
 
 
-def test_a_sheet_has_the_orders_of_each_dish_by_level(cooked):
+def test_a_comparison_has_the_orders_of_each_dish_by_level(cooked):
     """Figure 23."""
-    (_, table), (*_, chart) = load_suite("cuisineworld").sheet({"both": cooked[1]})
+    (_, table), (*_, chart) = load_suite("cuisineworld").comparison_tables({"both": cooked[1]})
     assert [column.name for column in table.columns] == ["Level", "Dish", "orders", "share"]
     orders = {(level, dish): (count, share) for level, dish, count, share in table.rows}
     episodes = [record for record in cooked[1] if record.env_kwargs["level"] == "level_0"]

@@ -16,8 +16,8 @@ from collab_overcooked.render.model import Cook, Icon
 from collab_overcooked.render.sprites import find_food, sprite_names
 
 
-def sprites_of(sheet: Any) -> dict[tuple[int, int], str]:
-    return {spot: cell.sprite for spot, cell in sheet.parts[0].cells}
+def sprites_of(drawing: Any) -> dict[tuple[int, int], str]:
+    return {spot: cell.sprite for spot, cell in drawing.parts[0].cells}
 
 
 def test_things_of_a_task_look_different() -> None:
@@ -70,8 +70,10 @@ def test_the_strip_of_the_goal_never_counts_beyond_it_and_is_complete_at_the_end
 
     def strip(seen: int, reached: bool) -> str:
         goals = [first | {"need": 1, "seen": seen}, *others]
-        sheet = known_picture(scene | {"goals": goals, "goal": scene["goal"] | {"reached": reached}}, ("Alice", "Bob"))
-        (card,) = [card for card in sheet.parts[1].cards if card.kind == "goal"]
+        drawing = known_picture(
+            scene | {"goals": goals, "goal": scene["goal"] | {"reached": reached}}, ("Alice", "Bob")
+        )
+        (card,) = [card for card in drawing.parts[1].cards if card.kind == "goal"]
         return str(card.lines[1].left[1].text)
 
     name = first["name"]

@@ -60,7 +60,7 @@ def test_ansi_of_any_orders():
 def test_rgb_array_keeps_its_size_and_shows_what_changes():
     film = open_world(WORLD)
     scene = film.scene
-    displayed = film.game.sheet(scene)
+    displayed = film.game.drawing(scene)
     pixels, tile = draw_rgb(displayed), displayed.tile
     assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
     for change, where in (
@@ -68,7 +68,7 @@ def test_rgb_array_keeps_its_size_and_shows_what_changes():
         ({"gates": []}, (2, 3)),
         ({"players": [scene["players"][0] | {"holding": None}, *scene["players"][1:]]}, (1, 2)),
     ):
-        other = draw_rgb(film.game.sheet({**scene, **change}))
+        other = draw_rgb(film.game.drawing({**scene, **change}))
         assert other.shape == pixels.shape
         y, x = (tile * number for number in where)
         assert (other[y : y + tile, x : x + tile] != pixels[y : y + tile, x : x + tile]).any()
@@ -76,7 +76,7 @@ def test_rgb_array_keeps_its_size_and_shows_what_changes():
 
 def test_rgb_array_of_every_tile_size():
     film = open_world(WORLD)
-    displayed = film.game.sheet(film.scene)
+    displayed = film.game.drawing(film.scene)
     sizes = [draw_rgb(displayed, tile).shape for tile in (24, 48, 96)]
     assert sizes[0] < sizes[1] < sizes[2]
     with pytest.raises(ValueError, match="tile_size must be an integer of at least 24 pixels, not 20"):

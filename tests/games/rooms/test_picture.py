@@ -23,9 +23,9 @@ def test_the_picture_of_a_seat_hides_what_is_out_of_sight() -> None:
     assert (everything != everything_changed).any() and (entry != everything).any()
 
 
-def test_a_sheet_marks_rooms_out_of_sight() -> None:
+def test_a_drawing_marks_rooms_out_of_sight() -> None:
     state = Moment("capture", "1: 0\n6: 1\n8: adversary", sight="room")
-    board = state.game.sheet(state.game.seat_scene(state.scene, 0)).parts[0]
+    board = state.game.drawing(state.game.seat_scene(state.scene, 0)).parts[0]
     hidden = [cell.labels[0] for _, cell in board.cells if cell.sprite == "unseen"]
     assert hidden == ["2", "3", "4", "5", "7", "8"]  # the door to room 2 is closed
-    assert all(cell.sprite != "unseen" for _, cell in state.game.sheet(state.scene).parts[0].cells)
+    assert all(cell.sprite != "unseen" for _, cell in state.game.drawing(state.scene).parts[0].cells)

@@ -36,17 +36,17 @@ def scene(small) -> dict[str, Any]:
     return copy.deepcopy(small[1])
 
 
-def sheet(scenario: Scenario, scene: dict[str, Any]) -> Any:
+def drawing(scenario: Scenario, scene: dict[str, Any]) -> Any:
     return picture(scenario, scene, [f"agent_{seat}" for seat in range(scene["agents"])])
 
 
 def rgb(scenario: Scenario, scene: dict[str, Any], tile: int | None = None) -> np.ndarray:
-    return draw_rgb(sheet(scenario, scene), tile)
+    return draw_rgb(drawing(scenario, scene), tile)
 
 
 def differing(scenario: Scenario, before: dict[str, Any], after: dict[str, Any]) -> set[Any]:
     """Parts of the picture that differ: ids of areas, "clock", "seats" and names of orders."""
-    displayed = sheet(scenario, before)
+    displayed = drawing(scenario, before)
     m = measure(displayed, displayed.tile)
     panel = ["clock", *["seats"] * before["agents"], *(order["name"] for order in before["orders"])]
     one, two = (rgb(scenario, scene) for scene in (before, after))
@@ -137,7 +137,7 @@ def test_every_good_and_area_has_a_picture_of_its_own():
 def test_the_text_picture():
     game = Round()
     game.play("0 Soup | 1 Soup", "2 Soup | 0 Salad", "3 Toast | -")
-    assert draw_ansi(sheet(game.game.scenario, game.scene)).splitlines() == [
+    assert draw_ansi(drawing(game.game.scenario, game.scene)).splitlines() == [
         "test, episode 1 of 2; turn 2 of 4  finished 1 ruined 1 [####......]",
         "0 agent_0 worker 2 of 2",
         "1 agent_1 worker 2 of 2",
@@ -151,4 +151,4 @@ def test_the_text_picture():
         "stove2; 0 of 1 free",
     ]
     game.play("2 Soup | -")
-    assert "over in turn 2" in draw_ansi(sheet(game.game.scenario, game.scene))
+    assert "over in turn 2" in draw_ansi(drawing(game.game.scenario, game.scene))

@@ -326,7 +326,7 @@ def test_the_summary_shows_positive_and_negative_actions_of_each_player(kiosk, t
     team = "agent_0=cook agent_1=bad".split()
     plan = plan_evaluation("rush", team, scenario=[kiosk], domain=["kitchen"])
     records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
-    tables, (_, chart) = rush.RushSuite().sheet({"run": records})
+    tables, (_, chart) = rush.RushSuite().comparison_tables({"run": records})
     assert "by player" in tables[-1].title and "by player" in chart.title
     assert chart.groups == ("agent_0=cook all=bad: agent_0", "agent_0=cook all=bad: agent_1")
     for seat in (0, 1):
@@ -344,7 +344,7 @@ def test_the_summary_joins_conditions_scenarios_and_domains(kiosk, tmp_path):
         "manual": play(tmp_path / "manual", kiosk),
         "taught": play(tmp_path / "taught", kiosk, "all=bad", domain=["kitchen"], teacher=["none", "teacher_group"]),
     }
-    tables, charts = rush.RushSuite().sheet(played)
+    tables, charts = rush.RushSuite().comparison_tables(played)
     table, chart = tables[0], charts[0]
     assert [column.name for column in table.columns[1:]] == ["kiosk, kitchen", "kiosk, alien"] == list(chart.groups)
     assert [row[0] for row in table.rows] == ["all=cook", "all=bad", "all=bad, taught by teacher_group"]
@@ -373,7 +373,7 @@ def test_teachings_are_compared_seed_by_seed_in_episodes_after_feedback(kiosk, t
         "placebo_group against no teacher": (3, all_of_it, Estimate(-1.0, -1.0, -1.0)),
     }
     parts = {teacher: [record for record in records if record.teacher == teacher] for teacher in teachings}
-    joined = rush.RushSuite().sheet(parts)[0][1]  # whichever folders they are in
+    joined = rush.RushSuite().comparison_tables(parts)[0][1]  # whichever folders they are in
     assert [row[1:] for row in joined.rows] == [row[1:] for row in scored.rows]
     assert joined.rows[0][0] == "all=pupil, kiosk, kitchen, 2 agents: teacher_group against no teacher"
     (card,) = rush.RushSuite().score(parts["teacher_group"], RushScoring())

@@ -77,9 +77,9 @@ def test_what_is_hidden_changes_no_byte_of_a_prompt(client, name, kind):
     assert prompts
 
 
-def sheets(game: Any, state: Any, seat: int) -> Any:
+def drawings(game: Any, state: Any, seat: int) -> Any:
     """Return a seat's picture, before it is drawn."""
-    return game.sheet(game.seen(state, 0, seat).scene, seat)
+    return game.drawing(game.seen(state, 0, seat).scene, seat)
 
 
 @pytest.mark.parametrize("name", [*HIDING, *registry.registered()])
@@ -88,12 +88,12 @@ def test_what_is_hidden_changes_nothing_in_a_picture(name):
     for steps in (*STEPS, 20):
         state, _ = reach(game, SEED, steps)
         for seat in range(game.n_agents):
-            picture = sheets(game, state, seat)
-            assert sheets(game, hide(game, state, seat, rng), seat) == picture
+            picture = drawings(game, state, seat)
+            assert drawings(game, hide(game, state, seat, rng), seat) == picture
             if hasattr(game, "kitchen"):
                 other = with_other_recipes(game, rng)
                 knows = game.seen(state, 0, seat).recipe is not None
-                assert (sheets(other, state, seat) == picture) != knows
+                assert (drawings(other, state, seat) == picture) != knows
 
 
 def test_every_game_that_hides_something_is_here():

@@ -24,8 +24,8 @@ GAMES = {
 CASES = [(env_id, options) for env_id, cases in GAMES.items() for options in cases]
 
 
-def cells_of(sheet):
-    return [cell for part in sheet.parts if isinstance(part, Board) for _, cell in part.cells]
+def cells_of(drawing):
+    return [cell for part in drawing.parts if isinstance(part, Board) for _, cell in part.cells]
 
 
 def names_of(cell: BoardCell) -> str:
@@ -60,12 +60,12 @@ def test_what_texts_name_is_labelled(env_id, options):
         state, _ = reach(game, seed, steps)
         for seat in range(game.n_agents):
             view = game.seen(state, 0, seat)
-            sheet = game.sheet(view.scene, seat)
-            written = "|".join(map(names_of, cells_of(sheet))).replace(" ", "")
+            drawing = game.drawing(view.scene, seat)
+            written = "|".join(map(names_of, cells_of(drawing))).replace(" ", "")
             names = named(game, view, env_id)
             count += len(names)
             assert not {name for name in names if not re.search(rf"{re.escape(name.replace(' ', ''))}(?!\d)", written)}
-            assert sheet.tile >= LABELLED_TILE
+            assert drawing.tile >= LABELLED_TILE
     assert count
 
 
@@ -77,7 +77,7 @@ def test_furniture_at_the_same_place_is_drawn_together():
         scene = game.scene(state, 0)
         kinds = ("surface", "container", "bed")
         places = [place for place in scene["places"] if place["kind"] in kinds]
-        targets = {target for cell in cells_of(game.sheet(scene)) for target in cell.targets}
+        targets = {target for cell in cells_of(game.drawing(scene)) for target in cell.targets}
         assert {place["name"] for place in places} <= targets
         together += len(places) - len({tuple(place["at"]) for place in places})
     assert together

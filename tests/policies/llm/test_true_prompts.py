@@ -212,7 +212,7 @@ def test_pictures_and_texts_name_the_same_turn():
         state, _ = reach(game, 3, 2)
         view = game.seen(state, 0, 0)
         turn = re.search(r"Turn \d+ of \d+", view.text)[0]
-        assert turn.lower() in repr(game.sheet(view.scene, 0))
+        assert turn.lower() in repr(game.drawing(view.scene, 0))
 
 
 @pytest.mark.parametrize("env_id", CLOCKS)

@@ -131,7 +131,7 @@ class CollabOvercookedSuite(Suite):
         gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
 
-    sheet = staticmethod(tables.sheet)
+    comparison_tables = staticmethod(tables.comparison_tables)
 
     def outcome(self, record: EpisodeRecord) -> str:
         return "delivered" if record.success else "not delivered"

@@ -153,7 +153,7 @@ def _charts(score: TeamScore) -> Iterator[Chart]:
     )
 
 
-GAMMAS = (1.0, 1.2, 1.5, 2.0)  # of sheets, as far as they were played; those of the public scripts
+GAMMAS = (1.0, 1.2, 1.5, 2.0)  # of comparisons, as far as they were played; those of the public scripts
 Rates = Mapping[float, Estimate | None]
 
 
@@ -204,7 +204,7 @@ LEVEL_CURVES = {
 }
 
 
-def sheet(played: Mapping[str, Sequence[CollabRecord]]) -> tuple[list[ResultTable], list[Chart]]:
+def comparison_tables(played: Mapping[str, Sequence[CollabRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return the paper's measures by level and success by gamma, up to the gamma that each run was played with.
 
     Runs of ``initiations`` have shares of right initiations by the action that was due instead.

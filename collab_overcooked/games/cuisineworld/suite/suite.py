@@ -184,7 +184,7 @@ class CuisineWorldSuite(OrderSuite):
     def score(self, records: Sequence[Any], scoring: Any) -> list[Scorecard]:
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
-    sheet = staticmethod(tables.sheet)
+    comparison_tables = staticmethod(tables.comparison_tables)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         table = published().tables[2]

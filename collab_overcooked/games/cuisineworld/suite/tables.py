@@ -28,7 +28,7 @@ def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float |
     return {agents: table.average(levels) for agents, table in result.tables.items()}
 
 
-def sheet(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list[ResultTable], list[Chart]]:
+def comparison_tables(played: Mapping[str, Sequence[OrderRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return what the paper's figures 3 and 21 show of several runs, and which dishes were ordered.
 
     Scores by number of agents stand beside the published ones of the same levels and paces.

@@ -135,7 +135,7 @@ def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) 
     return Card(tuple(lines), kind="goal")
 
 
-def _sheet(
+def _home_drawing(
     scene: Scene,
     ground: Mapping[tuple[int, int], BoardCell],
     placed: Mapping[tuple[int, int], Sequence[BoardCell]],
@@ -174,7 +174,9 @@ def picture(scene: Scene, names: Sequence[str]) -> Drawing:
     cards = [*(card for _, card in people), _goal_card(scene, goals, places[scene["goal_place"]]["name"])]
     rooms = [(place["name"], scene["rooms"][place["room"]]["name"]) for place in places if place["kind"] in FURNISHED]
     listing = [f"{name}: {room}" for name, room in rooms]
-    return _sheet(scene, ground, placed, cooks, cards, [(f"{done} of {total}", GOOD)], len(people), listing=listing)
+    return _home_drawing(
+        scene, ground, placed, cooks, cards, [(f"{done} of {total}", GOOD)], len(people), listing=listing
+    )
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
@@ -202,7 +204,7 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Drawing:
     reached = scene["goal"]["reached"]
     goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
     cards.append(_goal_card(scene, goals, scene["goal"]["name"]))
-    return _sheet(
+    return _home_drawing(
         scene, ground, placed, [(tuple(me["at"]), cook)], cards, [], scene["team"], overview=_overview(scene, names)
     )
 

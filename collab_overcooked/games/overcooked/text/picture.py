@@ -109,7 +109,7 @@ def list_card(title: str, lines: Sequence[str]) -> Card:
     return Card((TextLine((Text(title, GREY),)), *(TextLine((Text(line),)) for line in lines)), kind="order")
 
 
-def kitchen_sheet(
+def kitchen_drawing(
     board: Board,
     scene: Scene,
     counts: Sequence[tuple[str, str]],
@@ -181,4 +181,4 @@ def picture(layout: Layout, scene: Scene, names: Sequence[str], objects: Mapping
     first, rest = lines[:SHOWN_ORDERS], lines[SHOWN_ORDERS:]
     orders = list_card("Orders", [*first, *([f"and {len(rest)} more"] if rest else [])])
     listing = [*(f"order: {line}" for line in rest), *(_object_text(layout, thing) for thing in scene["objects"])]
-    return kitchen_sheet(board, scene, [], GOOD if scene["score"] else INK, cards, orders, listing)
+    return kitchen_drawing(board, scene, [], GOOD if scene["score"] else INK, cards, orders, listing)

@@ -74,7 +74,7 @@ class OvercookedV2(OvercookedV2Text):
     def clock(self, state: State, i: int, timestep: int) -> str:
         return f"step {timestep}"
 
-    def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
+    def drawing(self, scene: dict[str, Any], seat: int | None = None) -> Drawing:
         from .text.picture import picture
 
         return picture(self, scene, seat)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any
 
@@ -51,7 +50,7 @@ class ExactValues:
 
 
 @lru_cache(maxsize=16)
-def exact_values(game: Hashable) -> ExactValues:
+def exact_values(game: Any) -> ExactValues:
     """Return the values of a game, shared by all callers."""
     return ExactValues(game)
 

@@ -8,6 +8,7 @@ action that is best on average over sampled beliefs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,8 @@ class PlannerPolicy(PolicyBase):
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         check_game(self.name, info.game)
         self._simulator = simulator_of(info, self.name)
-        self._values = exact_values(info.game)
+        game: Any = info.game
+        self._values = exact_values(game)
         self._beliefs = BELIEFS if info.game.kwargs["sight"] == "room" else 1
         self._rng = np.random.default_rng(seed)
 

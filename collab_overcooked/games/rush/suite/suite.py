@@ -249,7 +249,7 @@ class RushSuite(Suite):
         results = score_records(records, scoring.attribution, scoring.losses)
         return [tables.scorecard(NAME, result) for result in results]
 
-    sheet = staticmethod(tables.sheet)
+    comparison_tables = staticmethod(tables.comparison_tables)
 
     def summary(self, records: Sequence[Any]) -> Summary:
         groups = list(only(score_records(records)).runs.values())

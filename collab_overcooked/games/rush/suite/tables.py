@@ -239,7 +239,7 @@ Pair = tuple[str, str]
 ScoresByTeam = dict[tuple[str, RushSetting], dict[tuple[str, ...], dict[tuple[str, int], list[RoundScore]]]]
 
 
-def sheet(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable], list[Chart]]:
+def comparison_tables(played: Mapping[str, Sequence[RushRecord]]) -> tuple[list[ResultTable], list[Chart]]:
     """Return CR by condition and setting, CR of pairs of different policies, and actions by kind and player."""
     scores: ScoresByTeam = {}
     every = [record for records in played.values() for record in records]

@@ -7,7 +7,7 @@ from typing import Any
 
 from collab_overcooked.render.model import BAD, FLOORS, GOOD, INK, Board, BoardCell, Drawing, Progress
 
-from ...text.picture import crate, food_icons, kitchen_sheet, list_card, object_cell, seated
+from ...text.picture import crate, food_icons, kitchen_drawing, list_card, object_cell, seated
 from ..engine.constants import BUTTON_TIME, COOK_TIME, INGREDIENTS
 from .scene import cells_in_view
 from .text import OvercookedV2Text, recipe_text, thing_text, unknown_text
@@ -58,4 +58,4 @@ def picture(game: OvercookedV2Text, scene: Scene, seat: int | None) -> Drawing:
     recipe = list_card("Recipe", ["unknown" if scene["recipe"] is None else recipe_text(scene["recipe"])])
     listing = [] if scene["recipe"] else [f"recipe: {unknown_text(game.compiled.layout.recipes)}"]
     light = [("delivered", GOOD)] if scene["delivered"] else []
-    return kitchen_sheet(board, scene, light, BAD if scene["score"] < 0 else INK, cards, recipe, listing)
+    return kitchen_drawing(board, scene, light, BAD if scene["score"] < 0 else INK, cards, recipe, listing)

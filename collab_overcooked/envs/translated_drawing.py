@@ -9,16 +9,16 @@ from typing import Any
 from collab_overcooked.render.model import BoardCell, Drawing, Icon
 from collab_overcooked.render.sprites import STRANGE, STRANGE_KINDS
 
-TEXT_FIELDS = {"text", "tags", "labels", "caption", "targets", "mark", "remark", "listing"}  # of parts of a sheet
+TEXT_FIELDS = {"text", "tags", "labels", "caption", "targets", "mark", "remark", "listing"}  # of parts of a drawing
 
 
-def translate_sheet(
-    sheet: Drawing, translate: Callable[[str], str], number_noun: Callable[[str], int | None]
+def translate_drawing(
+    drawing: Drawing, translate: Callable[[str], str], number_noun: Callable[[str], int | None]
 ) -> Drawing:
-    """Return a sheet in another language.
+    """Return a drawing in another language.
 
     Args:
-        sheet: Sheet of the plain game.
+        drawing: Drawing of the plain game.
         translate: Function that translates a plain text.
         number_noun: Function that returns the number of the noun that a name begins with, which determines its sprite;
             None if it is not translated.
@@ -44,5 +44,5 @@ def translate_sheet(
             values["sprite"] = strange(part.caption) or part.sprite
         return replace(part, **values)
 
-    translated: Drawing = part_of(sheet)
+    translated: Drawing = part_of(drawing)
     return translated

@@ -1,7 +1,7 @@
 """Scene model: content of a picture, independent of the renderer.
 
-A game converts a scene to a ``Drawing``; ``rgb`` and ``ansi`` render the drawings of all games. All parts are frozen, so
-that unchanged parts of the last frame are found in the renderers' caches.
+A game converts a scene to a ``Drawing``; ``rgb`` and ``ansi`` render the drawings of all games. All parts are frozen,
+so that unchanged parts of the last frame are found in the renderers' caches.
 """
 
 from __future__ import annotations

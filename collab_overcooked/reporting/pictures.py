@@ -1,4 +1,4 @@
-"""Pictures for pages: the scene model of a seat's drawing as JSON, sprites as SVG, and what changed since the last frame.
+"""Pictures for pages: the scene model of a seat's drawing as JSON, sprites as SVG, and what changed since a frame.
 
 A picture is a flat mapping of keys to JSON values: ``board``, ``map`` for its overview, ``c:X,Y`` for a cell,
 ``a:SEAT`` for an agent, ``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a

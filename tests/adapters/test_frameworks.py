@@ -146,7 +146,7 @@ def test_openenv(tmp_path, greedy_records):
     picture, text, button, timestep, tasks = played["web"]
     assert picture.startswith("<img") and text and button and timestep == 1 and tasks > 0
     assert played["page"] == 200
-    assert "is a file or module of the server" in played["refused"]
+    assert "names a file or module of the server" in played["refused"]
     assert "exactly one seat must be open" in played["open"]
 
 

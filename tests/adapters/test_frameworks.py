@@ -194,7 +194,7 @@ def test_trl(tmp_path):
     assert len(played["warm"]["norms"]) == 150 and played["warm"]["losses"][-1] < played["warm"]["losses"][0] / 2
     norms, rollouts = played["train"]["norms"], played["rollouts"]
     assert len(norms) == 2 and all(0 < norm < float("inf") for norm in norms)
-    assert sorted({rollout["suite"] for rollout in rollouts}) == ["collab-capture", "collab-escape"]
+    assert sorted({rollout["suite"] for rollout in rollouts}) == ["collab-escape", "rush"]
     assert len(rollouts) == 16 and any(rollout["calls"] > 1 for rollout in rollouts)
     for rollout in (*rollouts, *played["cut"]):
         assert rollout["paid"] == pytest.approx(sum(rollout["rewards"]), abs=1e-5)

@@ -25,6 +25,10 @@ from collab_overcooked.plugins import NAMESPACE, load
 
 if TYPE_CHECKING:
     from collab_overcooked.core.record import EpisodeRecord
+    from collab_overcooked.envs.api import FullGame
+    from collab_overcooked.envs.parallel import ParallelEnv
+    from collab_overcooked.evaluation.suite_options import SuiteOptions
+    from collab_overcooked.evaluation.suites import Suite
 
 EnvMaker = Callable[..., Any]
 LEXICON = "lexicon"  # option of every game: the language of its texts, see ``envs.lexicon``
@@ -135,14 +139,15 @@ def presets() -> dict[str, PresetEntry]:
     return {name: preset for record in games() for name, preset in record.presets.items()}
 
 
-def load_suite(name: str) -> Any:
-    """Return a suite (an ``evaluation.suites.Suite``) by its name, or by the id of a game whose records it scores."""
+def load_suite(name: str) -> Suite:
+    """Return a suite by its name, or by the id of a game whose records it scores."""
     return _suite(suite_name(name))
 
 
-def load_suite_options(name: str) -> Any:
-    """Return the options of a suite (an ``evaluation.suite_options.SuiteOptions``), without importing the suite."""
-    return load_entry(suites()[suite_name(name)].options)
+def load_suite_options(name: str) -> SuiteOptions:
+    """Return the options of a suite, without importing the suite."""
+    options: SuiteOptions = load_entry(suites()[suite_name(name)].options)
+    return options
 
 
 def suite_name(name: str) -> str:
@@ -153,14 +158,14 @@ def suite_name(name: str) -> str:
     return matches[0]
 
 
-def suite_of(record: EpisodeRecord) -> Any:
+def suite_of(record: EpisodeRecord) -> Suite:
     """Return the suite that scores an episode's record."""
     return load_suite(record.suite_name)
 
 
 @cache
-def _suite(name: str) -> Any:
-    suite = load_entry(suites()[name].entry)()
+def _suite(name: str) -> Suite:
+    suite: Suite = load_entry(suites()[name].entry)()
     suite.name, suite.env_id = name, next((r.id for r in games() if name in r.suites), "")
     return suite
 
@@ -183,14 +188,15 @@ def check_working_folder() -> None:
         raise FileNotFoundError("the working folder was deleted; change to one that exists") from None
 
 
-def game_class(env_id: str) -> Any:
+def game_class(env_id: str) -> type[FullGame[Any, Any]]:
     """Return the class of a game."""
     check_working_folder()
-    return load_entry(find(env_id).game)
+    game: type[FullGame[Any, Any]] = load_entry(find(env_id).game)
+    return game
 
 
-def load_game(env_id: str, **kwargs: Any) -> Any:
-    """Compile a game (a ``collab_overcooked.envs.api.Game``)."""
+def load_game(env_id: str, **kwargs: Any) -> FullGame[Any, Any]:
+    """Compile a game."""
     check_options(kwargs, game_options(env_id))
     return _compiled(env_id, kwargs)
 
@@ -200,14 +206,14 @@ def game_options(env_id: str) -> list[str]:
     return [*game_class(env_id).config_class.names(), LEXICON]
 
 
-def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:
+def _compiled(env_id: str, options: Mapping[str, Any]) -> FullGame[Any, Any]:
     from collab_overcooked.envs.lexicon import translate_game
 
     game_kwargs = {name: value for name, value in options.items() if name != LEXICON}
     return translate_game(game_class(env_id)(**game_kwargs), options.get(LEXICON))
 
 
-def make(env_id: str, **kwargs: Any) -> Any:
+def make(env_id: str, **kwargs: Any) -> ParallelEnv:
     """Make a PettingZoo ParallelEnv.
 
     Args:
@@ -218,7 +224,8 @@ def make(env_id: str, **kwargs: Any) -> Any:
     Raises:
         ValueError: For an unknown id, option or option value.
     """
-    return pettingzoo_module(env_id).parallel_env(**kwargs)
+    env: ParallelEnv = pettingzoo_module(env_id).parallel_env(**kwargs)
+    return env
 
 
 def pettingzoo_module(env_id: str) -> Any:
@@ -288,7 +295,7 @@ def make_vec(
     return make_batch(load_game(env_id, **kwargs), num_envs, chosen, shell)
 
 
-def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:
+def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: type[ParallelEnv]) -> ParallelEnv:
     """Make the ParallelEnv of a registered game. All ParallelEnvs are created here.
 
     Args:

@@ -33,7 +33,7 @@ def load_game(env_id: str, options: Mapping[str, Any]) -> Any:
     """Return a compiled game, whose episodes are cut after the option ``max_cycles``, if there is one."""
     check_options(options, [*registry.game_options(env_id), "max_cycles"])
     shell, of_game = split_options(options)
-    game = registry.load_game(env_id, **of_game)
+    game: Any = registry.load_game(env_id, **of_game)
     if limit := check_max_cycles(shell.get("max_cycles")):
         for one in (game, getattr(game, "plain", game)):  # a translated game resets by the plain one
             one.max_cycles = one.limit = limit

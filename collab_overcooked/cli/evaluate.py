@@ -71,7 +71,8 @@ def suite_command(name: str) -> Callable[..., None]:
     options = registry.load_suite_options(name)
     played = {field.name for field in fields(options.play)}
     counted = [field.name for field in fields(options.scoring) if field.name not in played]  # others are fixed
-    play_kind, scoring_kind = as_options(options.play), as_options(options.scoring, counted)
+    play_kind: type[Any] = as_options(options.play)
+    scoring_kind: type[Any] = as_options(options.scoring, counted)
     show_kind, record_kind = as_options(ShowOptions, options.show), as_options(RecordScoring)
 
     def run(

@@ -111,7 +111,7 @@ def open_rooms(
 
 def play_command(name: str) -> Callable[..., None]:
     """Return the command that lets people play a suite."""
-    kind = as_options(registry.load_suite_options(name).play)
+    kind: type[Any] = as_options(registry.load_suite_options(name).play)
 
     def run(
         *,

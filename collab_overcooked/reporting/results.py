@@ -171,10 +171,11 @@ def score_paths(
     scored = counted(records, _suite_options(RecordScoring, scoring or {}))
     cards += [metric_card(scored, metrics)] if metrics and scored else []
     for name, files in logs.items():
-        if files:
+        logs_of_suite = registry.load_suite(name).logs
+        if files and logs_of_suite is not None:
             options = registry.load_suite_options(name)
-            read = (_suite_options(kind, scoring or {}) for kind in (options.scoring, options.logs))
-            cards.append(registry.load_suite(name).logs.score(files, *read, note))
+            counted_by, lacking = (_suite_options(kind, scoring or {}) for kind in (options.scoring, options.logs))
+            cards.append(logs_of_suite.score(files, counted_by, lacking, note))
     return cards
 
 

@@ -24,7 +24,8 @@ ENV_ID = "CollabOvercooked-v0"
 @cache
 def game(**options: Any) -> CollabOvercooked:
     """Return the compiled game."""
-    return registry.load_game(ENV_ID, **options)
+    compiled: Any = registry.load_game(ENV_ID, **options)
+    return compiled
 
 
 def kitchen() -> Kitchen:

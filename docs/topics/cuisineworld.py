@@ -42,7 +42,8 @@ SIZES = (2, 3, 4)  # numbers of agents
 @cache
 def game(**options: Any) -> CuisineWorld:
     """Return the compiled game."""
-    return registry.load_game(ENV_ID, **options)
+    compiled: Any = registry.load_game(ENV_ID, **options)
+    return compiled
 
 
 # ------------------------------------------------------------------------------------------- environments

@@ -30,6 +30,7 @@ def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
         ``drawn``, ``expired``, ``failing steps`` and ``open``, and ``lost`` with each order's name.
     """
     env, counts = collab_overcooked.make(ENV_ID, level=level, agents=1, alpha=alpha), Counter[str]()
+    game: Any = env.game
     for episode in range(episodes):
         env.reset(seed=None if episode else 0)
         counts["drawn"] += 1
@@ -37,7 +38,7 @@ def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
             late = [f"lost {order['name']}" for order in env.scene()["orders"] if order["remaining"] == 0]
             env.step({"agent_0": env.parse("noop")})
             counts.update(late)
-            counts["drawn"] += env.game.order_events(env.arrays[1], 0)["drawn"] is not None
+            counts["drawn"] += game.order_events(env.arrays[1], 0)["drawn"] is not None
         scene = env.scene()
         counts.update({"expired": scene["expired"], "failing steps": scene["failed"], "open": len(scene["orders"])})
     return counts

@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from typing import Any
 
 from cyclopts import App, Argument
 
@@ -163,12 +164,15 @@ def import_layers() -> str:
     return table(("contract", "layers, from above"), rows)
 
 
+def reset_forms(env_id: str) -> Any:
+    """Return the options of a game's ``reset`` with what they accept."""
+    game: Any = registry.load_game(env_id)
+    return game.reset_forms()
+
+
 def reset_options() -> str:
     """List the options of each game's ``reset``."""
-    rows = [
-        (code(name), ", ".join(code(option) for option in registry.load_game(name).reset_forms()))
-        for name in registry.registered()
-    ]
+    rows = [(code(name), ", ".join(code(option) for option in reset_forms(name))) for name in registry.registered()]
     return table(("game", "options of `reset`"), rows)
 
 

@@ -43,7 +43,8 @@ PAPER_RECIPES = ("Fettucine Alfredo", "Spaghetti Aglio e Olio", "Mac and Cheese"
 @cache
 def game(**options: Any) -> KitchenRush:
     """Return the compiled game."""
-    return registry.load_game(ENV_ID, **options)
+    compiled: Any = registry.load_game(ENV_ID, **options)
+    return compiled
 
 
 # ------------------------------------------------------------------------------------------- environments

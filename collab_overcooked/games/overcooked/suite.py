@@ -516,7 +516,8 @@ def describe_layout(name: str) -> str:
     """Return a layout's picture, its numbered objects, and the manual for language agents."""
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)
-    layout = env.game.layouts[0]
+    game: Any = env.game
+    layout = game.layouts[0]
     seats = ", ".join(f"agent_{i} {name}" for i, name in enumerate(env.game.display_names))
     parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), env.game.manual(env.arrays[0])]
     return "\n\n".join(parts)

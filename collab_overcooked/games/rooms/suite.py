@@ -123,12 +123,17 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
 SETTINGS = [Setting(name, {"presets": name}, {"preset": name}) for name in PRESETS]
 
 
+def _explain(env_id: str, name: str, options: Mapping[str, Any]) -> str:
+    game: Any = registry.load_game(env_id, **options, map=name)
+    return str(game.explain())
+
+
 def map_listing(env_id: str, goal: str) -> Listing:
     """Return the maps of a game."""
     return Listing(
         lambda _: maps(goal),
         lambda name, _: load_rooms(name).description,
-        lambda name, options: str(registry.load_game(env_id, **options, map=name).explain()),
+        lambda name, options: _explain(env_id, name, options),
     )
 
 

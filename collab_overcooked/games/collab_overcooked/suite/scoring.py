@@ -114,7 +114,7 @@ def task_of(known: TaskReferences, name: str) -> TaskInfo:
 def _task_references(kitchen: str, changed: int) -> TaskReferences:
     from ..engine.constants import Group
 
-    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    game: Any = registry.load_game(ENV_ID, kitchen=kitchen)
     spec, seats = game.kitchen, range(game.n_agents)
     usable = {seat: game.usable_places(seat) for seat in seats}
     names = game.compiled.names

@@ -39,7 +39,7 @@ def check_kitchens(sources: Sequence[str], options: NoOptions) -> DocumentFindin
     """Prove that every station can be reached, every recipe be made and every task be served."""
     lines, values = [], []
     for source in sources:
-        game = registry.load_game(ENV_ID, kitchen=source)
+        game: Any = registry.load_game(ENV_ID, kitchen=source)
         kitchen = game.kitchen
         counts = {
             "agents": len(kitchen.agents),
@@ -166,7 +166,7 @@ def describe_task(env_kwargs: Mapping[str, Any]) -> str:
     """Return recipe, limits and references of one task."""
     from ..text.text import recipe_text
 
-    game = registry.load_game(ENV_ID, **env_kwargs)
+    game: Any = registry.load_game(ENV_ID, **env_kwargs)
     task = game.kitchen.tasks[env_kwargs["task"]]
     behaviours = task_of(task_references(env_kwargs), task.name).behaviours_text("Collaborative behaviours: ")
     lines = [
@@ -187,7 +187,7 @@ def describe_task(env_kwargs: Mapping[str, Any]) -> str:
 
 def describe_kitchen(kitchen: str) -> str:
     """Return a kitchen's picture, seats and stations."""
-    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    game: Any = registry.load_game(ENV_ID, kitchen=kitchen)
     rows = [list(row) for row in game.kitchen.grid]
     for seat, agent in enumerate(game.kitchen.agents):
         rows[agent.start[1]][agent.start[0]] = str(seat)

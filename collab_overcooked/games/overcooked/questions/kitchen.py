@@ -39,7 +39,8 @@ class Kitchen:
         self.floor_numbers, self.neighbours = tables.floor[0], tables.neighbours[0]
         self.width = self.terrain.shape[1]
         self.objects = {object_name(thing): thing for thing in tables.objects[0] if thing[Object.X] != NOTHING}
-        texts = self.game.directive_texts
+        game: Any = self.game
+        texts = game.directive_texts
         self.cells = {
             texts[action]: self._number(tables.objects[0, slot])
             for action, (_, slot) in enumerate(tables.catalogue.tolist())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from math import prod, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,10 +16,7 @@ from collab_overcooked.baselines.settings import CRITICS, TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.action_history import history_size
-from collab_overcooked.policies.policy_file import Network, PolicyFile
-
-if TYPE_CHECKING:
-    from collab_overcooked.baselines.mat import TeamTransformer
+from collab_overcooked.policies.policy_file import Network, PolicyFile, TeamNetwork
 
 Array = np.ndarray
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -137,14 +134,9 @@ def _array(tensor: torch.Tensor) -> Array:
 
 
 def policy_file(
-    network: ActorCritic | TeamTransformer,
-    settings: TrainingSettings,
-    game: Game,
-    algorithm: str,
-    command: str,
-    steps: int,
+    network: Network | TeamNetwork, settings: TrainingSettings, game: Game, algorithm: str, command: str, steps: int
 ) -> PolicyFile:
-    """Return a policy as it is now, without a score; see ``PolicyFile`` for what is kept with it."""
+    """Return a network for play as a policy file without a score; see ``PolicyFile`` for what is kept with it."""
     meta = {
         "env_id": game.id,
         "env_kwargs": game.kwargs,
@@ -159,4 +151,4 @@ def policy_file(
     }
     if settings.history:
         meta["history"] = {"steps": settings.history, "agents": game.n_agents}
-    return PolicyFile(network.actor(), meta)
+    return PolicyFile(network, meta)

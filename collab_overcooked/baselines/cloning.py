@@ -185,7 +185,7 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     scale = observation_scale(game, settings.seed, bool(settings.convolutions))
     network = ActorCritic(like, game, scale)
     log = learn(network, settings, known, unseen)
-    file = halved(policy_file(network, like, game, "bc", command, len(choices)))
+    file = halved(policy_file(network.actor(), like, game, "bc", command, len(choices)))
     measured = score(game, [file] * game.n_agents, games, settings.seed)
     return Copy(dataclasses.replace(file, meta={**file.meta, "score": measured}), tuple(log), len(choices))
 

@@ -23,7 +23,7 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import AgentView, EnvInfo, simulator_of
-from collab_overcooked.policies.batched import Views
+from collab_overcooked.policies.batch_views import Views
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, read_policy
 from collab_overcooked.policies.trained import NetworkPolicy
 

@@ -84,7 +84,7 @@ class Training:
             for learner in self.learners:
                 learner.start_from(file.network)
         if settings.copy_rate:
-            copy = policy_file(self.learners[0].network, settings, self.game, ALGORITHM, "", 0)
+            copy = policy_file(self.learners[0].network.actor(), settings, self.game, ALGORITHM, "", 0)
             self.partners.append(TrainingPartner(copy, settings.partner_noise))
         self.rollouts = Rollouts(settings, self.game, self.partners)
         self._check_history()
@@ -231,7 +231,8 @@ class Training:
         settings, steps = self.settings, self.rollouts.steps
         algorithm = "mat" if settings.weights == "joint" else ALGORITHM
         files = [
-            policy_file(learner.network, settings, self.game, algorithm, command, steps) for learner in self.learners
+            policy_file(learner.network.actor(), settings, self.game, algorithm, command, steps)
+            for learner in self.learners
         ]
         met = self._known + met_partners(self.partners)
         return [with_met(file, met) for file in files] if met else files

@@ -13,7 +13,8 @@ from collab_overcooked.envs.batch import BatchEnv, ResetOptions
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.checks import parse_integer, quote_value
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
+from collab_overcooked.policies.batch_views import Views
+from collab_overcooked.policies.batched import ALONE, Seat, make_seat, plays_in_batches
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 
 Array = np.ndarray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,10 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
+from collab_overcooked.policies.batch_views import Views
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, TeamNetwork, choose, policy_path, read_policy
 from collab_overcooked.policies.torch_threads import one_torch_thread
-
-if TYPE_CHECKING:
-    from collab_overcooked.policies.batched import Views
 
 Array = np.ndarray
 

@@ -15,7 +15,8 @@ from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.batched import ALONE, Seat, Views, make_seat, plays_in_batches
+from collab_overcooked.policies.batch_views import Views
+from collab_overcooked.policies.batched import ALONE, Seat, make_seat, plays_in_batches
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.match import cached_env, cached_team

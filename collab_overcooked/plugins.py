@@ -163,7 +163,11 @@ def is_module(name: str) -> bool:
 
 
 def load_module(name: str) -> ModuleType:
-    """Import `package.module`, or a `.py` file under its stem; a file's folder is appended to the module path."""
+    """Import `package.module`, or a `.py` file under its stem; a file's folder is appended to the module path.
+
+    Raises:
+        ValueError: The module cannot be imported.
+    """
     try:
         return _load_file(Path(name)) if is_file(name) else importlib.import_module(name)
     except KeyboardInterrupt:

@@ -108,7 +108,11 @@ def registered() -> list[str]:
 
 
 def find(env_id: str) -> GameSpec:
-    """Return the record of an id, with or without namespace."""
+    """Return the record of an id, with or without namespace.
+
+    Raises:
+        ValueError: The id is unknown.
+    """
     name = env_id.removeprefix(f"{NAMESPACE}/")
     record = _named(name, GAMES) or _named(name, games())  # plug-ins are loaded for unknown names only
     if record is None:
@@ -151,7 +155,11 @@ def load_suite_options(name: str) -> SuiteOptions:
 
 
 def suite_name(name: str) -> str:
-    """Return the name of a suite, which may be named by the id of a game whose records it scores."""
+    """Return the name of a suite, which may be named by the id of a game whose records it scores.
+
+    Raises:
+        ValueError: The suite is unknown.
+    """
     matches = [suite for suite, ids in first_suites().items() if name in ids] or [name]
     if matches[0] not in suites():
         raise ValueError(near_matches("suite", name, suites()))

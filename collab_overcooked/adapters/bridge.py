@@ -41,7 +41,12 @@ class Bridge:
         self._closed = False
 
     def complete(self, request: Request) -> Reply:
-        """Return what the caller answers."""
+        """Return what the caller answers.
+
+        Raises:
+            Closed: The caller has left.
+            Exhausted: The answer of the caller was cut short.
+        """
         if not self.cut:
             self._asked = question = Waiting(request, self.seat, self.seen)
             self.waiting.put(question)

@@ -179,6 +179,9 @@ def shared_folder(plan: MatchPlan, path: str) -> SharedFolder:
     Args:
         plan: The evaluation.
         path: Run folder.
+
+    Raises:
+        ValueError: The folder is in use for another evaluation.
     """
     place = Path(path).resolve()
     with _opening:

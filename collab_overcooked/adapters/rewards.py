@@ -83,7 +83,11 @@ def floor_of(match: Match) -> Floor:
 
 
 def above_floor(records: Sequence[EpisodeRecord], floor: Floor) -> float:
-    """Return the score of a match's records above a floor; one with an episode cut short is at most the floor."""
+    """Return the score of a match's records above a floor; one with an episode cut short is at most the floor.
+
+    Raises:
+        ValueError: The suite gives no score to a single match.
+    """
     suite = registry.suite_of(records[0])
     score = suite.summary(records).score
     if score is None:

@@ -154,7 +154,11 @@ class SeatClient:
 
     @property
     def record(self) -> EpisodeRecord:
-        """Record of the last finished episode."""
+        """Record of the last finished episode.
+
+        Raises:
+            ValueError: No episode has finished.
+        """
         if not self.records:
             raise ValueError("no episode is finished yet; the record exists once a turn is done")
         return self.records[-1]

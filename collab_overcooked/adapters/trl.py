@@ -90,6 +90,9 @@ class TrainingSeat:
 
         Returns:
             What you see next.
+
+        Raises:
+            ValueError: The environment was not reset.
         """
         if self._client is None or self._turn is None:
             raise ValueError("the environment must be reset first")

@@ -101,7 +101,11 @@ class ActorCritic(nn.Module):
         return Network(_array(self.scale), layers, self.activation)
 
     def load_actor(self, network: Network) -> None:
-        """Copy a network into the layers that choose actions."""
+        """Copy a network into the layers that choose actions.
+
+        Raises:
+            ValueError: Layers or activation differ from those of this network.
+        """
         layers, now = list(self._actor_layers()), self.actor()
         expected, actual = ([(kind, weight.shape) for kind, weight, _ in one.layers] for one in (now, network))
         if (expected, now.activation) != (actual, network.activation):

@@ -99,7 +99,11 @@ Row = tuple[Array, Array, int, int, int]
 
 
 def gather(rows: Iterable[Row]) -> Choices:
-    """Put choices together."""
+    """Put choices together.
+
+    Raises:
+        ValueError: No agent had a choice at any time.
+    """
     columns = list(zip(*rows, strict=True))
     if not columns:
         raise ValueError("data: no choice to learn from: no agent had more than one action at any time")
@@ -114,6 +118,10 @@ def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence
         game: Gives the observations; the records may have been made with others.
         records: Of the same game and variant, tasks and such apart.
         seats: Whose choices; all if None.
+
+    Raises:
+        ValueError: A record is of another game, or of options with another observation or other
+            actions.
     """
     observing = {*observation_options(game.id), "view_radius"}  # a clone may see less than the recorded agents
     for episode, record in enumerate(records):
@@ -172,6 +180,9 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
         command: Kept in the policy file.
         note: Called with what was left out of the data.
         games: Games that the score is of.
+
+    Raises:
+        ValueError: A seat does not exist, or no agent had a choice.
     """
     torch.set_num_threads(1)
     game = load_game(settings.env, settings.options)

@@ -53,6 +53,9 @@ def train(
         services: Services that get the log, see ``train_logger.SERVICES``.
         seeds: Seeds of several trainings, each in a folder of its own below ``out``.
         workers: Number of these trainings at a time, see ``workers.read_workers``.
+
+    Raises:
+        ValueError: The algorithm is unknown, or options do not belong together.
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(near_matches("algorithm", algorithm, ALGORITHMS))
@@ -111,7 +114,11 @@ class TrainingRun:
 
 
 def training_settings(algorithm: str, values: Document) -> TrainingSettings:
-    """Return the settings of a single training."""
+    """Return the settings of a single training.
+
+    Raises:
+        ValueError: A setting is invalid, or one that the algorithm needs is missing.
+    """
     if algorithm == "ego":
         return ego_settings(values)
     if algorithm == "e3t":
@@ -166,7 +173,11 @@ def report(outcome: TrainingOutcome) -> list[str]:
 
 
 def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say) -> None:
-    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``."""
+    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
+
+    Raises:
+        ValueError: A number of steps is given; cloning is measured in epochs.
+    """
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
     with only_writer(folder, BUSY):

@@ -64,7 +64,11 @@ def write_curves(folder: Path) -> None:
 
 
 def training_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the training folders at or below some paths, each once: those with ``log.jsonl`` or ``returns.csv``."""
+    """Return the training folders at or below some paths, each once: those with ``log.jsonl`` or ``returns.csv``.
+
+    Raises:
+        ValueError: A path does not exist or holds no training.
+    """
     folders: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -86,7 +90,11 @@ def _with_best(line: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def read_points(folder: Path, column: str = RETURN) -> Points:
-    """Return the points (steps, value) of a training's log at which a column has a number."""
+    """Return the points (steps, value) of a training's log at which a column has a number.
+
+    Raises:
+        ValueError: The log has no such column.
+    """
     lines: Sequence[Mapping[str, object]] = read_log(folder) if (folder / LOG).exists() else _read_returns(folder)
     if column == RETURN:  # a line of a population has the returns of all its members
         lines = [_with_best(line) for line in lines]
@@ -116,7 +124,11 @@ def name_of(folder: Path) -> str:
 
 
 def aggregate(folders: Sequence[Path], column: str = RETURN) -> list[Curve]:
-    """Return a curve for each name, over the steps that all its trainings have reached."""
+    """Return a curve for each name, over the steps that all its trainings have reached.
+
+    Raises:
+        ValueError: No training has finished an episode.
+    """
     points: dict[str, list[Points]] = {}
     for folder in folders:
         read = read_points(folder, column)
@@ -163,6 +175,9 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
         path: File that ends in ``.svg``, ``.png`` or ``.csv``.
         title: Above the picture.
         column: What the curves show, for the vertical axis.
+
+    Raises:
+        ValueError: The suffix of the file is none of ``FORMATS``.
     """
     if path.suffix not in FORMATS:
         raise ValueError(f"out: {path.name!r} must end in {', '.join(FORMATS)}")

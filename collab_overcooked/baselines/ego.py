@@ -22,7 +22,11 @@ Say = Callable[[str], None]
 
 
 def ego_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Return the settings of an ego that is trained beside the partners of one or several pools."""
+    """Return the settings of an ego that is trained beside the partners of one or several pools.
+
+    Raises:
+        ValueError: No pool is named, or a setting is invalid.
+    """
     if not values.get("pool"):
         raise ValueError("pool is missing: name a partner pool, for example --pool runs/population/pool.yaml")
     return settings_from(TrainingSettings, values)
@@ -57,6 +61,10 @@ def train_responses(
 
     Returns:
         The pool's file.
+
+    Raises:
+        ValueError: The pool has no partner that plays in batches.
+        OptionError: The settings name partners of their own.
     """
     pool = read_partner_pool(pool_name)
     partners = [one for one in pool.partners if plays_in_batches(make_known_policy(pool.spec(one)), pool.env_id)]
@@ -83,7 +91,11 @@ def train_responses(
 
 
 def single_pool(values: Mapping[str, Any]) -> str:
-    """Return the only pool that is named."""
+    """Return the only pool that is named.
+
+    Raises:
+        ValueError: Not exactly one pool is named.
+    """
     pools: Sequence[str] = values.get("pool") or ()
     if len(pools) != 1:
         raise ValueError("pool: name one partner pool, for example --pool runs/population/pool.yaml")

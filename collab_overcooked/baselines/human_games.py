@@ -40,7 +40,11 @@ def is_table(path: Path) -> bool:
 
 
 def read_rows(path: Path) -> list[Mapping[str, Any]]:
-    """Read a table of games; the ending of the file name is its format."""
+    """Read a table of games; the ending of the file name is its format.
+
+    Raises:
+        ValueError: The file is no table of games, or lacks a column.
+    """
     content = read_bytes(path)
     try:
         rows = READERS[path.suffix](content)
@@ -107,6 +111,9 @@ def human_choices(
         path: Table, see ``read_rows``.
         seats: Whose choices; all if None.
         note: Called with how many trials and rows were of use.
+
+    Raises:
+        ValueError: The games are of another environment or of other layouts, or a row is invalid.
     """
     module = registry.find(game.id).human_games
     if not module:

@@ -137,7 +137,11 @@ class TeamTransformer(nn.Module):
 
     @classmethod
     def from_file(cls, file: PolicyFile) -> TeamTransformer:
-        """Return the network of a policy file."""
+        """Return the network of a policy file.
+
+        Raises:
+            ValueError: The number of weights does not belong to the width.
+        """
         (_, weights, size), meta = file.network.layers[0], file.meta
         width, agents = (int(number) for number in size)
         largest = max(width, prod(meta["observation_shape"]), meta["n_actions"])
@@ -181,7 +185,11 @@ class TransformerPolicy(NetworkPolicy):
         self._network = TeamTransformer.from_file(file)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Prepare for an episode; all seats must be held by this policy."""
+        """Prepare for an episode; all seats must be held by this policy.
+
+        Raises:
+            ValueError: The team has another size, or another policy holds a seat.
+        """
         super().reset(seat, info, seed)
         if info.game.n_agents != self._network.agents:
             raise ValueError(
@@ -224,7 +232,11 @@ class TransformerPolicy(NetworkPolicy):
 
 
 def from_text(text: str) -> TransformerPolicy:
-    """Create the policy of a spec such as ``"runs/mat/policy.npz"`` or ``"runs/mat/policy.npz,greedy"``."""
+    """Create the policy of a spec such as ``"runs/mat/policy.npz"`` or ``"runs/mat/policy.npz,greedy"``.
+
+    Raises:
+        ValueError: The file or its mode is missing or unknown, or the network chooses for one seat.
+    """
     name, _, mode = text.partition(",")
     if mode and mode not in MODES:
         raise ValueError(f"policy 'mat': {near_matches('mode', mode, MODES)}")

@@ -110,7 +110,11 @@ def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[Trai
 
 
 def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> TrainingPartner:
-    """Read a partner of a pool, of any split."""
+    """Read a partner of a pool, of any split.
+
+    Raises:
+        ValueError: The partner does not play in batches, or is a program that shall be noisy.
+    """
     spec = PolicySpec.parse(pool.spec(partner))
     name, _, mode = spec.parameters.partition(",")
     if spec.name != "ppo":

@@ -76,7 +76,11 @@ class PbtSettings:
 
 
 def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingSettings]:
-    """Return settings of the population, and those that members start with, from names and values of both."""
+    """Return settings of the population, and those that members start with, from names and values of both.
+
+    Raises:
+        OptionError: A setting is unknown or invalid.
+    """
     with placed(values):
         pbt, settings = split_settings(PbtSettings, values)
         for name in ("partners", "target_return"):

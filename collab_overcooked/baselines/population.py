@@ -77,7 +77,11 @@ class PopulationSettings:
 
 
 def read_population_settings(values: Mapping[str, Any]) -> tuple[PopulationSettings, TrainingSettings]:
-    """Return settings of the population and of its members, from names and values of both."""
+    """Return settings of the population and of its members, from names and values of both.
+
+    Raises:
+        OptionError: A setting is invalid, or does not belong to a population.
+    """
     with placed(values):
         population, settings = split_settings(PopulationSettings, values)
         if settings.has_partners or settings.preferences:

@@ -29,7 +29,11 @@ ADAM_BETAS, ADAM_EPSILON = (0.9, 0.999), 1e-5  # epsilon as in Stable-Baselines3
 
 
 def choose_device(name: str) -> torch.device:
-    """Return the device of a setting: ``"auto"`` is CUDA where it is available, otherwise the CPU."""
+    """Return the device of a setting: ``"auto"`` is CUDA where it is available, otherwise the CPU.
+
+    Raises:
+        ValueError: CUDA is asked for, and torch finds no GPU.
+    """
     if name == "cuda" and not torch.cuda.is_available():
         raise ValueError("device: 'cuda' is not available, torch finds no GPU; use device=cpu or device=auto")
     return torch.device("cuda" if name == "auto" and torch.cuda.is_available() else name.replace("auto", "cpu"))

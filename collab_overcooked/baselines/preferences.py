@@ -19,6 +19,9 @@ def draw_preferences(grid: Mapping[str, Sequence[float]], count: int, seed: int)
         grid: Levels by event name.
         count: How many.
         seed: Random seed.
+
+    Raises:
+        OptionError: The levels have fewer preferences than are to be drawn.
     """
     possible = int(np.prod([len(set(levels)) for levels in grid.values()]))
     events = [levels for name, levels in grid.items() if name != REWARD]

@@ -36,6 +36,9 @@ def observation_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
 
     Returns:
         float32, of the observation's shape or (channels, 1, 1).
+
+    Raises:
+        ValueError: Convolutions are asked for, and observations are no planes.
     """
     shape = game.single_observation_space.shape
     if by_channel and len(shape) != 3:

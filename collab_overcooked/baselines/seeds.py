@@ -43,6 +43,10 @@ def train_seeds(
 
     Returns:
         The table over all seeds; None for algorithms whose folders hold no returns by environment steps.
+
+    Raises:
+        OptionError: No seed is given, or one is given twice.
+        ValueError: No training has finished an episode.
     """
     if len(set(seeds)) < len(seeds):
         raise OptionError("seeds", f"seeds must be different, not {list(seeds)}")

@@ -361,7 +361,11 @@ def shipped_configs() -> list[str]:
 
 
 def read_config(text: str) -> Document:
-    """Read a configuration: a built-in name or the path of a YAML file."""
+    """Read a configuration: a built-in name or the path of a YAML file.
+
+    Raises:
+        ValueError: The name is unknown, or the file is invalid.
+    """
     path = CONFIGS / f"{text}.yaml" if text in shipped_configs() else Path(text)
     if path.suffix not in (".yaml", ".yml"):
         raise ValueError(f"{near_matches('configuration', text, shipped_configs())}; or give the path of a YAML file")
@@ -369,7 +373,11 @@ def read_config(text: str) -> Document:
 
 
 def settings_from(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Return settings, which are a dataclass, from names and values."""
+    """Return settings, which are a dataclass, from names and values.
+
+    Raises:
+        OptionError: A name is unknown, or its value is invalid.
+    """
     with placed(values):
         known = fields(kind)  # type: ignore[arg-type]
         check_options(values, [item.name for item in known])

@@ -48,7 +48,11 @@ class RoundSettings:
 
 
 def read_round_settings(values: Mapping[str, Any]) -> tuple[RoundSettings, TrainingSettings]:
-    """Return settings of the rounds and of the trainings, from names and values of both."""
+    """Return settings of the rounds and of the trainings, from names and values of both.
+
+    Raises:
+        OptionError: A setting is invalid, or does not belong to these trainings.
+    """
     with placed(values):
         rounds, settings = split_settings(RoundSettings, values)
         for name in ("partners", "pool", "copy_rate", "preferences", "target_return", "kept_policies"):

@@ -71,7 +71,11 @@ class SequentialEnv(AECEnv):
         return self._observations[agent]
 
     def step(self, action: int | np.integer | None) -> None:
-        """Apply the action of the selected agent; None after its episode has ended."""
+        """Apply the action of the selected agent; None after its episode has ended.
+
+        Raises:
+            ValueError: The environment was not reset, or the action is invalid.
+        """
         if not self.agent_selection:
             raise ValueError(RESET_FIRST)
         agent = self.agent_selection
@@ -113,7 +117,11 @@ class SimultaneousEnv(parallel_to_aec_wrapper):
         return f"<{type(self).__name__}: {self.env!r}>"
 
     def step(self, action: int | np.integer | None) -> None:
-        """Note the action of the selected agent; the last one advances the game."""
+        """Note the action of the selected agent; the last one advances the game.
+
+        Raises:
+            ValueError: The environment was not reset, or the action is invalid.
+        """
         if not self.agent_selection:
             raise ValueError(RESET_FIRST)
         super().step(action)

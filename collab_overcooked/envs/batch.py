@@ -351,7 +351,11 @@ class BatchEnv:
 
 
 def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:
-    """Validate the actions of a batch, as ``parse_action`` does a single one, and copy them into ``actions`` (E, N)."""
+    """Validate the actions of a batch, as ``parse_action`` does a single one, and copy them into ``actions`` (E, N).
+
+    Raises:
+        ValueError: The shape, the dtype or an action is not allowed.
+    """
     array = np.asarray(requested)
     if array.shape != actions.shape:
         raise ValueError(f"actions must have shape {actions.shape} (environments, agents), not {array.shape}")
@@ -381,7 +385,11 @@ def flat(array: Array) -> Array:
 
 
 def by_agent(actions: ArrayLike, batch: BatchEnv) -> Array:
-    """Return the actions of rows as (E, N)."""
+    """Return the actions of rows as (E, N).
+
+    Raises:
+        ValueError: The number of actions is not that of the rows.
+    """
     requested = np.asarray(actions)
     if requested.shape != (batch.num_envs * batch.n_agents,):
         raise ValueError(

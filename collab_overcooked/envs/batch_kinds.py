@@ -30,6 +30,9 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
     Args:
         kind: Name of the kind, in upper or lower case.
         vectorization_mode: One of Gymnasium's modes or its name.
+
+    Raises:
+        ValueError: The kind is unknown, or the mode belongs to another kind.
     """
     chosen = kind.lower() if isinstance(kind, str) else kind
     if not isinstance(chosen, str) or chosen not in KINDS:

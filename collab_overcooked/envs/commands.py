@@ -27,6 +27,9 @@ class CommandEnv(ParallelEnv):
         """Advance by a list of commands; see the game's ``command`` for the treatment of invalid ones.
 
         Time always passes. Agents without a command do nothing.
+
+        Raises:
+            ValueError: The episode is over.
         """
         if not self.agents:
             raise ValueError("the episode is over; call reset")

@@ -250,7 +250,11 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         return Drawing((PanelColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
 
     def why_refused(self, state: StateT, i: int, seat: int, action: int) -> int:
-        """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
+        """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted.
+
+        Raises:
+            NotImplementedError: The game gives no reasons.
+        """
         if self.batch_kernels.why_refused is None:
             raise NotImplementedError(
                 f"{type(self).__name__}: give why_refused to its kernels, or override this method"

@@ -36,7 +36,11 @@ def bounds_of(pay: Sequence[Pay], names: Sequence[str], counts: Array) -> tuple[
 
 
 def event_names(game: FullGame) -> tuple[str, ...]:
-    """Return the names of the events that a game counts."""
+    """Return the names of the events that a game counts.
+
+    Raises:
+        OptionError: An event is unknown.
+    """
     if not game.event_names:
         raise OptionError("events", f"events: {game.id} does not count events, so none can have a weight")
     return game.event_names

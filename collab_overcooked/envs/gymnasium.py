@@ -198,7 +198,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
 
 def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the autoreset mode for a member, name (``"SAME_STEP"``) or value (``"SameStep"``)."""
+    """Return the autoreset mode for a member, name (``"SAME_STEP"``) or value (``"SameStep"``).
+
+    Raises:
+        ValueError: The mode is unknown.
+    """
     if isinstance(mode, AutoresetMode):
         return mode
     for member in AutoresetMode:

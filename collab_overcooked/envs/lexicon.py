@@ -224,7 +224,11 @@ class TranslatedGame:
         return [self.translate(label) for label in self.plain.action_labels(state, i, seat)]
 
     def parse(self, text: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Return the id of a seat's action text."""
+        """Return the id of a seat's action text.
+
+        Raises:
+            ActionError: The text names no action.
+        """
         known = [action_text.lower() for action_text in self.action_texts(state, i, seat)]
         if (
             normalized := parse_text(text).strip().lower()
@@ -289,6 +293,10 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
     Args:
         game: Plain game.
         language: Name of a built-in lexicon, path of a YAML file, or ``PLAIN``; None for the game's default language.
+
+    Raises:
+        ValueError: The lexicon is neither a name nor a path.
+        LayoutError: The file is invalid.
     """
     current = game.language
     if not isinstance(language, (str, Path, type(None))):

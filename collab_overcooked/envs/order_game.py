@@ -104,7 +104,11 @@ class OrderGame(CompiledGame):
         return bool(self.order_counts(out)[0, i])
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
-        """Set the next orders; see ``TextGame``."""
+        """Set the next orders; see ``TextGame``.
+
+        Raises:
+            ValueError: An order is unknown, or more are named than the game can hold.
+        """
         known, used = list(self.orderable()), int(state.clock[i, self.forced_column])
         if len(names) > state.forced.shape[1] - used:
             raise ValueError(f"orders: at most {state.forced.shape[1] - used} more can be named, not {len(names)}")

@@ -356,7 +356,11 @@ class ParallelEnv(PettingZooParallelEnv):
         self.game.set_turn_order(self._state, 0, seats)
 
     def seat(self, agent: str) -> int:
-        """Return the index of an agent."""
+        """Return the index of an agent.
+
+        Raises:
+            ValueError: The agent is unknown.
+        """
         if agent not in self.possible_agents:
             raise ValueError(near_matches("agent", agent, self.possible_agents))
         return self.possible_agents.index(agent)

@@ -85,6 +85,9 @@ class SB3VecEnv(VecEnv):
 
         Returns:
             Observations (R, ...), rewards (R,) float32, dones (R,) bool, infos, a new dict each.
+
+        Raises:
+            ValueError: ``step_async`` was not called.
         """
         if self._actions is None:
             raise ValueError("call step_async before step_wait")
@@ -149,7 +152,11 @@ class SB3VecEnv(VecEnv):
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: object, indices: Indices = None) -> None:
-        """Set an attribute of this VecEnv; rows cannot differ."""
+        """Set an attribute of this VecEnv; rows cannot differ.
+
+        Raises:
+            ValueError: Only some rows are named.
+        """
         if len(list(self._get_indices(indices))) != self.num_envs:
             raise ValueError(f"{attr_name} can only be set for all rows, which are views of one batch")
         setattr(self, attr_name, value)
@@ -157,7 +164,11 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call a method of the rows: ``action_masks`` (bool (A,) each) or ``render`` (a picture of its environment)."""
+        """Call a method of the rows: ``action_masks`` (bool (A,) each) or ``render`` (a picture of its environment).
+
+        Raises:
+            AttributeError: Rows have no such method.
+        """
         chosen = list(self._get_indices(indices))
         if method_name == "action_masks":
             masks = self.action_masks()

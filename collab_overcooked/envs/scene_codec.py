@@ -102,7 +102,11 @@ def write_scene(scene: Part, state: State, i: int, values: object) -> None:
 
 
 def uniform(part: Part, value: object, rng: np.random.Generator) -> Any:
-    """Believe that a part is anything that its form allows, with equal probability."""
+    """Believe that a part is anything that its form allows, with equal probability.
+
+    Raises:
+        TypeError: The form of a part does not say how it is drawn.
+    """
     if part.draw is None:
         raise TypeError("a part whose form does not say how it is drawn needs a belief of its own")
     return part.draw(rng)
@@ -128,6 +132,9 @@ def believed(part: Part, value: Any, seat: int, rng: np.random.Generator, name: 
     """Return a value of a part with beliefs of all that a seat may not know.
 
     With ``redraws``, what can be drawn by its form is, whatever is believed, unless it is ``kept``.
+
+    Raises:
+        ValueError: A hidden part declares no belief.
     """
     if not part.is_known_to(seat):
         if part.belief is None and not redraws:

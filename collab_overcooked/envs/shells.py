@@ -61,14 +61,22 @@ def draw(game: Game, state: State, i: int, render_mode: str | None, seat: int | 
 
 
 def check_render_mode(render_mode: object) -> str | None:
-    """Validate a render mode."""
+    """Validate a render mode.
+
+    Raises:
+        ValueError: The mode is unknown.
+    """
     if render_mode is not None and not (isinstance(render_mode, str) and render_mode in RENDER_MODES):
         raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
     return render_mode
 
 
 def check_max_cycles(max_cycles: object) -> int | None:
-    """Validate a step limit and return it, None for the game's default."""
+    """Validate a step limit and return it, None for the game's default.
+
+    Raises:
+        ValueError: The limit is neither -1 nor an integer from 1 to ``MAX_OPTION``.
+    """
     if max_cycles is None or (isinstance(max_cycles, (int, np.integer)) and max_cycles == -1):
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
@@ -79,7 +87,11 @@ def check_max_cycles(max_cycles: object) -> int | None:
 
 
 def check_shaping(game: Game, out: Out, weight: Any) -> float:
-    """Validate the weight of shaped rewards and return it."""
+    """Validate the weight of shaped rewards and return it.
+
+    Raises:
+        ValueError: The weight is invalid, or the game has no shaped rewards to add.
+    """
     read(number(), weight, "weight")
     if shaped_rewards(out) is None:
         raise ValueError(f"weight: {game.id} has no shaped rewards in its infos")
@@ -89,7 +101,11 @@ def check_shaping(game: Game, out: Out, weight: Any) -> float:
 
 
 def check_layout_weights(names: Sequence[str], weights: object) -> np.ndarray:
-    """Validate the weights of the layouts of a pool and return them, float64 (layouts,)."""
+    """Validate the weights of the layouts of a pool and return them, float64 (layouts,).
+
+    Raises:
+        ValueError: The number of weights is not that of the layouts, one is negative, or all are 0.
+    """
     if not names:
         raise ValueError("weights: the environment has one layout; make it with a pool, such as layout='procedural'")
     values = list(weights) if isinstance(weights, np.ndarray) else weights
@@ -100,7 +116,11 @@ def check_layout_weights(names: Sequence[str], weights: object) -> np.ndarray:
 
 
 def parse_action(action: object, agent: str, n_actions: int) -> int:
-    """Validate an action and return it as int."""
+    """Validate an action and return it as int.
+
+    Raises:
+        ValueError: The action is no integer of the action space.
+    """
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]
     if isinstance(action, bool) or not isinstance(action, (int, np.integer)):

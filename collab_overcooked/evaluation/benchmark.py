@@ -75,7 +75,11 @@ class Summary:
 
 
 def only(items: Sequence[T]) -> T:
-    """Return the one result of records that should be of one team on one variant of a game."""
+    """Return the one result of records that should be of one team on one variant of a game.
+
+    Raises:
+        ValueError: The records are of several teams or variants.
+    """
     if len(items) != 1:
         raise ValueError(f"records: are of {len(items)} teams or variants of the game, where one is needed")
     return items[0]

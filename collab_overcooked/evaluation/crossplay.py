@@ -186,6 +186,9 @@ def from_records(policies: Sequence[str], records: Sequence[EpisodeRecord], seed
         policies: Texts; other teams are left out.
         records: Episodes of one variant of a game; the least that any pair has are counted of each.
         seed: Of the whole evaluation.
+
+    Raises:
+        ValueError: The records are of several variants of a game.
     """
     variants = dict.fromkeys(variant_of(record).title for record in records)
     if len(variants) > 1:
@@ -230,6 +233,9 @@ def read_pool(texts: str | Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
 
     Returns:
         Names and texts.
+
+    Raises:
+        ValueError: The pool is empty, or a name is given twice.
     """
     names: list[str] = []
     specs: list[str] = []

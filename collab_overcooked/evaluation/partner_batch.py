@@ -53,7 +53,11 @@ class PolicySeats:
             self._seats[k, seat] = make_seat(make, self._views, seat, names, {e: seed})
 
     def act(self, held: Array) -> Array:
-        """Return actions, int64 (E, N), of the policies in ``held``, int64 (E, N); other seats take any legal one."""
+        """Return actions, int64 (E, N), of the policies in ``held``, int64 (E, N); other seats take any legal one.
+
+        Raises:
+            ValueError: A policy chose an action outside its mask.
+        """
         masks = self._batch.out.masks
         actions: Array = masks.argmax(-1).astype(np.int64)  # the only action of seats without a choice
         chooses = (np.count_nonzero(masks, axis=-1) > 1) & ~self._batch.over[:, None]
@@ -152,7 +156,11 @@ class PartnerBatch(BatchEnv):
                     self._policies.begin(k, seat, e, int(self._rng.integers(2**31)))
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
-        """Advance by the learners' actions (E, 1) and those of their partners; see ``BatchEnv.step``."""
+        """Advance by the learners' actions (E, 1) and those of their partners; see ``BatchEnv.step``.
+
+        Raises:
+            ValueError: The batch was not reset, or actions have another shape.
+        """
         requested = np.asarray(actions)
         if requested.shape != (self.num_envs, 1):
             raise ValueError(f"actions must have shape {(self.num_envs, 1)} (environments, 1), not {requested.shape}")

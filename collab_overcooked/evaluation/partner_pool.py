@@ -113,7 +113,11 @@ class PartnerPool:
         return sha256(json.dumps({**played, "partners": partners}, sort_keys=True).encode()).hexdigest()
 
     def partner(self, name: str) -> Partner:
-        """Return a partner."""
+        """Return a partner.
+
+        Raises:
+            ValueError: The partner is unknown.
+        """
         for partner in self.partners:
             if partner.name == name:
                 return partner

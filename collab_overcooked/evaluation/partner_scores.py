@@ -97,6 +97,9 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
     Args:
         arguments: See ``policies.named.read_named``; each policy of a method is one of its training seeds, and a spec
             alone is its own method.
+
+    Raises:
+        ValueError: No ego is named, or a method has a policy twice.
     """
     egos: list[Ego] = []
     for argument in arguments:
@@ -231,6 +234,9 @@ def score(
 
     Returns:
         The lines of these egos.
+
+    Raises:
+        ValueError: No partner is of this split and these families.
     """
     chosen = read_workers(workers)
     partners = pool.select(split, families)
@@ -278,6 +284,9 @@ def find_best_responses(
         out: Folder of the lines; an interrupted search is continued.
         episodes: Games per partner and seat, at least 2; the pool's number if None.
         **options: ``workers``, ``make``, ``note`` and ``progress`` of ``score``.
+
+    Raises:
+        ValueError: Fewer than two games are asked for.
     """
     if (episodes or pool.episodes) < 2:
         raise ValueError("games must be at least 2, not 1: half of them choose the best response, half measure it")

@@ -26,6 +26,9 @@ def read_scores(paths: Sequence[Path]) -> list[PartnerScore]:
 
     Args:
         paths: Folders with ``scores.jsonl``, or files of such lines.
+
+    Raises:
+        ValueError: Results are of several pools, contradict each other, or hold no partner.
     """
     lines: dict[tuple[object, ...], PartnerScore] = {}
     for path in paths:
@@ -80,7 +83,11 @@ class Scores:
 
     @cached_property
     def families(self) -> dict[str, str]:
-        """Families of the partners that count, by name."""
+        """Families of the partners that count, by name.
+
+        Raises:
+            ValueError: No partner is left to compare methods.
+        """
         families: dict[str, str] = {line.partner: line.family for line in self.lines if line.kind == PARTNER}
         left = {name: family for name, family in families.items() if name not in self._dropped}
         if not left:

@@ -74,6 +74,9 @@ def record_conversations(records: Iterable[EpisodeRecord], switches: str) -> Ite
 
     Yields:
         See ``record_chats``; states after the first one are messages with the role ``tool``.
+
+    Raises:
+        ValueError: The records hold no tool calls.
     """
     for series in _series(records):
         conversations: dict[tuple[int, int], Chat] = {}

@@ -103,6 +103,9 @@ def read_trajectories(
 
     Yields:
         Trajectories in the order of the records.
+
+    Raises:
+        ValueError: The shapes of two records differ.
     """
     first: Trajectory | None = None
     for record in records:

@@ -18,6 +18,9 @@ def parse_action_levels(option: object, n_agents: int, default: str) -> tuple[st
             ``"agent_0=medium,agent_1=low"``; ``"low"`` is another name of ``"primitive"``.
         n_agents: N.
         default: Level of agents that the mapping leaves out.
+
+    Raises:
+        ValueError: An agent is unknown or named twice, or a level is unknown.
     """
     if isinstance(option, str) and "=" in option:
         pairs = [part.partition("=") for part in option.split(",")]

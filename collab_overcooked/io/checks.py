@@ -51,7 +51,11 @@ def quote_value(value: object) -> str:
 
 
 def parse_text(value: object, what: str = "text of an action") -> str:
-    """Return a value that must be a string."""
+    """Return a value that must be a string.
+
+    Raises:
+        TypeError: The value is no string.
+    """
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string, not {quote_value(value)}")
     return value
@@ -103,7 +107,11 @@ def check_distinct(option: str, values: Iterable[object]) -> None:
 
 
 def index_of(kind: str, name: object, known: Sequence[Any]) -> int:
-    """Return the index of a name."""
+    """Return the index of a name.
+
+    Raises:
+        ValueError: The name is unknown.
+    """
     for index, candidate in enumerate(known):
         if type(name) is type(candidate) and name == candidate:
             return index
@@ -119,6 +127,9 @@ def parse_integer(name: str, value: Any, least: int, unit: str = "", most: int |
         least: Minimum.
         unit: Unit for the message, for example ``"pixels"``.
         most: Maximum; None for no limit.
+
+    Raises:
+        ValueError: The value is no integer, or outside the range.
     """
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):

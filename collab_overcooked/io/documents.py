@@ -104,7 +104,11 @@ class Document(Mapping[str, Any]):
         return value
 
     def text(self, *path: Any, default: Any = MISSING) -> str:
-        """Return a string; a blank one counts as missing."""
+        """Return a string; a blank one counts as missing.
+
+        Raises:
+            LayoutError: The value is no text, or missing without a default.
+        """
         value = self._value_at(path, default, "be a text")
         if value is None:
             return default
@@ -113,7 +117,11 @@ class Document(Mapping[str, Any]):
         return value
 
     def rows(self, *path: Any, remedy: str) -> list[str]:
-        """Return the rows of a grid, a text or a list, of equal length; ``remedy`` tells how to extend a short one."""
+        """Return the rows of a grid, a text or a list, of equal length; ``remedy`` tells how to extend a short one.
+
+        Raises:
+            LayoutError: Rows differ in length, or there are too many cells.
+        """
         value = self.at(*path)
         if isinstance(value, list) and value and all(isinstance(row, str) for row in value):
             rows = value
@@ -129,7 +137,11 @@ class Document(Mapping[str, Any]):
         return rows
 
     def read(self, form: Form, *path: Any, default: object = MISSING) -> Any:
-        """Return a value as a form reads it."""
+        """Return a value as a form reads it.
+
+        Raises:
+            LayoutError: The form refuses the value.
+        """
         value = self.at(*path)
         if value is None and default is not MISSING:
             return default
@@ -155,7 +167,11 @@ class Document(Mapping[str, Any]):
         return self.read(schema.one_of(allowed), *path, default=default)
 
     def listed(self, what: str, *path: Any, default: Any = MISSING) -> list[Any]:
-        """Return a list, empty only if it has a default; ``what`` names the entries in messages."""
+        """Return a list, empty only if it has a default; ``what`` names the entries in messages.
+
+        Raises:
+            LayoutError: The value is no list, or empty without a default.
+        """
         value = self._value_at(path, default, f"be a list of {what}")
         if value is None:
             return default
@@ -185,6 +201,9 @@ class Document(Mapping[str, Any]):
             *path: Path of the field; empty for the file itself.
             only: Allowed names.
             default: Value of a missing field.
+
+        Raises:
+            LayoutError: The value is no mapping, has an unknown key, or is empty without a default.
         """
         value = self._value_at(path, default, "hold `name: value` lines")
         if value is None:
@@ -214,7 +233,11 @@ def field_name(path: Iterable[Any]) -> str:
 
 @contextmanager
 def placed(values: Mapping[str, Any]) -> Iterator[None]:
-    """Convert an OptionError about a value of a document into a LayoutError with file and line."""
+    """Convert an OptionError about a value of a document into a LayoutError with file and line.
+
+    Raises:
+        LayoutError: Made from an OptionError of the block.
+    """
     try:
         yield
     except OptionError as error:
@@ -277,7 +300,11 @@ def _plain(value: object, depth: int) -> Any:
 
 
 def read_document(path: Path, kind: str) -> str:
-    """Return the text of a layout, or of another file that a person writes."""
+    """Return the text of a layout, or of another file that a person writes.
+
+    Raises:
+        LayoutError: The file cannot be read.
+    """
     try:
         return read_text(path, MAX_DOCUMENT)
     except ValueError as error:

@@ -81,7 +81,11 @@ def read_bytes(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError]
 
 
 def read_text(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError) -> str:
-    """Return a text in UTF-8, with or without byte-order mark; its lines end with newlines. See ``open_file``."""
+    """Return a text in UTF-8, with or without byte-order mark; its lines end with newlines. See ``open_file``.
+
+    Raises:
+        ValueError: Of class ``error``, if the file cannot be read, is too large, or is not UTF-8.
+    """
     try:
         with io.TextIOWrapper(io.BytesIO(read_bytes(path, limit, error)), encoding="utf-8-sig") as text:
             return text.read()

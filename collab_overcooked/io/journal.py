@@ -44,7 +44,11 @@ class JournalFile:
                 self._end, self._count = self._end + len(line), self._count + 1
 
     def read(self) -> Iterator[Any]:
-        """Yield the values of ``lines``."""
+        """Yield the values of ``lines``.
+
+        Raises:
+            SchemaError: A line is damaged.
+        """
         for where, line in self.lines():
             try:
                 value = parse_json(line[:-1])

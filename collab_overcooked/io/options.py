@@ -88,6 +88,9 @@ def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option")
         kind: Frozen dataclass whose fields are made by ``option``.
         values: Values by field name; a name or number where several are taken is a list of one.
         what: Noun for the fields in messages.
+
+    Raises:
+        ValueError: A name is unknown, or its value is invalid.
     """
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     check_options(values, known, what)

@@ -67,7 +67,11 @@ def read(form: Form, value: object, place: str | int) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting."""
+    """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting.
+
+    Raises:
+        SchemaError: The text is no such JSON.
+    """
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of_pairs)
     except json.JSONDecodeError as error:
@@ -81,7 +85,11 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_json(path: Path, form: Form, error: type[ValueError] = ValueError) -> Any:
-    """Read a JSON file whose value has a form; see ``files.open_file``."""
+    """Read a JSON file whose value has a form; see ``files.open_file``.
+
+    Raises:
+        ValueError: Of class ``error``, if the file cannot be read or its value has another form.
+    """
     text = read_text(path, error=error)
     try:
         value = parse_json(text)
@@ -92,7 +100,11 @@ def read_json(path: Path, form: Form, error: type[ValueError] = ValueError) -> A
 
 
 def json_line(value: object, form: Form, indent: int | None = None) -> bytes:
-    """Return a value as UTF-8 JSON that a reader with the same form accepts: one line, or a file if indented."""
+    """Return a value as UTF-8 JSON that a reader with the same form accepts: one line, or a file if indented.
+
+    Raises:
+        SchemaError: The value has another form.
+    """
     separators = (",", ": " if indent else ":")
     try:
         text = json.dumps(value, ensure_ascii=False, separators=separators, allow_nan=False, indent=indent)

@@ -52,7 +52,11 @@ def harmless_values(value: object) -> Any:
 
 
 def map_texts(change: Callable[[str], str], value: object, depth: int = 2 * MAX_DEPTH) -> Any:
-    """Return a JSON value with a function applied to all texts, including keys."""
+    """Return a JSON value with a function applied to all texts, including keys.
+
+    Raises:
+        ValueError: The value is nested too deep.
+    """
     if depth < 0:
         raise ValueError("is nested too deep")
     if isinstance(value, str):

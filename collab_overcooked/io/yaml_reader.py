@@ -66,6 +66,9 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
     Args:
         text: One YAML document.
         name: Name of the file for messages and marks.
+
+    Raises:
+        LayoutError: The text is no YAML of this package, or too long.
     """
     if len(text) > MAX_CHARACTERS:
         raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")

@@ -82,7 +82,11 @@ class Tally:
         )
 
     def failed(self, counting: Counting = "orders") -> int:
-        """Return the number of failures."""
+        """Return the number of failures.
+
+        Raises:
+            ValueError: The way of counting is unknown.
+        """
         if counting not in ("orders", "steps"):
             raise ValueError(f"counting must be 'orders' or 'steps', not {counting!r}")
         return self.expired if counting == "orders" else self.failing_steps
@@ -124,7 +128,11 @@ def ordered(record: OrderRecord) -> list[str]:
 
 
 def parse_cell(text: str) -> OrderCell:
-    """Parse a printed fraction such as ``"18/19"``."""
+    """Parse a printed fraction such as ``"18/19"``.
+
+    Raises:
+        ValueError: The text is no such fraction.
+    """
     match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
     if not match or int(match[1]) > int(match[2]):
         raise ValueError(f"cell: got {text!r}, allowed is completed/resolved, for example 18/19")

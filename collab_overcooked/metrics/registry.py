@@ -113,7 +113,11 @@ def register_metric(metric: Metric, measure: Callable[[EpisodeRecord], Any], gam
 
 
 def register_metrics(custom: MetricSet) -> None:
-    """Add custom metrics that are computed together; see `register_metric`."""
+    """Add custom metrics that are computed together; see `register_metric`.
+
+    Raises:
+        ValueError: A name is invalid or taken.
+    """
     built_in = {metric.name for metric in ANY_GAME.metrics}
     for metric in custom.metrics:
         if not metric.name.isidentifier():
@@ -166,6 +170,9 @@ def measure(record: EpisodeRecord, names: Sequence[str]) -> dict[str, Any]:
     Args:
         record: Episode record.
         names: Metrics of its game, of every game, or custom ones.
+
+    Raises:
+        ValueError: A metric is unknown.
     """
     known = metrics_of(record.env_id)
     for name in names:

@@ -62,7 +62,11 @@ class Host:
         self._notify, self._now = notify, now
 
     def add(self, session: Session) -> None:
-        """Begin to play a session; call it in the event loop of the server."""
+        """Begin to play a session; call it in the event loop of the server.
+
+        Raises:
+            ValueError: ``MAX_SESSIONS`` sessions are being played.
+        """
         closed = [one.id for one in self.sessions.values() if one.state == "closed"]
         if len(self.sessions) - len(closed) >= MAX_SESSIONS:
             raise ValueError(f"at most {MAX_SESSIONS} sessions are played at the same time")

@@ -47,7 +47,11 @@ class MessageError(ValueError):
 
 
 def read_message(text: str) -> dict[str, Any]:
-    """Read a message of a page."""
+    """Read a message of a page.
+
+    Raises:
+        MessageError: The message is too long, no JSON, or of another form.
+    """
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise MessageError("size", f"a message has at most {MAX_BYTES} bytes")
     try:
@@ -109,6 +113,10 @@ class Rate:
         return True
 
     def check(self) -> None:
-        """Count a message."""
+        """Count a message.
+
+        Raises:
+            MessageError: Messages come too fast.
+        """
         if not self.allows():
             raise MessageError("rate", f"at most {self._a_second:g} messages a second")

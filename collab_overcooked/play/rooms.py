@@ -84,7 +84,11 @@ def listing() -> list[dict[str, Any]]:
 
 
 def details(game: str) -> dict[str, Any]:
-    """Return the seats and tasks of a game, and whether people play it in real time; imports the game."""
+    """Return the seats and tasks of a game, and whether people play it in real time; imports the game.
+
+    Raises:
+        ValueError: The game is unknown.
+    """
     if game not in playable():
         raise ValueError(near_matches("game", game, playable()))
     match = matches_of(game)[0]

@@ -143,6 +143,9 @@ def make_app(
         names: See ``Guard``.
         started: Called once in the event loop before the first request, for example to add sessions.
         beside: Coroutine functions that run beside the server until it stops.
+
+    Raises:
+        ValueError: The extra ``play`` is not installed.
     """
     try:
         from starlette.applications import Starlette
@@ -430,6 +433,9 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None])
         address: Of the network interface.
         port: Port, 0 for a free one.
         ready: Called with the port as soon as pages can be opened.
+
+    Raises:
+        ValueError: The extra ``play`` is not installed, or the port cannot be listened on.
     """
     import socket
 

@@ -147,7 +147,11 @@ class Session:
         return [*practice, *(Round(match, i, key) for match in matches for i, key in enumerate(match.keys))]
 
     def watch(self) -> Person:
-        """Return a new watcher, who sees the whole state."""
+        """Return a new watcher, who sees the whole state.
+
+        Raises:
+            ValueError: The session has ``MAX_WATCHERS`` watchers.
+        """
         gone = [watcher for watcher in self.watchers if watcher.was_here and not watcher.here]
         if len(self.watchers) >= MAX_WATCHERS and gone:
             self.watchers.remove(min(gone, key=lambda watcher: watcher.left_at or 0))

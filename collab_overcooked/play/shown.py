@@ -131,7 +131,11 @@ def voice_question(turn: int, timestep: int, orders: Sequence[str]) -> dict[str,
 
 
 def read_orders(known: Sequence[str], text: str) -> list[str]:
-    """Return the orders that a text names, parted by semicolons or lines, in whatever case."""
+    """Return the orders that a text names, parted by semicolons or lines, in whatever case.
+
+    Raises:
+        ValueError: An order is unknown.
+    """
     names = {name.lower(): name for name in known}
     chosen = [part.strip().lower() for line in text.splitlines() for part in line.split(";") if part.strip()]
     for name in chosen:

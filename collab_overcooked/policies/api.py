@@ -16,7 +16,11 @@ from collab_overcooked.policies.search.simulator import Simulator
 
 
 def compiled_of(game: FullGame, env_id: str) -> Any:
-    """Return the compiled data of a game, including its tables, for a policy of this game."""
+    """Return the compiled data of a game, including its tables, for a policy of this game.
+
+    Raises:
+        ValueError: The game is another.
+    """
     if game.id != env_id:
         raise ValueError(f"this policy plays {env_id} only, not {game.id}")
     return game.compiled
@@ -83,7 +87,11 @@ class Decision:
 
 
 def as_decision(answer: object) -> Decision:
-    """Return a policy's answer as a decision; its action may still lie outside the action space."""
+    """Return a policy's answer as a decision; its action may still lie outside the action space.
+
+    Raises:
+        ValueError: The answer is none of these types.
+    """
     if isinstance(answer, str):
         return Decision(plan=answer)
     if isinstance(answer, Decision) and answer.action is None:
@@ -114,7 +122,11 @@ class EnvInfo:
 
 
 def simulator_of(info: EnvInfo, policy: str) -> Simulator:
-    """Return the simulator of an episode."""
+    """Return the simulator of an episode.
+
+    Raises:
+        ValueError: The policy did not declare that it needs a simulator.
+    """
     if info.simulator is None:
         raise ValueError(f"policy {policy!r} needs a simulator; it must set needs_simulator = True")
     return info.simulator

@@ -146,7 +146,11 @@ def sb3_state(policy: Any, rows: int) -> Array:
 
 
 def sb3_forward(policy: Any, observations: Array, state: Array) -> tuple[Array, Array]:
-    """Return the logits (B, A) of a policy of Stable-Baselines3, and its next hidden state (B, H)."""
+    """Return the logits (B, A) of a policy of Stable-Baselines3, and its next hidden state (B, H).
+
+    Raises:
+        ValueError: The policy needs more than an observation.
+    """
     import torch
 
     with torch.no_grad():
@@ -255,7 +259,11 @@ def torch_state(module: Any, rows: int) -> Array:
 
 
 def torch_forward(module: Any, observations: Array, state: Array) -> tuple[Array, Array]:
-    """Return the logits (B, A) that a module of torch gives for observations, and its next hidden state (B, H)."""
+    """Return the logits (B, A) that a module of torch gives for observations, and its next hidden state (B, H).
+
+    Raises:
+        ValueError: Logits or the next state have another shape.
+    """
     import torch
 
     inputs = torch.from_numpy(np.ascontiguousarray(observations, np.float32))
@@ -274,7 +282,11 @@ def torch_forward(module: Any, observations: Array, state: Array) -> tuple[Array
 
 
 def sb3_from_text(text: str) -> SB3Policy:
-    """Make the policy of ``model.zip``, ``model.zip,sample`` or ``model.zip,obs=features``."""
+    """Make the policy of ``model.zip``, ``model.zip,sample`` or ``model.zip,obs=features``.
+
+    Raises:
+        ValueError: The file holds no such policy.
+    """
     path, mode, observation = _parse("sb3", text)
     _need("sb3")
     from stable_baselines3.common.save_util import load_from_zip_file
@@ -292,7 +304,11 @@ def sb3_from_text(text: str) -> SB3Policy:
 
 
 def torch_from_text(text: str) -> TorchPolicy:
-    """Make the policy of ``file.py:Net@weights.pt``, with parameters as for ``sb3_from_text``."""
+    """Make the policy of ``file.py:Net@weights.pt``, with parameters as for ``sb3_from_text``.
+
+    Raises:
+        ValueError: The network or its weights are missing, unknown or of another kind.
+    """
     names, mode, observation = _parse("torch", text)
     source, _, weights = str(names).partition("@")
     module_name, _, class_name = source.rpartition(":")

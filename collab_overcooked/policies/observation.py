@@ -69,7 +69,11 @@ class Observer:
 
 
 def observer_of(policy: Policy, game: FullGame) -> Observer | None:
-    """Return the observer of a policy with an attribute ``observation``; None for the environment's encoding."""
+    """Return the observer of a policy with an attribute ``observation``; None for the environment's encoding.
+
+    Raises:
+        ValueError: The game has no such observation.
+    """
     options, played = Capabilities.of(policy).observation, cast("Hashable", game)
     if not isinstance(options, Mapping):
         return None

@@ -15,7 +15,11 @@ from collab_overcooked.registry import load_entry
 
 
 def load_factory(entry: Factory) -> Callable[[str], Policy]:
-    """Return a function that creates a policy from the text after its name in a spec, which may be empty."""
+    """Return a function that creates a policy from the text after its name in a spec, which may be empty.
+
+    Raises:
+        ValueError: The factory needs torch, which is not installed.
+    """
     try:
         factory: Any = load_entry(entry) if isinstance(entry, str) else entry
     except ModuleNotFoundError as error:
@@ -44,14 +48,22 @@ def refuse_text(name: str, text: str) -> None:
 
 
 def read_number(name: str, parameter: str, text: str, low: int) -> int:
-    """Parse an integer of at least ``low`` in a spec."""
+    """Parse an integer of at least ``low`` in a spec.
+
+    Raises:
+        ValueError: The text is no such integer.
+    """
     if not (text.isascii() and text.isdecimal()) or int(text) < low:
         raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
     return int(text)
 
 
 def read_probability(name: str, text: str) -> float:
-    """Parse a number from 0 to 1 in a spec."""
+    """Parse a number from 0 to 1 in a spec.
+
+    Raises:
+        ValueError: The text is no such number.
+    """
     try:
         probability = float(text)
     except ValueError:
@@ -67,7 +79,11 @@ def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, i
 
 
 def read_options(name: str, text: str, options: type[Any]) -> Any:
-    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults."""
+    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults.
+
+    Raises:
+        ValueError: A parameter is unknown or invalid.
+    """
     kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
     values: dict[str, Any] = {}
     for parameter, value in _pairs(name, text, kinds):

@@ -46,7 +46,11 @@ class PerGamePolicy:
         self._player.reset(seat, info, seed)
 
     def policy_of(self, game_id: str) -> Policy:
-        """Return the policy of a game, the same one each time."""
+        """Return the policy of a game, the same one each time.
+
+        Raises:
+            ValueError: The policy does not play the game.
+        """
         if game_id not in self._factories:
             raise ValueError(f"policy {self.name!r} plays {', '.join(self._factories)}, not {game_id}")
         if game_id not in self._made:

@@ -397,7 +397,11 @@ def is_stand_in(name: str) -> bool:
 
 
 def policy_path(text: str) -> Path:
-    """Return the file of a built-in name or path."""
+    """Return the file of a built-in name or path.
+
+    Raises:
+        ValueError: The name is missing or unknown.
+    """
     if text in builtin_policies() or text in builtin_partners():
         return SHIPPED / f"{text}.npz"
     if text.endswith(".npz"):

@@ -91,7 +91,11 @@ class NetworkPolicy(PolicyBase):
 
     @property
     def observer(self) -> Observer:
-        """Encoder of the observations that the network was trained on."""
+        """Encoder of the observations that the network was trained on.
+
+        Raises:
+            ValueError: The policy was not reset.
+        """
         if self._observer is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._observer
@@ -152,7 +156,11 @@ class TrainedPolicy(NetworkPolicy):
 
 
 def from_text(text: str) -> TrainedPolicy:
-    """Create the policy of a spec such as ``"cramped_room"``, ``"runs/a/policy.npz"`` or ``"cramped_room,greedy"``."""
+    """Create the policy of a spec such as ``"cramped_room"``, ``"runs/a/policy.npz"`` or ``"cramped_room,greedy"``.
+
+    Raises:
+        ValueError: The policy or its mode is unknown.
+    """
     name, _, mode = text.partition(",")
     if mode and mode not in MODES:
         raise ValueError(f"policy 'ppo': {near_matches('mode', mode, MODES)}")

@@ -192,7 +192,11 @@ class QuestionMatch(Match):
 
 
 def checked_env(item: Item) -> ParallelEnv:
-    """Return an environment in the state of an item's scene."""
+    """Return an environment in the state of an item's scene.
+
+    Raises:
+        QuestionError: The scene does not belong to the game, or is incomplete.
+    """
     scene = item.scene
     env = cached_env(scene.env_id, scene.options)
     if env.game.n_agents != SEATS:

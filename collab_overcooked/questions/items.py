@@ -125,7 +125,11 @@ class QuestionSet(Struct, frozen=True, dict=True):
         return f"v{VERSION}-{hashlib.sha256(self._lines()).hexdigest()[:12]}"
 
     def find(self, name: str) -> Item:
-        """Return the item with an id."""
+        """Return the item with an id.
+
+        Raises:
+            ValueError: The item is unknown.
+        """
         for item in self.items:
             if item.id == name:
                 return item
@@ -170,7 +174,11 @@ class _Heading(Struct):
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
-    """Read a question set."""
+    """Read a question set.
+
+    Raises:
+        QuestionError: The file is damaged or incomplete.
+    """
     path = Path(path)
     lines = read_text(path, error=QuestionError).rstrip("\n").split("\n")
     heading = _parse(lines[0], _Heading, f"{path}, line 1")
@@ -225,6 +233,9 @@ def choose_items(questions: QuestionSet, **names: str | None) -> list[Item]:
     Args:
         questions: Question set.
         names: ``games``, ``kinds``, ``parts``, ``skills`` (items that need any of them), ``items`` (ids); None for all.
+
+    Raises:
+        ValueError: A name is unknown, or no item matches.
     """
     known = {
         "games": registry.registered(),

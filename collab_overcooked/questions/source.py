@@ -61,7 +61,11 @@ class QuestionSource(Protocol):
 
 
 def source_of(env_id: str) -> QuestionSource:
-    """Return the question source of a game."""
+    """Return the question source of a game.
+
+    Raises:
+        ValueError: The game has no questions.
+    """
     record = registry.find(env_id)
     if not record.questions:
         raise ValueError(near_matches("game with questions", env_id, games_with_questions()))

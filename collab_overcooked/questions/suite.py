@@ -75,7 +75,11 @@ class QuestionSuite(Suite):
 
 
 def read_spec(team: Sequence[str]) -> str:
-    """Return the spec of the policy that answers, written ``llm:M`` or ``all=llm:M``."""
+    """Return the spec of the policy that answers, written ``llm:M`` or ``all=llm:M``.
+
+    Raises:
+        ValueError: Several policies are given.
+    """
     if len(team) != 1:
         raise ValueError(f"team: one policy answers all questions, not {len(team)}; write for example all=planner")
     spec = team[0].removeprefix("all=").strip()
@@ -83,7 +87,12 @@ def read_spec(team: Sequence[str]) -> str:
 
 
 def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[Item, ...]:
-    """Return the items that a policy can answer."""
+    """Return the items that a policy can answer.
+
+    Raises:
+        ValueError: The way of answering is unknown.
+        NothingToPlay: The policy can answer none of the items.
+    """
     policy = None if way == WORDS or PolicySpec.parse(spec).kind == LANGUAGE else make_known_policy(spec)
     if way == WORDS and PolicySpec.parse(spec).kind != LANGUAGE:
         raise ValueError(f"answer-by: {near_matches('way of ' + spec, WORDS, (PLAY,))}")

@@ -22,7 +22,11 @@ def all_updates(record: EpisodeRecord) -> list[PlanUpdate]:
 
 
 def update_at(record: EpisodeRecord, step: int) -> PlanUpdate:
-    """Return the last search at or before a timestep, or the first search if there is none."""
+    """Return the last search at or before a timestep, or the first search if there is none.
+
+    Raises:
+        ValueError: The episode has no searched plan.
+    """
     searched = [update for update in all_updates(record) if update.searched]
     if not searched:
         raise ValueError("plan_updates: no plan was searched in this episode; policies such as cots do that")

@@ -66,7 +66,11 @@ ROWS = JsonlFormat.of("results.jsonl", "row", ResultRow, _place)
 
 
 def run_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the run folders with records among these folders and below them, each once, in order of their names."""
+    """Return the run folders with records among these folders and below them, each once, in order of their names.
+
+    Raises:
+        ValueError: A path holds no run.
+    """
     folders = []
     for path in paths:
         below = sorted(file.parent for file in path.rglob(RECORDS) if (file.parent / CONFIG).exists())

@@ -97,6 +97,10 @@ def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) 
         frames: uint8 (H, W, 3), all of the same size, at least one.
         path: Path ending in ``.gif`` or ``.mp4``.
         fps: Frames per second, at most 50.
+
+    Raises:
+        ValueError: The suffix or the rate is not allowed.
+        FileNotFoundError: The folder does not exist.
     """
     path = Path(path)
     ending = path.suffix.lower()

@@ -59,7 +59,11 @@ UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 
 @contextmanager
 def about(record: EpisodeRecord) -> Iterator[None]:
-    """Convert errors in the content of a record (``UNREADABLE``) to RecordErrors that name the record."""
+    """Convert errors in the content of a record (``UNREADABLE``) to RecordErrors that name the record.
+
+    Raises:
+        RecordError: The content of the record is invalid.
+    """
     try:
         yield
     except RecordError:
@@ -161,7 +165,11 @@ class JsonlFormat(Generic[T]):
 
     @classmethod
     def of(cls, file: str, noun: str, kind: type[T], key: Callable[[T], Hashable]) -> JsonlFormat[T]:
-        """Return lines that hold values of a type."""
+        """Return lines that hold values of a type.
+
+        Raises:
+            SchemaError: The type has no form in JSON.
+        """
 
         def parse(line: str, where: str) -> T:
             try:
@@ -239,6 +247,9 @@ def parse_record(line: str, where: str) -> Any:
 
     Returns:
         The record, of its game's subclass of ``EpisodeRecord``.
+
+    Raises:
+        RecordError: The line is damaged or of another form.
     """
     try:
         record = _decode(line)
@@ -372,7 +383,11 @@ def key_of(record: EpisodeRecord) -> Key:
 
 
 def dump_line(record: EpisodeRecord) -> bytes:
-    """Return a record as one line of UTF-8 JSON, with access keys redacted."""
+    """Return a record as one line of UTF-8 JSON, with access keys redacted.
+
+    Raises:
+        RecordError: The record has a value that JSON cannot hold.
+    """
     try:
         line = encode(record)
         if is_key_known():

@@ -37,6 +37,9 @@ def replay(record: EpisodeRecord, render_mode: str | None = None) -> Iterator[Re
     Args:
         record: See ``records.parse_record``.
         render_mode: Passed to the environment, so that ``step.env.render()`` works.
+
+    Raises:
+        ValueError: The record goes on after the end of the game.
     """
     with about(record):
         env = _started(record, render_mode)

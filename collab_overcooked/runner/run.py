@@ -81,6 +81,9 @@ def use_config(folder: Path, config: Mapping[str, Any], note: Note) -> None:
     """Write the configuration of a folder, or compare it with an existing one.
 
     The package's version may differ, as that of a game's rules is part of its id; ``note`` says so.
+
+    Raises:
+        ValueError: The folder holds a run with another configuration.
     """
     path = folder / CONFIG
     if not path.exists():

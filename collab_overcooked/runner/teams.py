@@ -56,6 +56,9 @@ def parse_seats(assignments: Iterable[str], n_agents: int) -> tuple[str, ...]:
 
     Returns:
         Policy specs in seat order.
+
+    Raises:
+        ValueError: A seat is unknown, given twice or left without a policy.
     """
     seats = [f"agent_{i}" for i in range(n_agents)]
     chosen: dict[str, str] = {}
@@ -110,7 +113,11 @@ def make_team(specs: str | Mapping[str, str] | Iterable[str], make: MakePolicy |
 
 
 def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """Parse ``seat=policy`` assignments for teams of several sizes; see ``parse_seats``."""
+    """Parse ``seat=policy`` assignments for teams of several sizes; see ``parse_seats``.
+
+    Raises:
+        ValueError: A seat is unknown, given twice or left without a policy.
+    """
     assignments, specs_by_size = list(team), {}
     for size in sizes:
         try:

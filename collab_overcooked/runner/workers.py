@@ -65,6 +65,9 @@ def read_workers(value: int | str | None, default: int | None = None) -> Workers
     Args:
         value: Value of the option; None for the default.
         default: Default number of workers; if None the number of processor cores, and short runs start no process.
+
+    Raises:
+        ValueError: The value is no such number or address.
     """
     if value is None:
         return Workers(_cores(), begins_here=True) if default is None else Workers(default)

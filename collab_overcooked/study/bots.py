@@ -100,7 +100,11 @@ class Bot:
         self._random = random.Random(self.seed)
 
     async def run(self) -> None:
-        """Take part from the first page to the last."""
+        """Take part from the first page to the last.
+
+        Raises:
+            ValueError: A page refuses the answers.
+        """
         address, text = await self._get(self.entry)
         while True:
             if "/study/" in address:

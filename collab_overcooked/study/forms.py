@@ -51,6 +51,9 @@ class FormItem:
         Args:
             entries: Values of the page's field.
             texts: Error messages, see ``texts.PAGE_TEXTS``.
+
+        Raises:
+            ValueError: The answer is missing or none of those that can be chosen.
         """
         values = [value.strip() for value in entries if value.strip()]
         if not values and not self.optional:
@@ -325,7 +328,11 @@ def check_show_if(doc: Document, forms: Mapping[str, Questionnaire], *path: Any)
 
 
 def check_name(doc: Document, name: object, *path: Any) -> str:
-    """Return a name of letters, digits and underscores, which is valid in files, columns and addresses."""
+    """Return a name of letters, digits and underscores, which is valid in files, columns and addresses.
+
+    Raises:
+        LayoutError: The name has another form.
+    """
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
         raise doc.error(f"{name!r:.60} must be a name of at most 40 letters, digits and underscores", *path)
     return name

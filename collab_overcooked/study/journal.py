@@ -281,6 +281,9 @@ class Journal(Locked):
 
         Returns:
             The random ids that were deleted.
+
+        Raises:
+            ValueError: The participant is unknown.
         """
         names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
         if not names:
@@ -327,7 +330,12 @@ def _digest(token: str) -> bytes:
 
 
 def study_of(folder: Path) -> Study:
-    """Return the study of a folder."""
+    """Return the study of a folder.
+
+    Raises:
+        ValueError: The folder holds no study.
+        RecordError: Its configuration is damaged.
+    """
     config = read_config(folder)
     if "study" not in config:
         raise ValueError(f"{folder}: holds no study")

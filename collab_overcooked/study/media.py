@@ -48,7 +48,11 @@ class MediaReader:
     files: dict[str, Path] = field(default_factory=dict)
 
     def read(self, *path: Any) -> Media | None:
-        """Return the image or the video of a page or a question, None if it has none."""
+        """Return the image or the video of a page or a question, None if it has none.
+
+        Raises:
+            LayoutError: Image, video and text do not belong together, or a suffix is not allowed.
+        """
         doc, kinds = self.doc, [kind for kind in MEDIA_TYPES if kind in self.doc.at(*path)]
         if len(kinds) > 1:
             raise doc.error(f"{field_name(path)} must have one of image, video, not both", *path, kinds[1])

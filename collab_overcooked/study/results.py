@@ -63,7 +63,11 @@ class StudyResults:
 
     @classmethod
     def read(cls, folder: Path) -> StudyResults:
-        """Read a folder."""
+        """Read a folder.
+
+        Raises:
+            ValueError: The folder holds no study with participants.
+        """
         if not is_study_folder(folder):
             raise ValueError(f"{folder}: holds no study with participants")
         results = cls(Journal(folder, study_of(folder)))

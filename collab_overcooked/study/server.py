@@ -47,6 +47,9 @@ def study_routes(host: StudyHost) -> list[Any]:
 
     Args:
         host: Host of the games.
+
+    Raises:
+        ValueError: The extra ``play`` is not installed.
     """
     try:
         from starlette.routing import Route

@@ -55,7 +55,11 @@ def place_of(game: CompiledGame, name: str, index: np.ndarray) -> str:
 
 
 def expect_same_arrays(game: CompiledGame, first: Any, second: Any, complaint: str, but: tuple[str, ...] = ()) -> None:
-    """Fail with the first entry in which two states differ, save for some arrays."""
+    """Fail with the first entry in which two states differ, save for some arrays.
+
+    Raises:
+        AssertionError: The states differ.
+    """
     for name, one, two in zip(first._fields, first, second, strict=True):
         if name not in but and not np.array_equal(one, two):
             at = np.argwhere(one[0] != two[0])[0]

@@ -82,13 +82,21 @@ class Subject:
     versions: Mapping[str, int]  # Number of compiled versions of each kernel before the checks
 
     def need_game(self) -> FullGame:
-        """Return the compiled game, or skip."""
+        """Return the compiled game, or skip.
+
+        Raises:
+            Skip: The environment has no compiled game.
+        """
         if self.game is None:
             raise Skip("only environments registered with this package have a compiled game")
         return self.game
 
     def need_exact_masks(self) -> None:
-        """Skip if the game declares that its masks are not exact."""
+        """Skip if the game declares that its masks are not exact.
+
+        Raises:
+            Skip: The masks are not exact.
+        """
         if self.game is not None and not self.game.exact_masks:
             raise Skip("the game declares that its masks are not exact")
 
@@ -98,7 +106,11 @@ class Subject:
         return name in parameters or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
 
     def need_option(self, name: str) -> None:
-        """Skip if the environment does not accept an option."""
+        """Skip if the environment does not accept an option.
+
+        Raises:
+            Skip: The option is not accepted.
+        """
         if not self.accepts(name):
             raise Skip(f"the environment does not accept the option {name}")
 

@@ -363,6 +363,9 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
         plan: What is compared.
         out: Its folder.
         people: Games of people; those of tasks that are compared make lines of their own.
+
+    Raises:
+        ValueError: The folder holds no records of this comparison.
     """
     records = {entry: read_packed(out / entry.folder) for entry in plan.entries if _begun(out / entry.folder / RECORDS)}
     if not records:

@@ -85,7 +85,11 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
         _check_names(self.policies, self.games, self.options)
 
     def benchmark(self, game: str) -> Benchmark:
-        """Return what is compared in a game, with the settings and the number of episodes that were asked for."""
+        """Return what is compared in a game, with the settings and the number of episodes that were asked for.
+
+        Raises:
+            ValueError: A setting is unknown.
+        """
         benchmark: Benchmark = registry.load_suite(game).benchmark(self.budget)
         if self.only:
             chosen = tuple(setting for setting in benchmark.settings if setting.name in self.only)
@@ -106,7 +110,11 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
         return [(self.plan_of(entry), out / entry.folder) for entry in self.entries]
 
     def plan_of(self, entry: Entry) -> MatchPlan:
-        """Return what an entry plays."""
+        """Return what an entry plays.
+
+        Raises:
+            ValueError: The setting of the entry is unknown.
+        """
         benchmark = self.benchmark(entry.game)
         settings = {setting.name: setting for setting in (benchmark.pairs, *benchmark.settings)}
         if not entry.paired and entry.setting not in settings:
@@ -124,7 +132,11 @@ class ComparisonPlan(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_plan(out: Path) -> ComparisonPlan:
-    """Read the plan of a comparison."""
+    """Read the plan of a comparison.
+
+    Raises:
+        RecordError: The file is no plan of a comparison.
+    """
     path = out / PLAN
     try:
         return decode(read_text(path, error=RecordError), ComparisonPlan)

@@ -215,7 +215,12 @@ def _with_size(config: OvercookedConfig) -> OvercookedConfig:
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: int | None = None) -> list[Layout]:
-    """Read one layout or several, or generate them."""
+    """Read one layout or several, or generate them.
+
+    Raises:
+        ValueError: The source has another type, or options of the generator are given without it.
+        LayoutError: A file is invalid.
+    """
     if source == PROCEDURAL:
         return generate(read_wishes({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:

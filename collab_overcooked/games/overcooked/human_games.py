@@ -33,7 +33,11 @@ MOVES: Mapping[Any, int] = {  # how the data name actions
 
 
 def layout_names(game: Game) -> set[str]:
-    """Return the names of the layouts that a game plays."""
+    """Return the names of the layouts that a game plays.
+
+    Raises:
+        ValueError: The actions of the game are no primitive ones.
+    """
     if game.n_actions != len(Action):
         raise ValueError("games of people have the six primitive actions; they teach no other")
     return {layout.name for layout in getattr(game, "layouts", ())}
@@ -77,7 +81,11 @@ def _plain_grid(rows: Any) -> tuple[str, ...] | None:
 
 
 def read_actions(value: Any, agents: int) -> list[int]:
-    """Return each agent's action id from JSON, or from the Python text that part of the data has instead."""
+    """Return each agent's action id from JSON, or from the Python text that part of the data has instead.
+
+    Raises:
+        ValueError: The text has another number of agents, or an unknown action.
+    """
     if isinstance(value, str):
         try:
             value = json.loads(value)

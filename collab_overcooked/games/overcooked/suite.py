@@ -328,7 +328,11 @@ LAYOUT_NOTES = {
 
 
 def parse_layouts(text: str | None) -> tuple[str, ...]:
-    """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``."""
+    """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``.
+
+    Raises:
+        ValueError: A layout is unknown, or a folder has none.
+    """
     chosen: dict[str, None] = {}
     for word in map(str.strip, (text or "all").split(",")):
         if word not in layouts() and (files := list_folder(word)) is not None:

@@ -96,7 +96,11 @@ class LanguagePolicy:
                 return
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Begin an episode with an empty memory."""
+        """Begin an episode with an empty memory.
+
+        Raises:
+            ValueError: Pictures would show what the seat may not know.
+        """
         kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
@@ -167,7 +171,11 @@ class LanguagePolicy:
 
 
 def agent_kind(settings: AgentSettings, game: Game) -> str:
-    """Return the kind of agent for a game."""
+    """Return the kind of agent for a game.
+
+    Raises:
+        ValueError: The kind of agent is unknown, or does not play the game.
+    """
     asked = settings.agent
     # Plans and commands require the game's default language and medium-level actions.
     is_plain = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"

@@ -207,6 +207,9 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> Answe
             colon.
         names: Names of the parts.
         needed: Names of required parts.
+
+    Raises:
+        Unreadable: A text is missing.
     """
     text = visible(text)
     answer = read_object(text, names)
@@ -298,7 +301,11 @@ _TAKEN_BACK = re.compile(
 
 
 def read_verdict(text: str) -> Answer:
-    """Parse a judgement; the value is whether the answer approves, and its reason."""
+    """Parse a judgement; the value is whether the answer approves, and its reason.
+
+    Raises:
+        Unreadable: The answer is no judgement.
+    """
     text = visible(text)
     answer = read_object(text, ["okay", "reason"], ["okay"])
     if answer is not None and isinstance(answer.value["okay"], bool):

@@ -47,7 +47,11 @@ class Budget:
 
 
 def parse_budget(text: str, option: str = "budget") -> Budget:
-    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``; errors name the option."""
+    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``; errors name the option.
+
+    Raises:
+        ValueError: A limit is unknown or invalid.
+    """
     known = [entry.name for entry in fields(Budget)]
     limits: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -163,6 +167,9 @@ class UsageMeter:
             seat: Index of the agent.
             model: Name of its model.
             price: Price of the seat's model; None for that in ``prices``.
+
+        Raises:
+            ValueError: Dollars are limited, and a model has no price.
         """
         self._own[seat] = price
         if self.budget.dollars is not None and self._price(seat, model) is None:

@@ -105,7 +105,11 @@ def chat_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def parse_completion(answer: object, request: Request, seconds: float) -> Reply:
-    """Return the reply in a chat completion."""
+    """Return the reply in a chat completion.
+
+    Raises:
+        ValueError: The answer is no chat completion.
+    """
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)
         raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")

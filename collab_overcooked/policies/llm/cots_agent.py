@@ -71,7 +71,11 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
 
 
 def read_scores(text: str) -> Answer:
-    """Parse the scores of distances and of the division of work, and the message."""
+    """Parse the scores of distances and of the division of work, and the message.
+
+    Raises:
+        Unreadable: A score is missing or outside 1 to 5.
+    """
     fields = read_fields(text, ["distance", "task", "message"], ["distance", "task"])
     scores = [_score(fields.value[name]) for name in ("distance", "task")]
     if None in scores:
@@ -117,7 +121,11 @@ def findings_in(message: str, news: Findings) -> Findings:
 
 
 def read_plans(text: str, briefing: Briefing, n: int) -> Answer:
-    """Parse the plans of an answer, as JSON or as numbered lines; the value is a list of drafts."""
+    """Parse the plans of an answer, as JSON or as numbered lines; the value is a list of drafts.
+
+    Raises:
+        Unreadable: A step is missing, or a sub-plan is not in its list.
+    """
     text = visible(text)
     parsed = read_object(text, ["plans"]) or read_object(text, ["steps", "plan", "message"])
     answer = parsed.value if parsed else {}

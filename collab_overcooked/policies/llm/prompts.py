@@ -43,6 +43,9 @@ class Prompts:
         Args:
             name: Name of the file without extension.
             values: Variables of the template.
+
+        Raises:
+            ValueError: The template is missing or invalid.
         """
         try:
             template = self._environment.select_template([f"{folder}/{name}.j2" for folder in (self.folder, COMMON)])

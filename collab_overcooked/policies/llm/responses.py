@@ -52,7 +52,12 @@ def response_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def parse_response(answer: object, request: Request, seconds: float) -> Reply:
-    """Return the reply in a response."""
+    """Return the reply in a response.
+
+    Raises:
+        ValueError: The answer is no response.
+        MalformedAnswer: It lacks the list of output items.
+    """
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)
         raise ValueError(f"no response but a text: {' '.join(answer[:MAX_ANSWER].split())}")

@@ -39,7 +39,11 @@ class Switch:
     choices: tuple[str, ...] = ()  # Allowed values of a word
 
     def read(self, name: str, value: Any) -> Value:
-        """Parse a value of a spec or YAML file."""
+        """Parse a value of a spec or YAML file.
+
+        Raises:
+            OptionError: The value is not allowed.
+        """
         if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
             value = int(value)
         if isinstance(value, str):
@@ -231,7 +235,11 @@ class AgentSettings:
         return {name: value for name, value in settings.items() if value not in (None, "", {})}
 
     def for_agent(self, kind: str) -> dict[str, Value]:
-        """Return the values of all switches that a kind of agent has."""
+        """Return the values of all switches that a kind of agent has.
+
+        Raises:
+            OptionError: A switch that is set is none of this kind's.
+        """
         defaults = {name: switch.defaults[kind] for name, switch in SWITCHES.items() if kind in switch.defaults}
         for name in self.switches:
             if name not in defaults:
@@ -265,6 +273,9 @@ def parse_settings(text: str) -> AgentSettings:
     Args:
         text: For example ``"gpt-4o?memory=5,reflection=off"``, or the path of a YAML file with ``model`` and other
             settings at the top level; settings after a path's ``?`` override those of the file.
+
+    Raises:
+        ValueError: The model is missing, or a switch is unknown or invalid.
     """
     model, _, rest = text.partition("?")
     model = model.strip()

@@ -134,6 +134,9 @@ def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:
     Args:
         text: Spec of the model without prefix, as in the spec of a language policy.
         make: Factory of language policies, whose client the teacher uses.
+
+    Raises:
+        ValueError: The spec is of no language policy.
     """
     model = make(f"{KIND}:{text}")
     if not isinstance(model, LanguagePolicy):

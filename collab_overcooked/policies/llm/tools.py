@@ -75,7 +75,11 @@ def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> list[tuple[str
 
 
 def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> Answer:
-    """Parse the index of the action in the first call of ``act``."""
+    """Parse the index of the action in the first call of ``act``.
+
+    Raises:
+        Unreadable: No call names one of the actions.
+    """
     for name, action in _read_calls(text, tools):
         if name == ACT and action in texts:
             return Answer(texts.index(action), TOOL)
@@ -83,7 +87,11 @@ def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]
 
 
 def read_parts(text: str, tools: Sequence[Mapping[str, Any]], needs_plan: bool) -> Answer:
-    """Parse the ``plan`` and ``say`` of calls, in the order in which they were made."""
+    """Parse the ``plan`` and ``say`` of calls, in the order in which they were made.
+
+    Raises:
+        Unreadable: No call is of this tool.
+    """
     calls = _read_calls(text, tools)
     plan = [action if name == ACT else f"{REQUEST}('{action}')" for name, action in calls if name != SAY]
     if needs_plan and not plan:

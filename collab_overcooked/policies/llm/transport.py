@@ -194,7 +194,11 @@ class Transport(ABC):
         self._stopped.set()
 
     def complete(self, request: Request) -> Reply:
-        """Send a request with retries."""
+        """Send a request with retries.
+
+        Raises:
+            EndpointError: The server refuses the request, or all retries failed.
+        """
         trouble, wait, attempt, failing = "", self.patience.first_wait, 0, 0.0
         while True:
             attempt += 1

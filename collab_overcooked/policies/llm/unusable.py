@@ -97,7 +97,11 @@ class Fuse:
             self._reasons.pop(model, None)
 
     def note_unusable(self, model: str, reason: str, sample: str) -> None:
-        """Count an unusable answer."""
+        """Count an unusable answer.
+
+        Raises:
+            EndpointError: So many answers in a row were unusable that the run should stop.
+        """
         with self._lock:
             reasons = self._reasons.setdefault(model, {})
             count_reason(reasons, reason, sample)

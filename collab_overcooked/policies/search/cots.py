@@ -51,7 +51,11 @@ from collab_overcooked.policies.specs import PolicySpec
 
 
 def provider_of(game: FullGame) -> SubplanProvider:
-    """Return the sub-plan provider of a game."""
+    """Return the sub-plan provider of a game.
+
+    Raises:
+        ValueError: The game has no sub-plans.
+    """
     entry = registry.find(game.id).subplans
     if not entry:
         known = ", ".join(record.id for record in registry.games() if record.subplans)

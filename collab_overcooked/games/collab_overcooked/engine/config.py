@@ -103,7 +103,11 @@ class OrderPool(NamedTuple):
 
 
 def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool:
-    """Return the tasks that the options choose."""
+    """Return the tasks that the options choose.
+
+    Raises:
+        ValueError: The option is neither True nor a mapping of tasks to weights.
+    """
     if config.orders is not None and not isinstance(config.orders, (bool, Mapping)):
         raise ValueError(f"orders must be True or map tasks to weights, not {quote_value(config.orders)}")
     many = _many(config.orders)
@@ -118,7 +122,11 @@ def steps_allowed(reference_time: int, gamma: float, rule: str = "strict") -> in
 
 
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
-    """Return the steps allowed for a task."""
+    """Return the steps allowed for a task.
+
+    Raises:
+        ValueError: The factor leaves no step.
+    """
     limit = steps_allowed(kitchen.tasks[task].reference_time, gamma, rule)
     if limit < 1:
         reference_time = kitchen.tasks[task].reference_time

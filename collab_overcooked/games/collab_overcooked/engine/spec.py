@@ -149,6 +149,9 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
 
     Args:
         source: A built-in name or the path of a YAML file.
+
+    Raises:
+        LayoutError: The file is invalid.
     """
     doc = load_layout(source, "collab_overcooked", "kitchen")
     doc.mapping(only=KEYS)

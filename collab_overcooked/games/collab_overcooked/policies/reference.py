@@ -39,7 +39,11 @@ class ReferenceTrajectory:
 
 
 def trajectories(game: FullGame, task: str, number: int) -> tuple[tuple[int, ...], ...]:
-    """Return the action ids of a reference by seat."""
+    """Return the action ids of a reference by seat.
+
+    Raises:
+        ValueError: The task has no reference, or none of this number.
+    """
     cookbook(game)
     kitchen = getattr(game, "kitchen")  # noqa: B009  (not part of the Game protocol)
     references = kitchen.tasks[task].references if task in kitchen.tasks else ()

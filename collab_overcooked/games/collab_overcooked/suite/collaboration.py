@@ -57,6 +57,9 @@ def kitchen_vocabularies(
 
     Returns:
         Seat -> action strings in normal form, the placeholder included.
+
+    Raises:
+        ValueError: A seat is unknown, or one has no utensils.
     """
     for field, seats in (("suppliers", suppliers), ("deliverers", deliverers)):
         if missing := sorted(set(seats) - set(utensils)):

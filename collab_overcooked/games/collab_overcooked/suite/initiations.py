@@ -73,6 +73,9 @@ def paper_stages(game: Any) -> tuple[Stage, ...]:
     """Return the states before the assistant's first five actions, which are those of the paper's experiments.
 
     Source: the appendix of the paper: pickup, put, cut or stir, pickup and place, on level 3.
+
+    Raises:
+        ValueError: The paper's actions are asked for, and the task begins with others.
     """
     chosen = stages(game)[: len(PAPER_VERBS)]
     verbs = tuple(verb_of(stage.action) for stage in chosen)

@@ -112,6 +112,9 @@ def original_run(log: Any, source: str = "log") -> CollaborationRun:
     Args:
         log: The decoded JSON.
         source: Name of the file for error messages.
+
+    Raises:
+        LogError: The content is not that of a log of the original.
     """
     try:
         read = LOG(log)

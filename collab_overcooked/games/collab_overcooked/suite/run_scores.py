@@ -92,6 +92,9 @@ def score_run(
         vocabularies: Seat -> known actions; None keeps every action.
         options: How conversations are counted.
         beta: Weight of the history's length in TES.
+
+    Raises:
+        ValueError: The number of references is not that of the agents.
     """
     if len(references) != len(run.history):
         raise ValueError(f"references: given for {len(references)} agents, the run has {len(run.history)}")
@@ -130,7 +133,11 @@ def score_runs(
     options: CollaborationOptions | None = None,
     beta: float = BETA,
 ) -> tuple[RunScore, ...]:
-    """Score the runs of one task, see ``score_run``; ``score_level`` averages them."""
+    """Score the runs of one task, see ``score_run``; ``score_level`` averages them.
+
+    Raises:
+        ValueError: No run is given.
+    """
     if not runs:
         raise ValueError("runs: none given; a task's score needs at least one run")
     return tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
@@ -146,6 +153,9 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
     Args:
         tasks: Runs of each task, at least one, all with the same number of agents.
         name: Label of the group.
+
+    Raises:
+        ValueError: No task is given, or their numbers of agents differ.
     """
     if not tasks:
         raise ValueError("tasks: none given; a level's score needs at least one task")

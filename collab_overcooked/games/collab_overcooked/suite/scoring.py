@@ -104,7 +104,11 @@ def task_references(env_kwargs: Mapping[str, Any]) -> TaskReferences:
 
 
 def task_of(known: TaskReferences, name: str) -> TaskInfo:
-    """Return a task by its name."""
+    """Return a task by its name.
+
+    Raises:
+        ValueError: The task is unknown.
+    """
     if name not in known.tasks:
         raise ValueError(near_matches("task", name, known.tasks))
     return known.tasks[name]
@@ -140,7 +144,11 @@ def _task_references(kitchen: str, changed: int) -> TaskReferences:
 
 
 def parse_levels(text: str, known: Iterable[int]) -> list[int]:
-    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``."""
+    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``.
+
+    Raises:
+        ValueError: The text has another form, or a level is unknown.
+    """
     known = sorted(known)
     known_text = ", ".join(map(str, known))
     levels: list[int] = []
@@ -166,6 +174,9 @@ def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequen
         known: The variant's tasks.
         levels: See ``parse_levels``; all if neither levels nor tasks are given.
         tasks: Names.
+
+    Raises:
+        ValueError: Both levels and tasks are given, or one is unknown.
     """
     if levels is not None and tasks:
         raise ValueError("give either levels or tasks, not both")
@@ -309,7 +320,11 @@ def score_records(records: Sequence[CollabRecord], options: CollaborationOptions
 
 
 def judged_run(record: CollabRecord, known: TaskReferences, gamma: float | None) -> tuple[CollaborationRun, int]:
-    """Return a record's run and its time limit, optionally as if played with another gamma."""
+    """Return a record's run and its time limit, optionally as if played with another gamma.
+
+    Raises:
+        ValueError: The record was played for fewer timesteps than the factor allows.
+    """
     run, played = run_from_record(without_lexicon(record)), record.max_cycles
     if gamma is None:
         return run, played
@@ -432,7 +447,12 @@ def score_logs(
     log_options: LogOptions | None = None,
     note: Callable[[str], None] = print,
 ) -> TeamScore:
-    """Score logs of the original together."""
+    """Score logs of the original together.
+
+    Raises:
+        ValueError: Several factors are given, or a log has another number of agents than the
+            kitchen.
+    """
     log_options = log_options or LogOptions()
     gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (GAMMA,)
     if len(gammas) > 1:

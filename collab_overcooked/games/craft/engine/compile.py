@@ -57,7 +57,11 @@ class Compiled:
 
 
 def compile_level(config: CraftConfig) -> Compiled:
-    """Compile a level with its options."""
+    """Compile a level with its options.
+
+    Raises:
+        ValueError: The options do not fit the level.
+    """
     level = load_level(config.level)
     n_agents = config.agents or level.agents
     if n_agents > len(level.starts):

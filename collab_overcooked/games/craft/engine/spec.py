@@ -78,6 +78,9 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: The file is invalid, or larger than the game allows.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)

@@ -92,7 +92,11 @@ def agent_names(count: int) -> tuple[str, ...]:
 
 
 def split_command(text: str) -> tuple[str, list[str]]:
-    """Split a command into its verb and its arguments."""
+    """Split a command into its verb and its arguments.
+
+    Raises:
+        ActionError: The number of words is wrong.
+    """
     match = COMMAND.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
     if match:
         parts = [QUOTED.fullmatch(part) for part in match[2].split(",")] if match[2].strip() else []
@@ -149,7 +153,11 @@ class CraftText(OrderGame):
         return f"{VERBS[verb]}(bot{seat + 1}{f', {word!r}' if word else ''})"
 
     def read_command(self, text: str) -> tuple[int | None, int]:
-        """Return the seat that a command names, if any, and the id of its action."""
+        """Return the seat that a command names, if any, and the id of its action.
+
+        Raises:
+            ActionError: The command names no action.
+        """
         name, arguments = split_command(parse_text(text))
         verbs = {word.lower(): verb for verb, word in VERBS.items()}
         if name.lower() not in verbs:
@@ -170,7 +178,11 @@ class CraftText(OrderGame):
         return seat, self.commands.index((verb, word))
 
     def read_list(self, commands: Sequence[str]) -> tuple[dict[int, tuple[int, int]], list[str], bool]:
-        """Return index and action by seat, messages about the other commands, and whether one has an unknown name."""
+        """Return index and action by seat, messages about the other commands, and whether one has an unknown name.
+
+        Raises:
+            ActionError: The commands do not name one seat each.
+        """
         parsed: dict[int, tuple[int, int]] = {}
         problems, unknown = [], False
         for k, command in enumerate(commands):

@@ -187,6 +187,9 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: The file is invalid.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)

@@ -115,6 +115,9 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
     """Read levels such as ``"all"``, ``"0-4,9"``, ``"level_3,level_12_fryer"``, ``"simple"`` or ``"my.yaml"``.
 
     ``all`` and None stand for the paper's twelve in the order of its tables, a class for its three.
+
+    Raises:
+        ValueError: A level is unknown, or a range is empty.
     """
     classes = published().classes
     chosen: dict[str, None] = {}

@@ -233,7 +233,11 @@ class CuisineText(OrderGame):
         return (*lines, *(line for command in commands for line in self.report(*command)))
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``."""
+        """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``.
+
+        Raises:
+            ActionError: The text names no action.
+        """
         spelled = {word.lower(): word for row in self.catalogue for word in row.split(" ")}
         parts = [spelled.get(part.lower(), part) for part in parse_text(text).replace("_", " ").split()]
         if not parts or parts[0] not in VERBS:

@@ -75,7 +75,11 @@ class Compiled:
 
 
 def compile_house(config: HouseConfig) -> Compiled:
-    """Compile options."""
+    """Compile options.
+
+    Raises:
+        ValueError: The task is unknown.
+    """
     is_housework = isinstance(config, HouseworkConfig)
     rooms = (HOME_ROOMS if is_housework else HOUSE_ROOMS)[: config.rooms]  # type: ignore[attr-defined]
     if config.task is not None and config.task not in config.tasks:

@@ -277,7 +277,11 @@ class HouseText(HouseScenes):
         ]
 
     def parse(self, text: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Parse an action's text; things are identified by their number, with any noun before it."""
+        """Parse an action's text; things are identified by their number, with any noun before it.
+
+        Raises:
+            ActionError: The text names no action.
+        """
         texts, phrase = self.action_texts(state, i, seat), " ".join(text.strip().lower().rstrip(".").split())
         if phrase in texts:
             return texts.index(phrase)

@@ -50,7 +50,11 @@ class GeneratorConfig:
 
 
 def read_wishes(options: Mapping[str, Any] | None) -> GeneratorConfig:
-    """Read options; a single number stands for a pair of it."""
+    """Read options; a single number stands for a pair of it.
+
+    Raises:
+        ValueError: An option is invalid, or no ingredient is left.
+    """
     agents = schema.integer(1, MAX_PLAYERS)
     forms = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
     forms |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
@@ -81,7 +85,11 @@ def _share(value: Any) -> float:
 
 
 def generate(wishes: GeneratorConfig) -> list[Layout]:
-    """Draw the layouts of a seed."""
+    """Draw the layouts of a seed.
+
+    Raises:
+        ValueError: ``TRIES`` drawings hold no layout with these properties.
+    """
     layouts: list[Layout] = []
     known: set[str] = set()
     for i in range(wishes.count):

@@ -150,6 +150,9 @@ def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = Value
         shaping: None or a mapping of ``potting``, ``dish`` and ``soup`` to numbers.
         default: What it pays otherwise.
         error: Makes the exception from a message.
+
+    Raises:
+        LayoutError: An amount is unknown or invalid.
     """
     if shaping is None:
         return dict(default)
@@ -280,6 +283,9 @@ def read_public_layout(path: Path) -> Document:
 
     The text is parsed as literals, of Python or JSON, and never run. ``num_items_for_soup`` is ignored, as in the
     original, and so are the settings of planners, with a warning.
+
+    Raises:
+        LayoutError: The file is invalid.
     """
     text = read_document(path, "layout")
     try:

@@ -49,7 +49,11 @@ class ProxyPolicy(PolicyBase):
 
 
 def from_text(text: str) -> ProxyPolicy:
-    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon."""
+    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon.
+
+    Raises:
+        ValueError: The kind is unknown.
+    """
     if text not in STAND_INS:
         raise ValueError(f"policy 'proxy': {near_matches('kind', text, STAND_INS)}")
     return ProxyPolicy(text)

@@ -315,6 +315,9 @@ class OvercookedText(OvercookedScenes):
 
         Case, a final dot and articles do not matter: "Place the onion in c0." is "put in c0". A phrase without a thing
         means what the list has for this object. Source: the paper's table 5 and the phrases of its code.
+
+        Raises:
+            ActionError: The text names no directive, or one of an object that it does not apply to.
         """
         texts, objects = self.directive_texts, self.compiled.tables.objects[0]
         plain = " ".join(list_number(text).lower().strip(" .`'\"").split())

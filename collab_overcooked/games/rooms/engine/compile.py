@@ -36,7 +36,12 @@ class Compiled:
 
 
 def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
-    """Compile a layout with its options."""
+    """Compile a layout with its options.
+
+    Raises:
+        LayoutError: The layout is of another game.
+        ValueError: The layout has too few rooms.
+    """
     config: Any = options.resolved()
     level = load_rooms(config.map)
     if level.game != goal.name.lower():

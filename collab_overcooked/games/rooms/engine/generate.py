@@ -46,6 +46,9 @@ def generate_rooms(wish: GeneratorConfig, seed: int, name: str) -> tuple[dict[st
 
     Returns:
         Values of the file, including its claim, and the proof.
+
+    Raises:
+        ValueError: ``TRIES`` drawings hold no layout with these properties.
     """
     rng = np.random.default_rng(seed)
     near: set[int] = set()

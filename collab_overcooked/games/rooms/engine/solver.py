@@ -64,6 +64,9 @@ class Solution:
         Args:
             state: Batch of the same game.
             i: Environment index.
+
+        Raises:
+            KeyError: The search did not reach the state.
         """
         (key,) = survey(self.compiled, State(*(array[i : i + 1] for array in state))).keys.tolist()
         at = int(np.searchsorted(self.keys, key))
@@ -166,6 +169,10 @@ def placements(compiled: Compiled) -> State:
     """Return all placements of players and adversary in different rooms, with all states of doors and repairs.
 
     The killer has not seen any player before. Generators are in their initial rooms.
+
+    Raises:
+        ValueError: There are more than ``MAX_STATES`` placements, or generators lie in random
+            rooms.
     """
     tables, rooms = compiled.tables, range(compiled.n_rooms)
     fixes, doors = int(tables.params[Param.FIXES]), range(1 << int(tables.params[Param.N_DOORS]))

@@ -86,6 +86,9 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: The file is invalid.
     """
     doc = load_layout(source, FOLDER, "map")
     doc.mapping(only=KEYS)

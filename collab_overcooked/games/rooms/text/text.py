@@ -134,7 +134,11 @@ class RoomText(CompiledGame):
         return [action for action in order if self.why_refused(state, i, seat, action) == Reason.OK]
 
     def parse(self, message: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Parse an action: its text, or its letter or number in the current menu, with or without the text after it."""
+        """Parse an action: its text, or its letter or number in the current menu, with or without the text after it.
+
+        Raises:
+            ActionError: The text names no action, or a label outside the menu.
+        """
         listed = self.menu(state, i, seat) if state is None else self._listed(state, i, seat)[1]
         texts, entry, style = self.action_texts(), message.strip().rstrip("."), self.compiled.config.menu
         lowered = [option.lower() for option in texts]

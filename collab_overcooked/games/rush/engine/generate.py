@@ -118,6 +118,9 @@ def generate_scenario(wish: GeneratorConfig, seed: int, name: str, budget: int =
     """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
     All searches together may visit ``budget`` states.
+
+    Raises:
+        ValueError: No episode with these properties was found.
     """
     rng = random.Random(seed)
     stoves, cooking = _work(wish)
@@ -287,6 +290,9 @@ def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random)
 
     Goods are exchanged in recipes and in stock. Orders and areas keep their positions, so that the same action numbers
     have the same effect in all episodes; dishes are renamed.
+
+    Raises:
+        ValueError: More episodes are asked for than there are exchanges.
     """
     first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))

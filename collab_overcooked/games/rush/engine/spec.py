@@ -97,6 +97,9 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: The file is invalid.
     """
     doc = load_layout(source, FOLDER, "scenario")
     doc.mapping(only=KEYS)

@@ -334,6 +334,9 @@ class RushText(CompiledGame):
         """Parse an action: the paper's dictionary as Python or JSON, its label, or its number in the list.
 
         The text may be a line copied from the list, with number and dictionary.
+
+        Raises:
+            ActionError: The text names no action.
         """
         text, episode = parse_text(text).strip(), self._episode(state, i)
         if NUMBER.fullmatch(text):

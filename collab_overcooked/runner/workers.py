@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -126,19 +126,35 @@ def run_jobs(
     if not left:
         return
     pool = open_pool(workers, min(workers.count, len(left)), make is not None)
+    with deaths_reported(lambda: "try again with fewer workers"):
+        yield from _run_in_pool(pool, left, make, stop)
+    pool.shutdown()
 
-    def end() -> None:
+
+def _run_in_pool(
+    pool: Executor, jobs: Iterable[Runnable], make: MakePolicy | None, stop: Callable[[], None] | None
+) -> Iterator[Any]:
+    running: set[Future[Records]] = set()
+    try:
+        running.update(pool.submit(job.run, make) for job in jobs)
+        for future in as_completed(tuple(running)):
+            records = future.result()
+            running.remove(future)
+            yield from records
+    except BaseException as error:  # also Ctrl+C; what was yielded is on disk
         if stop is not None:
             stop()
         pool.shutdown(wait=True, cancel_futures=True)
-
-    try:
-        with deaths_reported(lambda: "try again with fewer workers"):
-            yield from _finished([pool.submit(job.run, make) for job in left], end)
-    except BaseException:  # also Ctrl+C: jobs that have not begun are cancelled; yielded records are on disk
-        end()
+        if isinstance(error, Exception):
+            yield from _finished(running)
         raise
-    pool.shutdown()
+
+
+def _finished(futures: Iterable[Future[Records]]) -> Iterator[Any]:
+    """Yield the records of the jobs that finished without an error."""
+    for future in futures:
+        if future.done() and not future.cancelled() and future.exception() is None:
+            yield from future.result()
 
 
 @contextmanager
@@ -167,22 +183,6 @@ def _reason_to_stay(jobs: Sequence[Runnable], workers: Workers, make: MakePolicy
         return "a daemonic process cannot start others"
     alone = known_here_only(needs)
     return f"only it knows {', '.join(alone)}" if alone else ""
-
-
-def _finished(futures: Sequence[Future[Records]], end: Callable[[], None]) -> Iterator[Any]:
-    """Yield the records of jobs as they finish; after an error, those of the jobs that finished meanwhile."""
-    left = set(futures)
-    try:
-        for future in as_completed(futures):
-            records = future.result()
-            left.remove(future)
-            yield from records
-    except Exception:
-        end()
-        for future in left:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                yield from future.result()
-        raise
 
 
 def open_pool(workers: Workers, count: int, threads: bool = False) -> Executor:

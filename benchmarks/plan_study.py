@@ -140,7 +140,7 @@ def run_study(
         for way in ways:
             plan = study_plan(game, way, scenes, seed, options or {})
             out = folder / game / way.replace(":", "_").replace(",", "_").replace("=", "-")
-            records[way] = evaluate(plan, out, workers=workers, note=lambda text: None)
+            records[way] = evaluate(plan, out, workers=workers)
             progress(f"{game} {way}: {len(records[way])} scenes")
         results[game] = {"scenes": scenes, "seed": seed, **compare_ways(studied(game), records)}
     return {"version": __version__, "games": results}

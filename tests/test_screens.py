@@ -32,7 +32,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a team whose name few screens can show."""
     folder = tmp_path_factory.mktemp("screens") / "run"
     plan = plan_evaluation("collab-overcooked", ["all=random"], tasks=("boiled_egg",), gamma=1.0, seed=92)
-    (record,) = evaluate(plan, folder, workers=1, note=lambda _: None)
+    (record,) = evaluate(plan, folder, workers=1)
     named = record.replace(team={agent: f"{TEXT}.zip:X" for agent in record.team})
     shutil.rmtree(folder)
     folder.mkdir()
@@ -68,16 +68,18 @@ def test_files_are_written_before_a_screen_that_fails(played, tmp_path, monkeypa
     assert read_records(run)[0].task == "boiled_egg"
 
 
-def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Any):
+def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Any, caplog):
     from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
     from collab_overcooked.study.reader import read_study
 
-    study, notes = read_study("mindagent_partners"), list[str]()
-    with Journal.open(tmp_path, study, notes.append) as journal:
+    study = read_study("mindagent_partners")
+    with Journal.open(tmp_path, study) as journal:
         journal.join({})
     for name in (JOURNAL, PEOPLE):
         with (tmp_path / name).open("ab") as file:
             file.write(b'{"time": 1')
-    with Journal.open(tmp_path, study, notes.append) as journal:
+    with Journal.open(tmp_path, study) as journal:
         assert len(journal.people) == 1
-    assert len(notes) == 2 and all("participant" in note and "episode" not in note for note in notes)
+    assert len(caplog.messages) == 2 and all(
+        "participant" in note and "episode" not in note for note in caplog.messages
+    )

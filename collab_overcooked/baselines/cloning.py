@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import inf
 from pathlib import Path
@@ -147,14 +147,14 @@ def record_choices(game: Game, records: Iterable[EpisodeRecord], seats: Sequence
                     yield out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, episode, seat
 
 
-def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, note: Callable[[str], None]) -> Choices:
+def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None) -> Choices:
     """Read all data of a training."""
     check_distinct_files("data", paths, within=RECORDS)
     rows: list[Row] = []
     for path in paths:
         chosen: Iterable[Row]
         if is_table(Path(path)):
-            chosen = human_choices(game, Path(path), seats, note)
+            chosen = human_choices(game, Path(path), seats)
         else:
             chosen = record_choices(game, read_records(path), seats)
         first = rows[-1][3] + 1 if rows else 0
@@ -172,13 +172,12 @@ class Copy:
     choices: int  # Number of choices learned from
 
 
-def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], None] = print, games: int = GAMES) -> Copy:
+def clone_policy(settings: Cloning, command: str = "", games: int = GAMES) -> Copy:
     """Learn to choose what was chosen.
 
     Args:
         settings: What to learn from, and with.
         command: Kept in the policy file.
-        note: Called with what was left out of the data.
         games: Games that the score is of.
 
     Raises:
@@ -188,7 +187,7 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     game = load_game(settings.env, settings.options)
     if settings.seats and max(settings.seats) >= game.n_agents:
         raise ValueError(f"seats must be from 0 to {game.n_agents - 1}, not {settings.seats!r}")
-    choices = read_choices(game, settings.data, settings.seats, note)
+    choices = read_choices(game, settings.data, settings.seats)
     torch.manual_seed(settings.seed)
     rng = np.random.default_rng(settings.seed)
     known, unseen = split(choices, settings.held_out, rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,8 @@ from collab_overcooked.io.documents import Document
 from collab_overcooked.io.files import read_bytes, write_atomic
 from collab_overcooked.runner.run import only_writer, resumable
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
+
 ALGORITHMS = ("ppo", "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")
 
 
@@ -34,7 +36,6 @@ def train(
     options: Mapping[str, Any],
     out: Path | None,
     command: str,
-    say: Say,
     *,
     services: Sequence[str] = (),
     seeds: Sequence[int] = (),
@@ -49,7 +50,6 @@ def train(
         options: Options of the environment.
         out: Folder of the run.
         command: Kept with the result.
-        say: Called with how it went.
         services: Services that get the log, see ``train_logger.SERVICES``.
         seeds: Seeds of several trainings, each in a folder of its own below ``out``.
         workers: Number of these trainings at a time, see ``workers.read_workers``.
@@ -70,13 +70,13 @@ def train(
     run = TrainingRun(algorithm, values, command, tuple(services))
     with resumable(folder, "**/*.pt"):
         if not seeds:
-            run.train(folder, say)
+            run.train(folder)
             return
         run.check()
-        table = train_seeds(run, seeds, folder, workers, env_id=values.get("env"), say=say)
+        table = train_seeds(run, seeds, folder, workers, env_id=values.get("env"))
     if table is not None:
-        say(table.markdown().rstrip())
-        say(f"written: {folder}/table.md, table.csv, curves.svg, report.html")
+        logger.info(table.markdown().rstrip())
+        logger.info(f"written: {folder}/table.md, table.csv, curves.svg, report.html")
 
 
 @dataclass(frozen=True)
@@ -89,26 +89,26 @@ class TrainingRun:
     # Services that get the log: of a single training by PPO line by line, of others when they have ended
     services: tuple[str, ...]
 
-    def __call__(self, seed: int, folder: Path, say: Say) -> None:
+    def __call__(self, seed: int, folder: Path) -> None:
         """Train with a seed."""
-        replace(self, values=self.values.replace({"seed": seed})).train(folder, say, bar=False)
+        replace(self, values=self.values.replace({"seed": seed})).train(folder, bar=False)
 
     def check(self) -> None:
         """Check the settings of a single training before any worker starts."""
         if self.algorithm not in RUNS and self.algorithm != "bc":
             training_settings(self.algorithm, self.values)
 
-    def train(self, folder: Path, say: Say, bar: bool = True) -> None:
+    def train(self, folder: Path, bar: bool = True) -> None:
         """Train in a folder."""
         if self.algorithm in RUNS:
-            RUNS[self.algorithm](self.values, folder, self.command, say)
+            RUNS[self.algorithm](self.values, folder, self.command)
         elif self.algorithm == "bc":
-            run_cloning(self.values, folder, self.command, say)
+            run_cloning(self.values, folder, self.command)
         else:
             settings = training_settings(self.algorithm, self.values)
-            outcome = train_ppo(settings, folder, command=self.command, bar=bar, note=say, services=self.services)
+            outcome = train_ppo(settings, folder, command=self.command, bar=bar, services=self.services)
             for line in report(outcome):
-                say(line)
+                logger.info(line)
             return
         send_logs(folder, self.services, dict(self.values))
 
@@ -131,29 +131,29 @@ def training_settings(algorithm: str, values: Document) -> TrainingSettings:
     return settings_from(TrainingSettings, values)
 
 
-def run_population_based(values: Document, folder: Path, command: str, say: Say) -> None:
+def run_population_based(values: Document, folder: Path, command: str) -> None:
     """Train a population by selection."""
-    say(f"written: {run_pbt(*read_pbt_settings(values), folder, command=command, say=say)}")
+    logger.info(f"written: {run_pbt(*read_pbt_settings(values), folder, command=command)}")
 
 
-def run_partners(values: Document, folder: Path, command: str, say: Say) -> None:
+def run_partners(values: Document, folder: Path, command: str) -> None:
     """Train a pool of partners."""
-    say(f"written: {run_population(*read_population_settings(values), folder, command=command, say=say)}")
+    logger.info(f"written: {run_population(*read_population_settings(values), folder, command=command)}")
 
 
-def run_state_augmented(values: Document, folder: Path, command: str, say: Say) -> None:
+def run_state_augmented(values: Document, folder: Path, command: str) -> None:
     """Train seeds that start from each other's states."""
-    paths = run_rounds(*read_round_settings(values), folder, command=command, say=say)
-    say("written: " + ", ".join(map(str, paths)))
+    paths = run_rounds(*read_round_settings(values), folder, command=command)
+    logger.info("written: " + ", ".join(map(str, paths)))
 
 
-def run_responses(values: Document, folder: Path, command: str, say: Say) -> None:
+def run_responses(values: Document, folder: Path, command: str) -> None:
     """Train a response to each partner of a pool."""
-    path = train_responses(values.replace({"pool": []}), single_pool(values), folder, command=command, say=say)
-    say(f"written: {path}")
+    path = train_responses(values.replace({"pool": []}), single_pool(values), folder, command=command)
+    logger.info(f"written: {path}")
 
 
-RUNS: dict[str, Callable[[Document, Path, str, Say], None]] = {
+RUNS: dict[str, Callable[[Document, Path, str], None]] = {
     "pbt": run_population_based,
     "population": run_partners,
     "sa": run_state_augmented,
@@ -172,7 +172,7 @@ def report(outcome: TrainingOutcome) -> list[str]:
     return [*lines, "written: " + ", ".join(str(path) for path in outcome.policies)]
 
 
-def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say) -> None:
+def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
     """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
 
     Raises:
@@ -183,7 +183,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say)
     with only_writer(folder, BUSY):
         settings = settings_from(Cloning, values)
         _claim(folder, values)
-        copy = clone_policy(settings, command, say)
+        copy = clone_policy(settings, command)
         copy.file.save(folder / "policy.npz")
         write_atomic(folder / "settings.json", _settings_line(values))
         write_log(folder, copy.log)
@@ -191,9 +191,11 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say)
         part, description = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
         share = best[f"{part}_agreement"]
         measured = copy.file.meta["score"]
-        say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {description}")
-        say(f"mean return over {measured['games']} games with itself: {measured['return']}")
-        say(f"written: {folder}/policy.npz")
+        logger.info(
+            f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {description}"
+        )
+        logger.info(f"mean return over {measured['games']} games with itself: {measured['return']}")
+        logger.info(f"written: {folder}/policy.npz")
 
 
 def _claim(folder: Path, values: Mapping[str, Any]) -> None:

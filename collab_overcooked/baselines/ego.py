@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from collab_overcooked.policies.batched import plays_in_batches
 from collab_overcooked.policies.specs import make_known_policy
 from collab_overcooked.runner.run import only_writer
 
+logger = logging.getLogger(__name__)
+
 E3T = {"copy_rate": 0.1, "partner_noise": 0.3}
-Say = Callable[[str], None]
 
 
 def ego_settings(values: Mapping[str, Any]) -> TrainingSettings:
@@ -42,9 +44,7 @@ def e3t_settings(values: Any) -> TrainingSettings:
     return settings_from(TrainingSettings, values.replace({**E3T, **chosen}))
 
 
-def train_responses(
-    values: Any, pool_name: str, folder: Path, *, command: str = "", bar: bool = True, say: Say = print
-) -> Path:
+def train_responses(values: Any, pool_name: str, folder: Path, *, command: str = "", bar: bool = True) -> Path:
     """Train a response to each partner of a pool, and write what it earns into the pool.
 
     A response is a training beside this partner alone. Partners that are neither policy files nor play many episodes at
@@ -57,7 +57,6 @@ def train_responses(
         folder: Of the trainings, each in the folder of its partner's name; what is there is continued.
         command: Kept in the policy files.
         bar: Draw a progress bar of the running training on a terminal.
-        say: Called with what each response earns, and what is left out.
 
     Returns:
         The pool's file.
@@ -72,19 +71,19 @@ def train_responses(
     if not partners:
         raise ValueError(f"pool: {pool_name} has no partner that plays many episodes at once, as policy files do")
     if skipped:
-        say(f"left out, as they play one episode at a time: {', '.join(skipped)}")
+        logger.warning(f"left out, as they play one episode at a time: {', '.join(skipped)}")
     if values.get("pool") or values.get("partners"):
         raise OptionError("partners", "partners: each response has one partner, of the pool; leave them out")
     settings = settings_from(TrainingSettings, values)
     members = {one.name: settings.with_values({"partners": [f"{pool_name}#{one.name}"]}) for one in partners}
     with only_writer(folder, BUSY):
-        train_members(members, folder, command=command, bar=bar, say=say)
+        train_members(members, folder, command=command, bar=bar)
     egos = read_egos([f"response=ppo:{folder / one.name}/policy.npz" for one in partners])
-    measured = find_best_responses(pool, egos, folder, note=say)
+    measured = find_best_responses(pool, egos, folder)
     for partner in measured.partners:
         if partner.best:
             best = partner.best
-            say(f"{partner.name}: {best.by} earns {best.value:.1f} ({best.low:.1f} to {best.high:.1f})")
+            logger.info(f"{partner.name}: {best.by} earns {best.value:.1f} ({best.low:.1f} to {best.high:.1f})")
     path = Path(pool_name) if pool.folder is not None else folder / "pool.yaml"
     write_partner_pool(path, dataclasses.replace(measured, folder=path.parent))
     return path

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import importlib
 import io
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.files import MAX_MODEL, open_file, read_bytes
 from collab_overcooked.io.schema import parse_json
+
+logger = logging.getLogger(__name__)
 
 Array = np.ndarray
 MAX_LINE = 1 << 20
@@ -101,16 +104,13 @@ READERS: Mapping[str, Callable[[bytes], Any]] = {
 }
 
 
-def human_choices(
-    game: Game, path: Path, seats: Sequence[int] | None, note: Callable[[str], None]
-) -> Iterator[tuple[Array, Array, int, int, int]]:
+def human_choices(game: Game, path: Path, seats: Sequence[int] | None) -> Iterator[tuple[Array, Array, int, int, int]]:
     """Yield observation, mask, action, trial and seat of everything that people chose on the game's layout.
 
     Args:
         game: The compiled game whose players are learned from.
         path: Table, see ``read_rows``.
         seats: Whose choices; all if None.
-        note: Called with how many trials and rows were of use.
 
     Raises:
         ValueError: The games are of another environment or of other layouts, or a row is invalid.
@@ -136,15 +136,15 @@ def human_choices(
     for trial, played in enumerate(trials.values()):
         scenes, refused = _scenes_of(game, reader, played)
         if refused > len(scenes):
-            note(
+            logger.warning(
                 f"{path}: {refused} of {len(played)} states of a game on {played[0][0]} do not fit it: another layout?"
             )
             continue
         used += len(scenes)
         yield from _choices_of(game, scenes, seats, trial)
     for called in sorted(one for one in others if one.endswith("grid")):
-        note(f"{path}: {others[called]} rows are of {called}, and are left out")
-    note(f"{path}: {used} of {len(rows)} rows of {len(trials)} games are of use")
+        logger.warning(f"{path}: {others[called]} rows are of {called}, and are left out")
+    logger.info(f"{path}: {used} of {len(rows)} rows of {len(trials)} games are of use")
 
 
 Played = tuple[Mapping[str, Any], list[int], Mapping[str, Any]]  # a scene, what the agents did in it, and the row

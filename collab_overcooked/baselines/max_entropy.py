@@ -7,8 +7,9 @@ population, so that a run that was stopped goes on to the same result.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -23,8 +24,9 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.baselines.training import Training, claim_folder, finish, keep_policies, logged_update
 
+logger = logging.getLogger(__name__)
+
 LOWEST = 1e-5  # mean probability at which the bonus is largest
-Say = Callable[[str], None]
 
 
 class EntropyBonus:
@@ -50,9 +52,7 @@ class EntropyBonus:
         return bonus
 
 
-def train_together(
-    members: Sequence[TrainingSettings], alpha: float, folder: Path, *, command: str, bar: bool, say: Say
-) -> None:
+def train_together(members: Sequence[TrainingSettings], alpha: float, folder: Path, *, command: str, bar: bool) -> None:
     """Train members in ``member_K``, each paid its reward and ``alpha`` times the bonus; what is there is continued.
 
     Args:
@@ -61,7 +61,6 @@ def train_together(
         folder: Of the population.
         command: Kept in the policy files.
         bar: Draw a progress bar of the last member on a terminal.
-        say: Called after each checkpoint, with the time left.
     """
     folders = [folder / f"member_{k}" for k in range(len(members))]
     trainings = [Training(settings) for settings in members]
@@ -75,22 +74,22 @@ def train_together(
         else:
             keep_policies(training, folders[k], command, -1)
     with ExitStack() as stack:
-        loggers = [
+        logs = [
             stack.enter_context(TrainLogger(path, one.settings.steps, one.updates, bar and one is trainings[-1]))
             for path, one in zip(folders, trainings, strict=True)
         ]
         began, first = time.monotonic(), done
         while not all(training.over for training in trainings):
             done += 1
-            for training, logger, path in zip(trainings, loggers, folders, strict=True):
+            for training, log, path in zip(trainings, logs, folders, strict=True):
                 if not training.over:
-                    logged_update(training, logger, path, command)
+                    logged_update(training, log, path, command)
             running = [training for training in trainings if not training.over]
             if not running or running[0].checkpoint_due:
                 _save(trainings, folder, done)
                 rounds_left = done * trainings[-1].left / (1 - trainings[-1].left)
                 seconds = rounds_left * (time.monotonic() - began) / (done - first)
-                say(f"round {done}: {_returns(trainings)}; about {timedelta(seconds=round(seconds))} left")
+                logger.info(f"round {done}: {_returns(trainings)}; about {timedelta(seconds=round(seconds))} left")
     for training, path in zip(trainings, folders, strict=True):
         finish(training, path, command)
 

@@ -10,7 +10,8 @@ A generation is a function of the files of the one before, so that a run that wa
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -38,6 +39,8 @@ from collab_overcooked.policies.policy_file import PolicyFile, halved, read_poli
 from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_only
 from collab_overcooked.runner.run import only_writer
 from collab_overcooked.runner.workers import RAY, deaths_reported, open_pool, read_workers
+
+logger = logging.getLogger(__name__)
 
 STATE = "population.json"
 CHANGED = ("learning_rate", "entropy", "clip", "gae_lambda", "value_weight", "epochs")
@@ -185,9 +188,7 @@ def start(pbt: PbtSettings, settings: TrainingSettings) -> dict[str, Any]:
     }
 
 
-def run_pbt(
-    pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, command: str = "", say: Callable[[str], None] = print
-) -> Path:
+def run_pbt(pbt: PbtSettings, settings: TrainingSettings, folder: Path, *, command: str = "") -> Path:
     """Train a population in a folder: ``population.json``, ``log.jsonl``, ``member_*/`` and ``policy.npz``, its best.
 
     A population that is there is continued from its last generation, with more steps beyond its end.
@@ -197,7 +198,6 @@ def run_pbt(
         settings: What members start with; ``steps`` are those of each member.
         folder: Made if it does not exist.
         command: Kept in the policy file.
-        say: Called for each generation.
 
     Returns:
         The policy file.
@@ -218,7 +218,7 @@ def run_pbt(
                     raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
             members = [{**member, "steps": settings.steps} for member in there["members"]]
             state = {**there, "settings": state["settings"], "members": members}
-            say(f"{folder}: {state['generation']} generations are there, continuing")
+            logger.info(f"{folder}: {state['generation']} generations are there, continuing")
         game = load_game(settings.env, settings.options)
         if not state["generation"]:
             for k, values in enumerate(state["members"]):
@@ -229,7 +229,7 @@ def run_pbt(
                 write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))
                 last = state["history"][-1]
                 write_log(folder, state["history"])
-                say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
+                logger.info(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
                 forget(folder, state["generation"] - 2, pbt.population)
         return finish(state, settings, folder, game, command)
 

@@ -9,8 +9,9 @@ self-play, Yu et al. 2023.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -34,11 +35,12 @@ from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 from collab_overcooked.runner.run import only_writer
 
+logger = logging.getLogger(__name__)
+
 METHODS = ("fcp", "mep", "hsp")
 POOL = "pool.yaml"
 KEPT = 11  # policies of a member that its middle one is chosen from, unless the settings say more
 MIN_RETURN = 0.1  # of a pair with preferences; those below cannot play, as in ZSC-Eval
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,7 @@ def member_settings(population: PopulationSettings, settings: TrainingSettings) 
 
 
 def run_population(
-    population: PopulationSettings,
-    settings: TrainingSettings,
-    folder: Path,
-    *,
-    command: str = "",
-    bar: bool = True,
-    say: Say = print,
+    population: PopulationSettings, settings: TrainingSettings, folder: Path, *, command: str = "", bar: bool = True
 ) -> Path:
     """Train a population in a folder: ``member_*/`` and ``pool.yaml``.
 
@@ -129,7 +125,6 @@ def run_population(
         folder: Made if it does not exist.
         command: Kept in the policy files.
         bar: Draw a progress bar of the running member on a terminal.
-        say: Called for each member, with the time left.
 
     Returns:
         The pool's file.
@@ -139,13 +134,13 @@ def run_population(
         joint = {"alpha": population.alpha, "members": len(members)} if population.method == "mep" else {}
         claim_folder(folder, {"method": population.method, **joint})
         if population.method == "mep":
-            train_together(members, population.alpha, folder, command=command, bar=bar, say=say)
+            train_together(members, population.alpha, folder, command=command, bar=bar)
         else:
             named = {f"member_{k}": member for k, member in enumerate(members)}
-            train_members(named, folder, command=command, bar=bar, say=say)
+            train_members(named, folder, command=command, bar=bar)
         game = load_game(settings.env, settings.options)
         collect = _preferring if population.method == "hsp" else _skills
-        partners = tuple(collect(population, game, folder, say))
+        partners = tuple(collect(population, game, folder))
         title = f"{population.method.upper()}: {population.members} members of {settings.steps:,} steps"
         pool = PartnerPool(
             folder.name, settings.env, settings.options, partners, title, seed=settings.seed, folder=folder
@@ -154,38 +149,38 @@ def run_population(
         return folder / POOL
 
 
-def train_members(members: Mapping[str, TrainingSettings], folder: Path, *, command: str, bar: bool, say: Say) -> None:
+def train_members(members: Mapping[str, TrainingSettings], folder: Path, *, command: str, bar: bool) -> None:
     """Train members one after the other, each in the folder of its name; finished ones are left as they are."""
     began, trained = time.monotonic(), 0
     for k, (name, member) in enumerate(members.items()):
         path = folder / name
         if is_finished(member, path):
             continue
-        outcome = train(member, path, command=command, bar=bar, note=say)
+        outcome = train(member, path, command=command, bar=bar)
         trained += 1
         left = (len(members) - k - 1) * (time.monotonic() - began) / trained
         mean = "no whole episode" if outcome.mean_return is None else f"return {outcome.mean_return:.1f}"
-        say(f"member {k + 1} of {len(members)}: {mean}; about {timedelta(seconds=round(left))} left")
+        logger.info(f"member {k + 1} of {len(members)}: {mean}; about {timedelta(seconds=round(left))} left")
 
 
-def _skills(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
+def _skills(population: PopulationSettings, game: FullGame, folder: Path) -> Iterator[Partner]:
     family = "selfplay" if population.method == "fcp" else "population"
     for k in range(population.members):
         files = kept_policies(folder / f"member_{k}")
         returns = self_play_returns(game, files, population.scoring_games, k)
         for skill, index in choose_skills(returns).items():
             spec = f"ppo:{files[index].relative_to(folder).as_posix()}"
-            say(f"member {k}, {skill}: return {returns[index]:.1f} with itself")
+            logger.info(f"member {k}, {skill}: return {returns[index]:.1f} with itself")
             yield make_partner(f"member_{k}_{skill}", spec, family, folder, split="train")
 
 
-def _preferring(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
+def _preferring(population: PopulationSettings, game: FullGame, folder: Path) -> Iterator[Partner]:
     played = {}
     for k in range(population.members):
         pair = [read_policy(folder / f"member_{k}" / f"policy_{role}.npz") for role in range(game.n_agents)]
         games = play_all_seats(game, pair[0], pair[1:], population.scoring_games, k)
         mean = float(np.concatenate([one.returns for one in games]).mean())
-        say(f"member {k}: return {mean:.1f}" + ("" if mean > MIN_RETURN else ", left out"))
+        logger.info(f"member {k}: return {mean:.1f}" + ("" if mean > MIN_RETURN else ", left out"))
         if mean > MIN_RETURN:
             played[k] = games
     if not played:

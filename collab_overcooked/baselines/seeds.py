@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, as_completed
@@ -15,19 +16,14 @@ from collab_overcooked.runner.registrations import JobNeeds, refuse_known_here_o
 from collab_overcooked.runner.run import only_writer
 from collab_overcooked.runner.workers import deaths_reported, open_pool, read_workers
 
-Say = Callable[[str], None]
-Train = Callable[[int, Path, Say], None]
-"""Trains with a seed in a folder, and says how it went. It must be picklable for several workers."""
+logger = logging.getLogger(__name__)
+
+Train = Callable[[int, Path], None]
+"""Trains with a seed in a folder. It must be picklable for several workers."""
 
 
 def train_seeds(
-    train: Train,
-    seeds: Sequence[int],
-    folder: Path,
-    workers: str | None = None,
-    *,
-    env_id: str | None = None,
-    say: Say = print,
+    train: Train, seeds: Sequence[int], folder: Path, workers: str | None = None, *, env_id: str | None = None
 ) -> ResultTable | None:
     """Train once for each seed, in ``seed_N``, then write tables, curves with intervals and a report over all.
 
@@ -39,7 +35,6 @@ def train_seeds(
         folder: Made if it does not exist.
         workers: Trainings at a time, or Ray; see ``workers.read_workers``. With one they run in this process.
         env_id: Game of the trainings, if it is known; other processes must be able to load it.
-        say: Called when a training has ended.
 
     Returns:
         The table over all seeds; None for algorithms whose folders hold no returns by environment steps.
@@ -55,21 +50,25 @@ def train_seeds(
         chosen = read_workers(workers)
         if chosen.address is None and min(chosen.count, len(tasks)) == 1:
             for task in tasks:
-                say(train_seed(*task))
+                _train_seed(*task)
+                logger.info(f"{task[2]}: trained")
         else:
             refuse_known_here_only(JobNeeds(frozenset() if env_id is None else frozenset({env_id})))
             pool = open_pool(chosen, min(chosen.count, len(tasks)))
-            waiting: dict[Future[str], int] = {}
+            waiting: dict[Future[None], tuple[Train, int, Path]] = {}
 
             def advice() -> str:
-                left = [str(seed) for future, seed in waiting.items() if not future.done() or future.exception()]
+                left = [
+                    str(seed) for future, (_, seed, _) in waiting.items() if not future.done() or future.exception()
+                ]
                 return f"the same command resumes what is unfinished, seed {' and '.join(left)}"
 
             try:
                 with deaths_reported(advice):
-                    waiting |= {pool.submit(train_seed, *task): task[1] for task in tasks}
+                    waiting |= {pool.submit(_train_seed, *task): task for task in tasks}
                     for future in as_completed(waiting):
-                        say(future.result())
+                        future.result()
+                        logger.info(f"{waiting[future][2]}: trained")
             except BaseException:
                 for process in multiprocessing.active_children():  # their checkpoints are complete at all times
                     process.terminate()
@@ -89,8 +88,5 @@ def _logs_returns(folder: Path) -> bool:
     return (folder / LOG).exists() and any(RETURN in line for line in read_log(folder))
 
 
-def train_seed(train: Train, seed: int, folder: Path) -> str:
-    """Train with one seed and return how it went."""
-    notes: list[str] = []
-    train(seed, folder, notes.append)
-    return "; ".join([str(folder), *notes])
+def _train_seed(train: Train, seed: int, folder: Path) -> None:
+    train(seed, folder)

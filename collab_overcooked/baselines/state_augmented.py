@@ -9,8 +9,9 @@ A round is a function of the checkpoints of the one before, so that a run that w
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from itertools import product
@@ -30,7 +31,7 @@ from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.runner.run import only_writer
 
-Say = Callable[[str], None]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,7 @@ def collect_states(game: FullGame, files: Sequence[PolicyFile], rounds: RoundSet
     return states, returns
 
 
-def run_rounds(
-    rounds: RoundSettings, settings: TrainingSettings, folder: Path, *, command: str = "", say: Say = print
-) -> list[Path]:
+def run_rounds(rounds: RoundSettings, settings: TrainingSettings, folder: Path, *, command: str = "") -> list[Path]:
     """Train in a folder: ``member_K/policy.npz`` of each seed, ``settings.json``, ``log.jsonl`` with a line per round.
 
     What is there is continued from the last member that finished a round.
@@ -103,7 +102,6 @@ def run_rounds(
         settings: What each seed learns with.
         folder: Made if it does not exist.
         command: Kept in the policy files.
-        say: Called for each round, with self-play, cross-play and the time left.
 
     Returns:
         The policy files.
@@ -129,7 +127,7 @@ def run_rounds(
                 checkpoint_of(folder, k, number - 2).unlink(missing_ok=True)
             left = (rounds.rounds - number) * (time.monotonic() - began) / (number - done)
             others = "" if len(files) == 1 else f", {log[-1]['cross_play']:.1f} with each other"
-            say(
+            logger.info(
                 f"round {number} of {rounds.rounds}, which began at {log[-1]['return']:.1f} with itself{others}; "
                 f"about {timedelta(seconds=round(left))} left"
             )

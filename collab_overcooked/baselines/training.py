@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,6 +36,8 @@ from collab_overcooked.envs.api import clone
 from collab_overcooked.io.files import MAX_MODEL, open_file, read_text, write_atomic
 from collab_overcooked.policies.policy_file import Met, PolicyFile, halved, read_policy, with_met
 from collab_overcooked.runner.run import only_writer
+
+logger = logging.getLogger(__name__)
 
 CHECKPOINT, SETTINGS, ALGORITHM = "checkpoint.pt", "settings.json", "ppo"
 # Settings that a continued run may change
@@ -304,13 +307,7 @@ def claim_folder(folder: Path, values: Mapping[str, Any]) -> None:
 
 
 def train(
-    settings: TrainingSettings,
-    folder: Path,
-    *,
-    command: str = "",
-    bar: bool = True,
-    note: Callable[[str], None] = lambda message: None,
-    services: Sequence[str] = (),
+    settings: TrainingSettings, folder: Path, *, command: str = "", bar: bool = True, services: Sequence[str] = ()
 ) -> TrainingOutcome:
     """Train in a folder: ``settings.json``, logs (see ``TrainLogger``), ``checkpoint.pt``, ``policy*.npz``.
 
@@ -324,7 +321,6 @@ def train(
         folder: Made if it does not exist.
         command: Kept in the policy file.
         bar: Draw a progress bar on a terminal.
-        note: Called with what is continued.
         services: See ``TrainLogger``.
 
     Raises:
@@ -338,14 +334,14 @@ def train(
         if there:
             training.load(folder / CHECKPOINT)
             more = "it is finished, more --steps extend it" if training.over else "continuing"
-            note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
+            logger.info(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
         write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
         if not training.updates and settings.kept_policies:
             keep_policies(training, folder, command, -1)
-        logger = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
-        with logger:
+        log = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
+        with log:
             while not training.over:
-                logged_update(training, logger, folder, command)
+                logged_update(training, log, folder, command)
                 if training.checkpoint_due or training.over:
                     training.save(folder / CHECKPOINT)
         if training.rollouts.returns_by_family:
@@ -353,11 +349,11 @@ def train(
         return finish(training, folder, command)
 
 
-def logged_update(training: Training, logger: TrainLogger, folder: Path, command: str) -> None:
+def logged_update(training: Training, log: TrainLogger, folder: Path, command: str) -> None:
     """Update a training, write the line of the log, and keep policies if they are due."""
     before = training.rollouts.steps
     entry = training.update()
-    logger.write(entry | evaluation(training, before))
+    log.write(entry | evaluation(training, before))
     keep_policies(training, folder, command, before)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -107,6 +108,7 @@ def run(
     from collab_overcooked.registry import check_working_folder
 
     _replace_what_cannot_be_shown(sys.stdout)
+    _show_messages()
     try:
         check_working_folder()
         for plugin in plugins or ():
@@ -146,6 +148,20 @@ def os_error_text(error: OSError) -> str:
     """Return the message of an operating system error with its file name."""
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename else reason
+
+
+class _Messages(logging.Handler):
+    """Prints messages of the package on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+def _show_messages() -> None:
+    log = logging.getLogger("collab_overcooked")
+    if not any(isinstance(handler, _Messages) for handler in log.handlers):
+        log.addHandler(_Messages())
+        log.setLevel(logging.INFO)
 
 
 def say(message: str) -> None:

@@ -126,10 +126,10 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
         refuse_llm_options(llm_options)
     plan.write(out)
     with ProgressBar("episodes", sum(played.n_episodes for played, _ in silent)) as advance:
-        play(silent, out, workers=workers, timed=True, progress=advance, note=say)
+        play(silent, out, workers=workers, timed=True, progress=advance)
     if speaking:
         with (
             language_models(llm_options, workers, out) as (shared, client),
             ProgressBar("episodes", sum(played.n_episodes for played, _ in speaking), client=client) as advance,
         ):
-            play(speaking, out, timed=True, progress=advance, note=say, **shared)
+            play(speaking, out, timed=True, progress=advance, **shared)

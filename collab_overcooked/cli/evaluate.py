@@ -166,12 +166,12 @@ def run_plan(plan: "MatchPlan", out: Path, workers: str | None, llm_options: Llm
     if not plan.has_language_models():
         refuse_llm_options(llm_options)
         with ProgressBar("episodes", plan.n_episodes, rate) as advance:
-            return evaluate(plan, out, workers=workers, progress=advance, note=say)
+            return evaluate(plan, out, workers=workers, progress=advance)
     with (
         language_models(llm_options, workers, out) as (shared, client),
         ProgressBar("episodes", plan.n_episodes, rate, client) as advance,
     ):
-        return evaluate(plan, out, progress=advance, note=say, **shared)
+        return evaluate(plan, out, progress=advance, **shared)
 
 
 @contextmanager
@@ -193,7 +193,6 @@ def language_models(
     settings = {field.name: getattr(llm_options, field.name) for field in fields(LlmOptions)}
     limit = settings.pop("max_unusable")
     with connect(**settings, keep=out / EXCHANGES) as client:
-        client.notify = say
         client.fuse = client.fuse if limit is None else Fuse(limit)
         try:
             run_arguments = {

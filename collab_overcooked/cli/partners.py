@@ -113,7 +113,6 @@ def score_egos(
             episodes=games,
             workers=workers,
             make=make,
-            note=say,
             progress=progress,
         )
     say(f"written: {out / FILE}, {len(lines)} lines of these egos; read them with 'partners table {out}'")
@@ -141,7 +140,7 @@ def find_best(
     egos = read_egos(["random", *(name for name in ego if name != "random")])
     specs = [*map(read.spec, read.partners), *(one.spec for one in egos)]
     with beside(specs, llm_options, out) as make, ProgressBar("partners and seats") as progress:
-        measured = find_best_responses(read, egos, out, games, workers=workers, make=make, note=say, progress=progress)
+        measured = find_best_responses(read, egos, out, games, workers=workers, make=make, progress=progress)
     path = out / f"{read.name}.yaml"
     partners = [replace(partner, policy=read.spec(partner)) for partner in measured.partners]
     write_partner_pool(path, replace(read, partners=tuple(partners)))

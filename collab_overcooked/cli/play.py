@@ -99,7 +99,7 @@ def open_rooms(
 
     def folder(suite: str) -> PlayFolder:
         if suite not in folders:
-            folders[suite] = PlayFolder(out / suite, suite, note=say)
+            folders[suite] = PlayFolder(out / suite, suite)
         return folders[suite]
 
     try:
@@ -149,7 +149,7 @@ def session_of(
     check_matches(matches, play.voice)
     out = play.out or Path("runs") / "play" / suite
     with beside(team, llm_options, out) as make:
-        folder = PlayFolder(out, suite, note=say)
+        folder = PlayFolder(out, suite)
         played = True
         try:
             yield lambda: Session(matches, settings, folder=folder, voice=play.voice, make=make, practice=play.practice)
@@ -244,7 +244,7 @@ def serve_pages(sessions: Any, pages: PageOptions, out: Path, rooms: Any = None)
     from collab_overcooked.play.server import is_loopback, make_app, serve
 
     names = allowed_names(pages.address, pages.public_name, pages.yes)
-    host = Host(say, rooms=rooms)
+    host = Host(rooms=rooms)
     session = None if sessions is None else with_rematch(sessions())
     keep_links(out, host, session.people if session is not None else ())
 

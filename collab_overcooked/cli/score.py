@@ -124,7 +124,7 @@ def score(
         raise ValueError("compare: runs are compared by their default metrics; leave out --metrics and scoring options")
     if further.page is not None and not further.compare:
         raise ValueError("page: a page shows a comparison; add --compare, or use 'report' for a single run")
-    cards = compare_runs(paths) if further.compare else score_paths(list(paths), options, say, metrics or [])
+    cards = compare_runs(paths) if further.compare else score_paths(list(paths), options, metrics or [])
     if further.page is not None:
         write_page(further.page, cards)
     if form != "table":

@@ -80,9 +80,9 @@ def run_study(
     with (
         _folder(None) if preview else nullcontext(out or Path("runs") / "study" / study.name) as folder,
         beside(list(study.partners.values()), llm_options, folder) as make,
-        Journal.open(folder, study, say) as journal,
+        Journal.open(folder, study) as journal,
     ):
-        web, games, host = make_study_app(journal, make, names, say)
+        web, games, host = make_study_app(journal, make, names)
 
         def ready(port: int) -> None:
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
@@ -113,7 +113,7 @@ def rehearse_study(
     chosen = stand_ins(read_study(file)) | read_partners(partner)
     study = read_study(file, chosen)
     with _folder(out) as folder:
-        report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, say, leavers=LEAVERS)
+        report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, leavers=LEAVERS)
     ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
     report.tasks.show(OUT)
@@ -170,6 +170,6 @@ def forget_participant(
     """Delete the identity and the answers of a participant; stop the study first."""
     from collab_overcooked.study.journal import Journal, study_of
 
-    with Journal.open(folder, study_of(folder), say) as journal:
+    with Journal.open(folder, study_of(folder)) as journal:
         forgotten = journal.forget(name)
     say(f"{', '.join(forgotten)}: identity and answers deleted; anonymous records of the games remain")

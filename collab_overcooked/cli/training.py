@@ -104,7 +104,6 @@ def train(
         options,
         out,
         kept_command(sys.argv[1:]),
-        say,
         services=further.log or (),
         seeds=further.seeds or (),
         workers=further.workers,
@@ -153,7 +152,6 @@ def crossplay(
             seed=seed,
             workers=workers,
             out=out,
-            note=say,
             progress=progress,
         )
     result.write(out)

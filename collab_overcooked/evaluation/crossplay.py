@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +35,8 @@ from collab_overcooked.runner.workers import read_workers, run_jobs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+logger = logging.getLogger(__name__)
 
 Array = np.ndarray
 BATCH = 128  # episodes of a pair that are played at once
@@ -262,7 +265,6 @@ def cross_play(
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
     out: Path | None = None,
-    note: Callable[[str], None] = lambda message: None,
     batch_size: int = BATCH,
 ) -> CrossPlay:
     """Play every policy of a pool with every other.
@@ -280,7 +282,6 @@ def cross_play(
         progress: Called with episodes done and episodes in all.
         out: Run folder, where each episode is kept as it ends; a cross-play of the same pool that was interrupted there
             is continued, and one of fewer episodes extended. None to keep nothing.
-        note: Called with what was repaired or continued.
         batch_size: Most episodes of a pair that are played at once; returns do not depend on it.
 
     Raises:
@@ -298,15 +299,15 @@ def cross_play(
     config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": named, "seed": seed, "plugins": plugins}
     if out is not None and (out / "crossplay.json").exists() and not (out / CONFIG).exists():
         raise ValueError(f"{out}: holds crossplay.json but no {CONFIG}; choose another folder")
-    run: Run[CellReturn] = Run(out, config, note, LINES)
+    run: Run[CellReturn] = Run(out, config, lines=LINES)
     with run:
         done = run.results
         if done:
-            note(f"{out}: continuing, {len(done)} episodes are there")
+            logger.info(f"{out}: continuing, {len(done)} episodes are there")
         pairs = np.ndindex(len(specs), len(specs))
         missing = {pair: [k for k in range(episodes) if (*pair, k) not in done] for pair in pairs}
         cells = plan_pairs(game.id, options or {}, specs, missing, seed, batch_size)
-        for played, values in run_jobs(cells, chosen, make, note=note):
+        for played, values in run_jobs(cells, chosen, make):
             for cell, value in zip(played, values, strict=True):
                 run.append(CellReturn(cell, value))
                 if progress is not None:

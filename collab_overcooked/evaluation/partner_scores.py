@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,8 @@ from collab_overcooked.runner.records import JsonlFormat
 from collab_overcooked.runner.run import Run
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
+
+logger = logging.getLogger(__name__)
 
 PARTNER, SELF, CROSS = "partner", "self", "cross"  # who an ego plays with
 BEST = "best"  # games beside a partner that find its best response and are never scored
@@ -121,10 +124,8 @@ def _identity(ego: Ego) -> tuple[str, str | None]:
     return (ego.sha256 or ego.spec, ego.mode)
 
 
-def skip_met(
-    pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], note: Callable[[str], None]
-) -> list[Ego]:
-    """Return the egos that have not met a partner of a pool, and are none; ``note`` is called for each of the others.
+def skip_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> list[Ego]:
+    """Return the egos that have not met a partner of a pool, and are none; each of the others is logged.
 
     Raises:
         ValueError: If there is no other.
@@ -140,7 +141,7 @@ def skip_met(
             f"ego {ego.method}: {ego.spec} was trained beside {', '.join(met)} of pool {pool.name}, or is the same "
             "file; score it with a pool that it has not met"
         )
-        note(f"skipped {reason}")
+        logger.warning(f"skipped {reason}")
     if not left:
         raise ValueError(reason)
     return left
@@ -214,14 +215,13 @@ def score(
     kind: str = PARTNER,
     workers: int | str | None = 1,
     make: MakePolicy | None = None,
-    note: Callable[[str], None] = lambda message: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[PartnerScore]:
     """Play all egos beside all partners of a pool, in all seats; lines are appended to ``scores.jsonl`` as they come.
 
     Args:
         pool: The pool.
-        egos: Policies that are scored, see ``read_egos``; those that have met a partner are skipped with a note.
+        egos: Policies that are scored, see ``read_egos``; those that have met a partner are skipped with a warning.
         out: Folder of the results; an interrupted evaluation is continued, and further egos are added.
         split: Partners of this split; None for all.
         families: Partners of these families; None for all.
@@ -229,7 +229,6 @@ def score(
         kind: See ``plan_cells``; egos that have met a partner may find best responses.
         workers: See ``workers.read_workers``.
         make: Factory of policies outside the registry or with shared resources, such as language models.
-        note: Called with what was repaired or continued.
         progress: Called with cells done and cells in all.
 
     Returns:
@@ -247,17 +246,17 @@ def score(
             "choose with --split and --families"
         )
     if kind == PARTNER:
-        egos = skip_met(pool, egos, partners, note)
+        egos = skip_met(pool, egos, partners)
     episodes = episodes or pool.episodes
     check_episodes(len(egos) * len(partners) * episodes)
     cells = list(plan_cells(pool, egos, partners, episodes, kind == PARTNER, kind))
     config = _config(pool, cells, episodes)
-    run: Run[PartnerScore] = Run(out, config, note, LINES)
+    run: Run[PartnerScore] = Run(out, config, lines=LINES)
     with run:
         if run.results:
-            note(f"{out}: continuing, {len(run.results)} cells are there")
+            logger.info(f"{out}: continuing, {len(run.results)} cells are there")
         pending = [cell for cell in cells if cell.tag.key not in run.results]
-        lines = run_jobs(pending, chosen, make, note=note)
+        lines = run_jobs(pending, chosen, make)
         for count, (line, returns) in enumerate(lines, len(cells) - len(pending) + 1):
             run.append(structs.replace(line, returns=returns))
             if progress is not None:
@@ -283,7 +282,7 @@ def find_best_responses(
         egos: Candidates. One that was trained beside a single partner of the pool plays beside this one alone.
         out: Folder of the lines; an interrupted search is continued.
         episodes: Games per partner and seat, at least 2; the pool's number if None.
-        **options: ``workers``, ``make``, ``note`` and ``progress`` of ``score``.
+        **options: ``workers``, ``make`` and ``progress`` of ``score``.
 
     Raises:
         ValueError: Fewer than two games are asked for.

@@ -46,7 +46,6 @@ def evaluate(
     facts: Mapping[str, Any] | None = None,
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
-    note: Callable[[str], None] = print,
     **plan_options: Any,
 ) -> Episodes:
     """Play a team on a suite, as far as it is missing in a run folder.
@@ -63,7 +62,6 @@ def evaluate(
         facts: What else must be equal for a run to be continued, fit for JSON.
         stop: Called when playing ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
-        note: Called with what was repaired or continued.
         **plan_options: ``seed``, ``options`` (of the environment), ``limits`` and options of the suite, if the plan is
             the name of a suite.
 
@@ -80,7 +78,5 @@ def evaluate(
     elif plan_options:
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     folder = None if out is None else Path(out)
-    played = play(
-        [(plan, folder)], folder, workers=workers, make=make, facts=facts, stop=stop, progress=progress, note=note
-    )
+    played = play([(plan, folder)], folder, workers=workers, make=make, facts=facts, stop=stop, progress=progress)
     return Episodes(played[0])

@@ -54,7 +54,7 @@ class LogFormat:
     find: Callable[[Path], list[Path]]  # Those at a path; none if it holds records
     # Scores logs together: files, scoring and log options, and a function that is called with messages. Raises
     # ValueError for a damaged file, naming it.
-    score: Callable[[Sequence[Path], Any, Any, Callable[[str], None]], Scorecard]
+    score: Callable[[Sequence[Path], Any, Any], Scorecard]
 
 
 Metric = str | Callable[[Any], float | None]

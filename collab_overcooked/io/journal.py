@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.files import MAX_BYTES, MAX_MODEL, open_file
 from collab_overcooked.io.schema import Form, SchemaError, json_line, parse_json, unchecked
+
+logger = logging.getLogger(__name__)
 
 
 class JournalFile:
@@ -90,12 +93,16 @@ class JournalFile:
         os.truncate(self.path, end)
         self._end = self._count = 0
 
-    def drop_torn_line(self, note: Callable[[str], None] = lambda message: None, result: str = "") -> None:
-        """Drop an incomplete last line, left by a process that was stopped while writing; ``note`` gets the result."""
+    def drop_torn_line(self, result: str = "") -> None:
+        """Drop an incomplete last line, left by a process that was stopped while writing, and log a warning.
+
+        Args:
+            result: What follows from it, for the warning.
+        """
         if not self.path.exists() or self.path.stat().st_size in (0, self._end):
             return
         with open_file(self.path, MAX_MODEL) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             size, end = len(content), content.rfind(b"\n") + 1
         if end < size:
-            note(f"{self.path}: dropped an unfinished last line; {result}")
+            logger.warning(f"{self.path}: dropped an unfinished last line; {result}")
             os.truncate(self.path, end)

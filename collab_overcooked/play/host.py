@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import logging
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from collab_overcooked.io.files import write_atomic
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.rooms import Rooms
 from collab_overcooked.play.session import Session
+
+logger = logging.getLogger(__name__)
 
 MAX_SESSIONS = 50  # that are played at the same time
 MAX_CLOSED = 200  # whose links still say how they ended
@@ -40,7 +43,6 @@ class Host:
     """Sessions of one process.
 
     Args:
-        notify: Called with a sentence about a failure.
         rooms: Opens the sessions that are asked for at the host's page; None to offer none.
         now: Returns seconds.
 
@@ -49,17 +51,12 @@ class Host:
         sessions: By id, in the order in which they began.
     """
 
-    def __init__(
-        self,
-        notify: Callable[[str], None] = print,
-        now: Callable[[], float] = time.monotonic,
-        rooms: Rooms | None = None,
-    ) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic, rooms: Rooms | None = None) -> None:
         self.rooms = rooms
         self.token = secrets.token_urlsafe(16)
         self.sessions: dict[str, Session] = {}
         self._tasks: dict[str, asyncio.Task[object]] = {}
-        self._notify, self._now = notify, now
+        self._now = now
 
     def add(self, session: Session) -> None:
         """Begin to play a session; call it in the event loop of the server.
@@ -83,7 +80,7 @@ class Host:
         except Exception as error:
             session.error = error
         if session.error is not None:
-            self._notify(f"session {session.id} has failed: {type(session.error).__name__}: {session.error}")
+            logger.warning(f"session {session.id} has failed: {type(session.error).__name__}: {session.error}")
 
     async def wait(self, session: Session) -> None:
         """Wait for the end of a session."""

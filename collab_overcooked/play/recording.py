@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import deque
@@ -14,8 +15,10 @@ from typing import Any
 from collab_overcooked import __version__
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.runner.records import Note, dump_line
+from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.run import Run
+
+logger = logging.getLogger(__name__)
 
 INPUTS, ABORTED, TUTORIALS = "inputs.jsonl", "aborted.jsonl", "tutorials.jsonl"
 
@@ -30,28 +33,25 @@ class PlayFolder:
         path: The folder.
         suite: Name of the suite that scores the records.
         facts: Further JSON values that are equal for all of its episodes.
-        note: Called with a sentence about each repair.
     """
 
-    def __init__(
-        self, path: str | Path, suite: str, facts: Mapping[str, Any] | None = None, note: Note = print
-    ) -> None:
+    def __init__(self, path: str | Path, suite: str, facts: Mapping[str, Any] | None = None) -> None:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
-        self.run: Run[EpisodeRecord] = Run(path, config, note)
-        self.path, self._note = Path(path), note
+        self.run: Run[EpisodeRecord] = Run(path, config)
+        self.path = Path(path)
         self._writing = threading.Lock()
         self._unsaved: deque[Callable[[], None]] = deque()  # in order; what cannot be written is tried again
         self._taken = set(self.run.results)
         self._apart = {name: JournalFile(self.path / name, durable=False) for name in (INPUTS, ABORTED, TUTORIALS)}
         for journal in self._apart.values():
-            journal.drop_torn_line(note, "nothing depends on it")
+            journal.drop_torn_line("nothing depends on it")
 
     def close(self) -> None:
         """Write what could not be written before, and let others write to the folder."""
         with self._writing:
             self._write()
         if self._unsaved:
-            self._note(f"{self.path}: {len(self._unsaved)} lines were lost, as they could not be written")
+            logger.warning(f"{self.path}: {len(self._unsaved)} lines were lost, as they could not be written")
         self.run.close()
 
     def add(self, record: EpisodeRecord) -> EpisodeRecord:
@@ -86,6 +86,6 @@ class PlayFolder:
                 self._unsaved[0]()
             except OSError as error:
                 if not was_full:
-                    self._note(f"{error}; games go on, and it is written as soon as that is possible")
+                    logger.warning(f"{error}; games go on, and it is written as soon as that is possible")
                 return
             self._unsaved.popleft()

@@ -139,17 +139,13 @@ def blame(records: Sequence[EpisodeRecord], score: Callable[[Sequence[EpisodeRec
 
 
 def score_paths(
-    paths: Sequence[Path],
-    scoring: Mapping[str, Any] | None = None,
-    note: Callable[[str], None] = print,
-    metrics: Sequence[str] = (),
+    paths: Sequence[Path], scoring: Mapping[str, Any] | None = None, metrics: Sequence[str] = ()
 ) -> list[Scorecard]:
     """Score run folders, record files, or log files of an original implementation.
 
     Args:
         paths: Files and folders.
         scoring: Scoring and log options by name.
-        note: Called with messages about the logs read.
         metrics: Metrics for an additional table of means, see ``metric_card``.
     """
     check_distinct_files("score", paths, within=RECORDS)
@@ -175,7 +171,7 @@ def score_paths(
         if files and logs_of_suite is not None:
             options = registry.load_suite_options(name)
             counted_by, lacking = (_suite_options(kind, scoring or {}) for kind in (options.scoring, options.logs))
-            cards.append(logs_of_suite.score(files, counted_by, lacking, note))
+            cards.append(logs_of_suite.score(files, counted_by, lacking))
     return cards
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -24,6 +25,8 @@ from collab_overcooked.runner.registrations import JobNeeds
 from collab_overcooked.runner.run import Run, resumable
 from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
+
+logger = logging.getLogger(__name__)
 
 MAX_EPISODES = 1_000_000
 """Maximum number of episodes of an evaluation; matches and records of more do not fit into memory."""
@@ -183,7 +186,6 @@ def play(
     facts: Mapping[str, Any] | None = None,
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
-    note: Callable[[str], None] = print,
 ) -> list[list[Any]]:
     """Play what is missing of some plans, and return all their records.
 
@@ -197,7 +199,6 @@ def play(
         facts: What else must be equal for a run to be continued, fit for JSON.
         stop: Called when playing ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
-        note: Called with what was repaired, continued or failed.
 
     Returns:
         The records of each plan in the order of tasks and episodes, whatever ``workers`` is.
@@ -217,7 +218,7 @@ def play(
     hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, "**/*.jsonl")
     with hint, ExitStack() as opened:
         for number, (plan, path) in enumerate(plans):
-            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(facts or {})}, note)
+            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(facts or {})})
             opened.callback(run.close)
             runs.append(run)
             check_seeds(path or "", run.results, plan)
@@ -233,11 +234,11 @@ def play(
         done = sum(len(run.results) for run in runs)
         successes = sum(record.success for run in runs for record in run.results.values())
         if done:
-            note(f"{folder}: continuing, {done} of {total} episodes are there")
-        for number, record in run_jobs(bundles, chosen, make, stop, note):
+            logger.info(f"{folder}: continuing, {done} of {total} episodes are there")
+        for number, record in run_jobs(bundles, chosen, make, stop):
             if isinstance(record, Exception):
                 if number not in failed:
-                    note(f"{runs[number].path}: {record}; the others go on")
+                    logger.warning(f"{runs[number].path}: {record}; the others go on")
                 failed[number] = record
             elif key_of(record) not in runs[number].results:  # or of a match that was stopped half way
                 runs[number].append(record)

@@ -42,7 +42,6 @@ from collab_overcooked.io.schema import Form, SchemaError, object_of, read_json,
 from collab_overcooked.io.structs import Name, decode, encode
 
 CONFIG, RECORDS = "config.json", "records.jsonl"
-Note = Callable[[str], None]
 T = TypeVar("T")
 Key = tuple[str, int]
 """Task and episode number, which identify a record within a run."""

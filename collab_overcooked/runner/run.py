@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import zlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,7 +14,9 @@ from collab_overcooked.core.record import compress
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.journal import JournalFile
-from collab_overcooked.runner.records import CONFIG, EPISODES, JsonlFormat, Note, read_config, read_lines
+from collab_overcooked.runner.records import CONFIG, EPISODES, JsonlFormat, read_config, read_lines
+
+logger = logging.getLogger(__name__)
 
 LOCK = ".lock"
 VERSION = "version"  # of the package that began a run
@@ -52,11 +55,11 @@ def only_writer(folder: Path, busy: str) -> Iterator[None]:
 
 @contextmanager
 def locked_folder(
-    folder: Path, busy: str, config: Mapping[str, Any], files: Sequence[tuple[JournalFile, str]], note: Note
+    folder: Path, busy: str, config: Mapping[str, Any], files: Sequence[tuple[JournalFile, str]]
 ) -> Iterator[FileLock]:
     """Make or open a folder that one process at a time writes to; what is there is read in the body.
 
-    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for ``note``.
+    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for a warning.
     Another process that writes to the folder is reported as ``busy``. The lock is released if the body raises.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,19 +71,19 @@ def locked_folder(
         for journal, _ in files:
             if journal.path.exists() and not (folder / CONFIG).exists():
                 raise ValueError(f"{folder}: holds {journal.path.name} but no {CONFIG}; choose another folder")
-        use_config(folder, config, note)
+        use_config(folder, config)
         for journal, result in files:
-            journal.drop_torn_line(note, result)
+            journal.drop_torn_line(result)
         yield lock
     except BaseException:
         lock.release()
         raise
 
 
-def use_config(folder: Path, config: Mapping[str, Any], note: Note) -> None:
+def use_config(folder: Path, config: Mapping[str, Any]) -> None:
     """Write the configuration of a folder, or compare it with an existing one.
 
-    The package's version may differ, as that of a game's rules is part of its id; ``note`` says so.
+    The package's version may differ, as that of a game's rules is part of its id; a warning says so.
 
     Raises:
         ValueError: The folder holds a run with another configuration.
@@ -92,7 +95,9 @@ def use_config(folder: Path, config: Mapping[str, Any], note: Note) -> None:
     there = read_config(folder)
     before, now = (str(one.get(VERSION, "")) for one in (there, config))
     if before != now:
-        note(f"{folder}: begun with version {before} of the package, continued with {now}; each record names its own")
+        logger.warning(
+            f"{folder}: begun with version {before} of the package, continued with {now}; each record names its own"
+        )
     for name in [*config, *(key for key in there if key not in config)]:
         if there.get(name) != config.get(name) and name != VERSION:
             place, was, new = _difference(name, there.get(name), config.get(name))
@@ -153,7 +158,6 @@ class Run(Locked, Generic[T]):
     Args:
         path: The folder; created if missing. None to keep results in memory alone.
         config: What is evaluated, fit for JSON; must be the same when it is resumed, save for ``version``.
-        note: Called with a sentence about each repair.
         lines: What its journal holds; records of episodes by default.
 
     Attributes:
@@ -164,9 +168,7 @@ class Run(Locked, Generic[T]):
         BlockingIOError: If another process writes to the folder.
     """
 
-    def __init__(
-        self, path: str | Path | None, config: Mapping[str, Any], note: Note = print, lines: JsonlFormat[Any] = EPISODES
-    ) -> None:
+    def __init__(self, path: str | Path | None, config: Mapping[str, Any], lines: JsonlFormat[Any] = EPISODES) -> None:
         self.config = json.loads(json.dumps(config, default=str))  # in the form in which it is read back
         self.results: dict[Hashable, T] = {}
         self.path, self._kind = None if path is None else Path(path), lines
@@ -176,7 +178,7 @@ class Run(Locked, Generic[T]):
         self._journal = JournalFile(self.path / lines.file)
         busy = "another evaluation writes to this folder; wait for it, or choose another folder"
         files = [(self._journal, f"its {lines.noun} is played again")]
-        with locked_folder(self.path, busy, self.config, files, note) as self._lock:
+        with locked_folder(self.path, busy, self.config, files) as self._lock:
             begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
             for result, line in read_lines(self._journal.path, lines, pack=True) if begun else ():
                 self._keep(result, line)

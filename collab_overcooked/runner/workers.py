@@ -5,6 +5,7 @@ The result of a job depends only on the job, so the records are the same for eve
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -30,6 +31,8 @@ from collab_overcooked.runner.registrations import (
     refuse_known_here_only,
 )
 from collab_overcooked.runner.teams import MakePolicy
+
+logger = logging.getLogger(__name__)
 
 RAY = "ray"
 START_SECONDS = 10.0  # a process imports the package and loads kernels in 3 to 4 s of CPU, in 10 to 15 s on busy cores
@@ -86,11 +89,7 @@ def _cores() -> int:
 
 
 def run_jobs(
-    jobs: Sequence[Runnable],
-    workers: Workers,
-    make: MakePolicy | None = None,
-    stop: Callable[[], None] | None = None,
-    note: Callable[[str], None] = lambda message: None,
+    jobs: Sequence[Runnable], workers: Workers, make: MakePolicy | None = None, stop: Callable[[], None] | None = None
 ) -> Iterator[Any]:
     """Run jobs and yield their records as they finish.
 
@@ -103,7 +102,6 @@ def run_jobs(
         make: Factory of policies outside the registry or with shared resources. It cannot be passed to other processes,
             so workers are threads of this process in this case.
         stop: Called if running ends early, so that policies in other threads can stop.
-        note: Called if jobs run in threads for want of processes that could run them.
 
     Raises:
         ValueError: For Ray and jobs that only this process can run.
@@ -116,7 +114,7 @@ def run_jobs(
             yield from job.run(make)
         return
     if reason:
-        note(f"workers: threads of this process, as {reason}")
+        logger.info(f"workers: threads of this process, as {reason}")
         make = make_policy
     left = deque(jobs)
     if make is None and workers.begins_here:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, StudyStep
 from collab_overcooked.study.journal import CONDITIONS, Journal, Participant
 from collab_overcooked.study.texts import fill
+
+logger = logging.getLogger(__name__)
 
 PRESENT = 15.0  # seconds after its last request for which a waiting room counts as open
 CHECK_INTERVAL = 0.5  # seconds between checks of sessions that wait for a participant
@@ -41,7 +44,6 @@ class StudyHost:
         journal: Journal of the study, with the step of each participant.
         games: Host of the sessions.
         make: Factory of partners; default: the registry of policies.
-        note: Called with a one-sentence message about each problem.
         now: Clock in seconds.
 
     Attributes:
@@ -49,15 +51,10 @@ class StudyHost:
     """
 
     def __init__(
-        self,
-        journal: Journal,
-        games: Host,
-        make: MakePolicy | None = None,
-        note: Callable[[str], None] = print,
-        now: Callable[[], float] = time.monotonic,
+        self, journal: Journal, games: Host, make: MakePolicy | None = None, now: Callable[[], float] = time.monotonic
     ) -> None:
         self.journal, self.study = journal, journal.study
-        self._games, self._make, self._note, self.now = games, make, note, now
+        self._games, self._make, self.now = games, make, now
         self._folders: dict[str, PlayFolder] = {}
         self._waiting_since: dict[str, float] = {}  # start of waiting, by participant
         self._last_poll: dict[str, float] = {}  # last poll of the waiting room
@@ -263,7 +260,7 @@ class StudyHost:
         try:
             self._games.add(session)
         except ValueError as error:  # too many games; the group waits until one is over
-            self._note(str(error))
+            logger.warning(str(error))
             return
         self._sessions[group] = session
         task = asyncio.get_running_loop().create_task(self._watch(session, group, people, lost))
@@ -274,7 +271,7 @@ class StudyHost:
         if condition.name not in self._folders:
             path = self.journal.path / CONDITIONS / condition.name
             facts = {"study": self.study.name, "condition": condition.name, "team": list(condition.matches[0].team)}
-            self._folders[condition.name] = PlayFolder(path, condition.suite, facts, self._note)
+            self._folders[condition.name] = PlayFolder(path, condition.suite, facts)
         return self._folders[condition.name]
 
     def _matches_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Match]:

@@ -30,7 +30,6 @@ LOST = (
     "the participant who was joining starts again, from the consent page",
 )
 """Consequence for participants of a partial last line of ``journals``."""
-Note = Callable[[str], None]
 
 MAX_LOSSES = 10_000  # of the focus that a page reports
 _OF_PERSON = {"id": schema.name, "step": integer()}
@@ -134,19 +133,18 @@ class Journal(Locked):
             self._apply(event, secret)
 
     @classmethod
-    def open(cls, path: str | Path, study: Study, note: Note = print) -> Self:
+    def open(cls, path: str | Path, study: Study) -> Self:
         """Open a folder for writing; a study that was interrupted there is resumed.
 
         Args:
             path: Folder; created if it does not exist.
             study: Design of the study.
-            note: Called with a one-sentence message about each repair.
         """
         path = Path(path)
         busy = "another process runs a study in this folder; stop it, or choose another folder"
         content = {"study": study.name, "version": __version__, **study.content, "partners": study.partners}
         files = list(zip(journals(path), LOST, strict=True))
-        with locked_folder(path, busy, json.loads(json.dumps(content)), files, note) as lock:
+        with locked_folder(path, busy, json.loads(json.dumps(content)), files) as lock:
             journal = cls(path, study)
         journal._lock = lock
         return journal

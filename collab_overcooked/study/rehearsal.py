@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import html
+import logging
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,8 @@ from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.pages import end_text
 from collab_overcooked.study.results import RECORDS_FOLDER, ExportOptions, StudyResults, export
 from collab_overcooked.study.server import study_routes
+
+logger = logging.getLogger(__name__)
 
 LEAVERS = 2  # groups of bots that leave the same task, in rehearsals of the command line
 MAX_WAIT = 20.0  # seconds that bots wait for others
@@ -68,10 +72,7 @@ def stand_ins(study: Study) -> dict[str, str]:
 
 
 def study_app(
-    journal: Journal,
-    make: MakePolicy | None = None,
-    names: Sequence[str] = LOOPBACK,
-    note: Callable[[str], None] = print,
+    journal: Journal, make: MakePolicy | None = None, names: Sequence[str] = LOOPBACK
 ) -> tuple[Any, Host, StudyHost]:
     """Return the application of a study, the host of its games and that of its participants.
 
@@ -79,31 +80,28 @@ def study_app(
         journal: Journal of the study.
         make: Factory of partners; default: the registry of policies.
         names: Host names of the server.
-        note: Called with a one-sentence message about each problem.
     """
-    games = Host(note)
-    host = StudyHost(journal, games, make, note)
+    games = Host()
+    host = StudyHost(journal, games, make)
     routes = [*dashboard_routes(host, games), *study_routes(host)]
     return make_app(games, routes, names, beside=(host.sweep,)), games, host
 
 
-def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print, *, leavers: int = 0) -> Rehearsal:
+def rehearse(study: Study, bots: int, out: Path, *, leavers: int = 0) -> Rehearsal:
     """Run a study with bots, through the pages and sockets of a local server.
 
     Args:
         study: Study to rehearse; its partners must be available.
         bots: Number of bots.
         out: Folder of the results.
-        note: Called with a one-sentence message about each problem.
         leavers: Number of groups, before the bots, of which one member is cut off, comes back and leaves.
     """
     most = bots + leavers * study.group
     study = replace(study, wait=min(study.wait, MAX_WAIT), limit=max(study.limit, bots), per_network=most)
-    errors: list[str] = []
-    with Journal.open(out, study, note) as journal:
-        app, games, host = study_app(journal, note=errors.append)
+    with Journal.open(out, study) as journal, _warnings() as errors:
+        app, games, host = study_app(journal)
         try:
-            players = asyncio.run(_take_part(app, journal, bots, leavers, errors, note))
+            players = asyncio.run(_take_part(app, journal, bots, leavers, errors))
         finally:
             host.close()
     errors += [
@@ -125,6 +123,29 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     answers = _points([answer for bot in players for answer in bot.answers])
     tasks = _task_table(results)
     return Rehearsal(dict(ends), errors, len(records), tasks, requests, answers, _points(host.late), most_memory())
+
+
+class _Collector(logging.Handler):
+    """Keeps messages."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """Collect the warnings that the package logs in the body."""
+    collector = _Collector()
+    log = logging.getLogger("collab_overcooked")
+    log.addHandler(collector)
+    try:
+        yield collector.messages
+    finally:
+        log.removeHandler(collector)
 
 
 def _task_table(results: StudyResults) -> ResultTable:
@@ -178,16 +199,14 @@ def _entry(journal: Journal, number: int) -> str:
     return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"
 
 
-async def _report(journal: Journal, players: Sequence[Bot], note: Callable[[str], None]) -> None:
+async def _report(journal: Journal, players: Sequence[Bot]) -> None:
     while True:
         await asyncio.sleep(PROGRESS)
         done = sum(bool(person.end) for person in journal.people.values())
-        note(f"{done} of {len(players)} bots are through, after {sum(bot.pages for bot in players)} pages")
+        logger.info(f"{done} of {len(players)} bots are through, after {sum(bot.pages for bot in players)} pages")
 
 
-async def _take_part(
-    app: Any, journal: Journal, bots: int, leavers: int, errors: list[str], note: Callable[[str], None]
-) -> list[Bot]:
+async def _take_part(app: Any, journal: Journal, bots: int, leavers: int, errors: list[str]) -> list[Bot]:
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -198,7 +217,7 @@ async def _take_part(
     groups = [players[bots + k * size : bots + (k + 1) * size] for k in range(leavers)]
     for group in groups:
         group[0].leaves = True
-    progress = asyncio.create_task(_report(journal, players, note))
+    progress = asyncio.create_task(_report(journal, players))
     done: list[BaseException | None] = []
     for together in (*groups, players[:bots]):
         done += await asyncio.gather(*(bot.run() for bot in together), return_exceptions=True)

@@ -19,7 +19,7 @@ def donors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
     folder, result = tmp_path_factory.mktemp("donors"), {}
     for suite, options in PLANS.items():
         plan = plan_evaluation(suite, ["all=random"], **options)
-        played = evaluate(plan, folder / suite, workers=1, note=lambda _: None)[0]
+        played = evaluate(plan, folder / suite, workers=1)[0]
         record, history = as_json(played), to_builtins(history_of(played.steps[:STEPS], len(played.team)))
         steps = [step | SAID if t == 1 else step for t, step in enumerate(record["steps"][:STEPS])]
         short = {"steps": steps, "timesteps": len(steps), "history": history}

@@ -50,7 +50,7 @@ def test_repetitions_are_no_episodes_of_a_longer_evaluation(plan, played, tmp_pa
         folder.add(records)
     longer = plan_evaluation("collab-capture", ["all=random"], episodes=4)
     with pytest.raises(ValueError, match="it is a repetition of another episode; choose another folder"):
-        evaluate(longer, tmp_path, workers=1, note=lambda _: None)
+        evaluate(longer, tmp_path, workers=1)
     with pytest.raises(ValueError, match="it is a repetition of another episode; choose another folder"):
         SharedFolder(longer, str(tmp_path))
     assert len(read_records(tmp_path)) == 4

@@ -47,14 +47,14 @@ def test_a_clone_of_greedy_play_delivers_as_greedy_does(records):
 def test_observations_need_not_be_those_of_the_records(records):
     grid = registry.load_game("CollabOvercooked-v0", **KITCHEN, obs="grid")
     flat = registry.load_game("CollabOvercooked-v0", **KITCHEN)
-    one, other = (read_choices(game, [str(records)], None, print) for game in (grid, flat))
+    one, other = (read_choices(game, [str(records)], None) for game in (grid, flat))
     assert np.array_equal(one.actions, other.actions)
     assert one.observations.shape[1:] == grid.single_observation_space.shape
 
 
 def test_only_choices_are_learned_and_only_of_the_seats_that_are_asked_for(records):
     game = registry.load_game("CollabOvercooked-v0", **KITCHEN)
-    both, chef = (read_choices(game, [str(records)], seats, print) for seats in (None, [0]))
+    both, chef = (read_choices(game, [str(records)], seats) for seats in (None, [0]))
     assert (both.masks.sum(1) > 1).all()
     assert both.masks[np.arange(len(both)), both.actions].all()
     assert 0 < len(chef) < len(both)
@@ -63,7 +63,7 @@ def test_only_choices_are_learned_and_only_of_the_seats_that_are_asked_for(recor
 def test_whole_episodes_are_held_out(records, tmp_path):
     game = registry.load_game("CollabOvercooked-v0", **KITCHEN)
     others = shutil.copy(records, tmp_path / "others.jsonl")
-    choices = read_choices(game, [str(records), str(others)], None, print)
+    choices = read_choices(game, [str(records), str(others)], None)
     assert choices.episodes.max() == 11
     known, unseen = split(choices, 0.25, np.random.default_rng(0))
     assert not set(known.episodes) & set(unseen.episodes)
@@ -212,13 +212,12 @@ def test_public_pickles_are_converted_by_the_line_of_the_documentation(tmp_path,
     assert {name: [row[name] for row in rows] for name in rows[0]} == the_rows()
 
 
-def test_choices_of_people_are_seen_as_the_game_shows_them(people):
+def test_choices_of_people_are_seen_as_the_game_shows_them(people, caplog):
     game = registry.load_game("Overcooked-v0", layout="cramped_room", axes="chw")
-    messages = []
-    choices = read_choices(game, [str(people)], None, messages.append)
+    choices = read_choices(game, [str(people)], None)
     assert choices.actions.tolist() == [0, 4, 5, 2, 3]  # the partner of the last was a program
     assert choices.episodes.tolist() == [0, 0, 0, 0, 1]
-    assert messages == [f"{people}: 3 of 4 rows of 2 games are of use"]
+    assert caplog.messages == [f"{people}: 3 of 4 rows of 2 games are of use"]
     result = choices.observations[2]  # the first player of the second row: at (1, 2), an onion in hand, a soup cooking
     assert result[0, 2, 1] == 1 and result[23, 2, 1] == 1 and result[18, 0, 2] == 3 and result[20, 0, 2] == 13
     assert choices.observations[4][21, 0, 2] == 1  # the soup of the 2019 form is ready
@@ -239,7 +238,7 @@ def test_choices_of_people_are_seen_as_the_game_shows_them(people):
         (None, "(" * 1000),
     ],
 )
-def test_damaged_rows_are_left_out(monkeypatch, state, actions):
+def test_damaged_rows_are_left_out(monkeypatch, state, actions, caplog):
     good = json.dumps(a_state(1))
     rows = {
         "state": [good, good if state is None else state],
@@ -249,16 +248,15 @@ def test_damaged_rows_are_left_out(monkeypatch, state, actions):
     }
     table = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
     monkeypatch.setattr(human_games, "read_rows", lambda path: table)
-    messages = []
     game = registry.load_game("Overcooked-v0", layout="cramped_room")
-    assert len(read_choices(game, ["a.json"], None, messages.append)) == 2
-    assert messages == ["a.json: 1 of 2 rows of 1 games are of use"]
+    assert len(read_choices(game, ["a.json"], None)) == 2
+    assert caplog.messages == ["a.json: 1 of 2 rows of 1 games are of use"]
 
 
 def test_a_game_of_people_can_be_cloned(tmp_path):
     people = write_table(tmp_path / "people.jsonl")
     settings = Cloning("Overcooked-v0", (str(people),), {"layout": "cramped_room", "obs": "features"}, epochs=2)
-    copy = clone_policy(settings, note=lambda text: None, games=1)
+    copy = clone_policy(settings, games=1)
     assert copy.choices == 5
 
 
@@ -266,9 +264,9 @@ def test_other_layouts_and_games_are_refused(tmp_path):
     people = write_table(tmp_path / "people.jsonl")
     ring = registry.load_game("Overcooked-v0", layout="coordination_ring")
     with pytest.raises(ValueError, match="no game on coordination_ring; it has counter_circuit, cramped_room"):
-        read_choices(ring, [str(people)], None, print)
+        read_choices(ring, [str(people)], None)
     with pytest.raises(ValueError, match="they teach no other"):
-        read_choices(registry.load_game("CuisineWorld-v0"), [str(people)], None, print)
+        read_choices(registry.load_game("CuisineWorld-v0"), [str(people)], None)
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path):
@@ -312,28 +310,26 @@ def a_row(trial: int = 1, name: str = "cramped_room", **more) -> dict:
 
 
 @pytest.mark.parametrize("grid", [json.dumps(CRAMPED), CRAMPED, str(CRAMPED), "XXPXX\nO1  O\nX  2X\nXDXSX"])
-def test_games_of_people_are_matched_by_their_grids(tmp_path, grid):
+def test_games_of_people_are_matched_by_their_grids(tmp_path, grid, caplog):
     game = registry.load_game("Overcooked-v0", layout="cramped_room")
     other = json.dumps([*CRAMPED[:3], list("XDSXX")])
     rows = [a_row(layout=grid), a_row(2, "kitchen_of_theirs", layout=grid), a_row(3, layout=other), a_row(4, "ring")]
-    messages = []
     people = a_table(tmp_path / "a.json", *rows)
-    assert len(read_choices(game, [str(people)], None, messages.append)) == 4
-    assert messages == [
+    assert len(read_choices(game, [str(people)], None)) == 4
+    assert caplog.messages == [
         f"{people}: 1 rows are of cramped_room with another grid, and are left out",
         f"{people}: 2 of 2 rows of 2 games are of use",
     ]
     with pytest.raises(ValueError, match="no game on cramped_room; it has cramped_room with another grid"):
-        read_choices(game, [str(a_table(tmp_path / "b.json", rows[2]))], None, print)
+        read_choices(game, [str(a_table(tmp_path / "b.json", rows[2]))], None)
 
 
-def test_games_on_another_layout_of_the_name_are_left_out_as_a_whole(tmp_path):
+def test_games_on_another_layout_of_the_name_are_left_out_as_a_whole(tmp_path, caplog):
     game = registry.load_game("Overcooked-v0", layout="cramped_room")
     far = json.dumps({**a_state(1), "players": [player(7, 3, [0, -1]), player(3, 1, [0, -1])]})
     people = a_table(tmp_path / "a.json", a_row(1), a_row(2), a_row(2, state=far), a_row(2, state=far), a_row(1))
-    messages = []
-    assert len(read_choices(game, [str(people)], None, messages.append)) == 4
-    assert "2 of 3 states of a game on cramped_room do not fit it: another layout?" in messages[0]
+    assert len(read_choices(game, [str(people)], None)) == 4
+    assert "2 of 3 states of a game on cramped_room do not fit it: another layout?" in caplog.messages[0]
 
 
 def test_a_layout_file_with_a_name_of_2019_finds_its_games(tmp_path):
@@ -342,7 +338,7 @@ def test_a_layout_file_with_a_name_of_2019_finds_its_games(tmp_path):
     game = registry.load_game("Overcooked-v0", layout=str(path))
     for name in ("simple", "cramped_room"):
         people = a_table(tmp_path / "a.json", a_row(1, name))
-        assert len(read_choices(game, [str(people)], None, lambda text: None)) == 2
+        assert len(read_choices(game, [str(people)], None)) == 2
 
 
 def test_saved_games_of_the_demo_server_are_read(tmp_path):

@@ -224,7 +224,7 @@ import os
 import signal
 
 
-def train(seed, folder, note):
+def train(seed, folder):
     if seed == 1:
         os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -237,4 +237,4 @@ def test_a_killed_worker_is_reported_with_its_seed(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "killed", raising=False)
     train = importlib.import_module("killed").train
     with pytest.raises(OSError, match=r"a worker process ended .* the same command resumes .*, seed (0 and )?1$"):
-        seeds.train_seeds(train, [0, 1], tmp_path / "run", "2", say=lambda text: None)
+        seeds.train_seeds(train, [0, 1], tmp_path / "run", "2")

@@ -51,10 +51,9 @@ def same_network(one: PolicyFile, other: PolicyFile) -> bool:
     return all(np.array_equal(a[1], b[1]) and np.array_equal(a[2], b[2]) for a, b in layers)
 
 
-def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
-    messages = []
-    path = run_pbt(TWO, COOKING, tmp_path, command="collab-overcooked train pbt", say=messages.append)
-    assert len(messages) == 3
+def test_a_population_trains_selects_and_exports_its_best(tmp_path, here, caplog):
+    path = run_pbt(TWO, COOKING, tmp_path, command="collab-overcooked train pbt")
+    assert len(caplog.messages) == 3
     meta = read_policy(path).meta
     assert (meta["algorithm"], meta["steps"], meta["command"]) == ("pbt", 480, "collab-overcooked train pbt")
     history = json.loads((tmp_path / "population.json").read_text())["history"]
@@ -79,13 +78,13 @@ class Killed(Here):
 def test_a_killed_worker_is_reported_with_its_member_and_the_population_goes_on(tmp_path, here, monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(OSError, match="resumes generation 1, whose member 1 is unfin"):
         patch.setattr(pbt, "pool_of", lambda pbt_settings: Killed())
-        run_pbt(TWO, COOKING, tmp_path, say=lambda text: None)
-    assert run_pbt(TWO, COOKING, tmp_path, say=lambda text: None).exists()
+        run_pbt(TWO, COOKING, tmp_path)
+    assert run_pbt(TWO, COOKING, tmp_path).exists()
 
 
 @pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
 def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch, settings):
-    full = run_pbt(TWO, settings, tmp_path / "whole", say=lambda text: None)
+    full = run_pbt(TWO, settings, tmp_path / "whole")
     calls = []
 
     def stopped(task: Task):
@@ -96,15 +95,15 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(pbt, "advance", stopped)
-        run_pbt(TWO, settings, tmp_path / "cut", say=lambda phrase: None)
-    cut = run_pbt(TWO, settings, tmp_path / "cut", say=lambda message: None)
+        run_pbt(TWO, settings, tmp_path / "cut")
+    cut = run_pbt(TWO, settings, tmp_path / "cut")
     assert same_network(read_policy(full), read_policy(cut))
     assert (tmp_path / "whole" / "log.jsonl").read_text() == (tmp_path / "cut" / "log.jsonl").read_text()
     with pytest.raises(ValueError, match="steps was 480, now 320; it can only be extended"):
         run_pbt(TWO, settings.with_values({"steps": 320}), tmp_path / "cut")
     with pytest.raises(ValueError, match="resume with the same"):
         run_pbt(TWO, settings.with_values({"gamma": 0.5}), tmp_path / "cut")
-    run_pbt(TWO, settings.with_values({"steps": 640}), tmp_path / "cut", say=lambda text: None)
+    run_pbt(TWO, settings.with_values({"steps": 640}), tmp_path / "cut")
     generations = (tmp_path / "cut" / "log.jsonl").read_text().splitlines()
     assert [json.loads(line)["steps"] for line in generations] == [160, 320, 480, 640]
 
@@ -123,23 +122,23 @@ DAMAGES = [
 def test_what_the_reader_of_a_population_refuses_is_not_written(tmp_path, here, monkeypatch, damage, read, written):
     """One schema for both directions: a state that would be refused on resuming ends the run before it is written."""
     short = COOKING.with_values({"steps": 160})
-    run_pbt(TWO, short, tmp_path / "read", say=lambda message: None)
+    run_pbt(TWO, short, tmp_path / "read")
     path = tmp_path / "read" / "population.json"
     state = json.loads(path.read_text())
     damage(state)
     path.write_text(json.dumps(state))
     with pytest.raises(ValueError) as error:
-        run_pbt(TWO, short, tmp_path / "read", say=lambda text: None)
+        run_pbt(TWO, short, tmp_path / "read")
     assert str(path) in str(error.value) and read in str(error.value)
     monkeypatch.setattr(pbt, "next_generation", lambda *args: state)
     with pytest.raises(ValueError) as error:
-        run_pbt(TWO, short, tmp_path / "written", say=lambda phrase: None)
+        run_pbt(TWO, short, tmp_path / "written")
     assert written in str(error.value)
     assert not (tmp_path / "written" / "population.json").exists()
 
 
 def test_the_worst_starts_from_the_best_ones_weights_with_its_own_environments(tmp_path, here):
-    run_pbt(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda text: None)
+    run_pbt(TWO, COOKING.with_values({"steps": 160}), tmp_path)
     task = Task(tmp_path, 1, 0, 2, COOKING, 160, 2)  # no more steps: what it starts with is what it ends with
     advance(task)
     created, parent, entry = (read_policy(file_of(tmp_path, *place, "npz")) for place in ((1, 2), (0, 1), (1, 1)))
@@ -197,8 +196,8 @@ def test_members_train_in_processes_of_their_own(tmp_path):
     settings = COOKING.with_values({"steps": 160})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
-        one = run_pbt(TWO, settings, here, say=lambda text: None)
-    other = run_pbt(TWO, settings, there, say=lambda message: None)
+        one = run_pbt(TWO, settings, here)
+    other = run_pbt(TWO, settings, there)
     assert same_network(read_policy(one), read_policy(other))
 
 
@@ -208,7 +207,7 @@ def test_members_train_in_processes_of_their_own(tmp_path):
 def test_members_train_on_a_local_ray(tmp_path, on_ray):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
-        one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda text: None)
+        one = run_pbt(TWO, COOKING, tmp_path / "here")
     pbt_settings = PbtSettings(population=2, generation_steps=160, selection_games=2, executor="ray")
-    other = on_ray(lambda: run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda message: None))
+    other = on_ray(lambda: run_pbt(pbt_settings, COOKING, tmp_path / "ray"))
     assert same_network(read_policy(one), read_policy(other))

@@ -42,10 +42,6 @@ GRID = {"onion_pickup": [-10, 0, 3], "soup_delivery": [-20, 0], "reward": [0.1, 
 TWO = PopulationSettings(members=2, scoring_games=2)
 
 
-def quiet(_):
-    return None
-
-
 def document(**values):
     return Document("test", {**VALUES, **values}, {})
 
@@ -62,7 +58,7 @@ def same_networks(one, other):
 @pytest.fixture(scope="module")
 def fcp(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fcp")
-    run_population(TWO, RING, folder, bar=False, say=quiet)
+    run_population(TWO, RING, folder, bar=False)
     return folder
 
 
@@ -78,7 +74,7 @@ def test_fictitious_co_play_writes_a_pool_of_three_skills(fcp):
     assert seeds == [3000, 3001]
 
 
-def test_a_stopped_population_goes_on_to_the_same_pool(fcp, tmp_path, monkeypatch):
+def test_a_stopped_population_goes_on_to_the_same_pool(fcp, tmp_path, monkeypatch, caplog):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         done = []
 
@@ -89,15 +85,15 @@ def test_a_stopped_population_goes_on_to_the_same_pool(fcp, tmp_path, monkeypatc
             return train(settings, folder, **more)
 
         patch.setattr(population_module, "train", stops)
-        run_population(TWO, RING, tmp_path, bar=False, say=quiet)
+        run_population(TWO, RING, tmp_path, bar=False)
     assert not (tmp_path / "pool.yaml").exists() and (tmp_path / "member_0").exists()
-    messages = []
-    run_population(TWO, RING, tmp_path, bar=False, say=messages.append)
-    assert sum("left" in line for line in messages) == 1  # the second member alone was trained
+    caplog.clear()
+    run_population(TWO, RING, tmp_path, bar=False)
+    assert sum("left" in line for line in caplog.messages) == 1  # the second member alone was trained
     partners = [read_partner_pool(folder / "pool.yaml").partners for folder in (fcp, tmp_path)]
     assert partners[0] == partners[1]  # digests included
     with pytest.raises(ValueError, match=r"gamma was 0\.99, now 0\.5"):
-        run_population(TWO, RING.with_values({"gamma": 0.5}), tmp_path, bar=False, say=quiet)
+        run_population(TWO, RING.with_values({"gamma": 0.5}), tmp_path, bar=False)
 
 
 def test_preferring_members_are_chosen_and_know_their_best_response(tmp_path, monkeypatch):
@@ -106,14 +102,14 @@ def test_preferring_members_are_chosen_and_know_their_best_response(tmp_path, mo
     members = member_settings(hsp, RING)
     assert len({json.dumps(member.preferences[0]) for member in members}) == 3
     assert all(member.weights == "own" and member.preferences[1] == {} for member in members)
-    path = run_population(hsp, RING, tmp_path, bar=False, say=quiet)
+    path = run_population(hsp, RING, tmp_path, bar=False)
     partners = read_partner_pool(path).partners
     assert len(partners) == 2 and {partner.family for partner in partners} == {"preference"}
     assert all(partner.policy.endswith("policy_0.npz") for partner in partners)
     assert all(partner.best.by.endswith("policy_1.npz") and partner.best.games == 4 for partner in partners)
     monkeypatch.setattr(population_module, "MIN_RETURN", 1e9)
     with pytest.raises(ValueError, match="no member earns more than"):
-        run_population(hsp, RING, tmp_path, bar=False, say=quiet)
+        run_population(hsp, RING, tmp_path, bar=False)
 
 
 MEP = PopulationSettings(method="mep", members=2, scoring_games=2, alpha=0.5)
@@ -135,7 +131,7 @@ def test_members_that_learn_together_are_those_of_fcp_without_a_bonus(fcp, tmp_p
     """Each member's random numbers are its own, whoever is updated before it."""
     members = member_settings(replace(MEP, alpha=0.0), RING)
     assert members == member_settings(TWO, RING)
-    train_together(members, 0.0, tmp_path, command="", bar=False, say=quiet)
+    train_together(members, 0.0, tmp_path, command="", bar=False)
     assert files_of(tmp_path, "member_*/policies/*.npz") == files_of(fcp, "member_*/policies/*.npz")
 
 
@@ -178,16 +174,16 @@ def test_the_bonus_of_an_impossible_action_is_bounded():
     assert np.allclose(EntropyBonus([network], 1.0)(rollout), -np.log(LOWEST))
 
 
-def test_a_stopped_population_of_members_that_learn_together_goes_on_to_the_same_pool(tmp_path, monkeypatch):
+def test_a_stopped_population_of_members_that_learn_together_goes_on_to_the_same_pool(tmp_path, monkeypatch, caplog):
     ring = RING.with_values({"checkpoint_every": 1})
-    full = run_population(MEP, ring, tmp_path / "full", bar=False, say=quiet)
+    full = run_population(MEP, ring, tmp_path / "full", bar=False)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         interrupt_after(patch, 3)  # the first member is a round ahead
-        run_population(MEP, ring, tmp_path / "cut", bar=False, say=quiet)
+        run_population(MEP, ring, tmp_path / "cut", bar=False)
     assert checkpoint_of(tmp_path / "cut", 1, 1).exists()
-    messages = []
-    cut = run_population(MEP, ring, tmp_path / "cut", bar=False, say=messages.append)
-    assert messages[0].startswith("round 2: returns ")
+    caplog.clear()
+    cut = run_population(MEP, ring, tmp_path / "cut", bar=False)
+    assert caplog.messages[0].startswith("round 2: returns ")
     assert [path.name for path in sorted((tmp_path / "cut").rglob("round_*.pt"))] == ["round_2.pt"] * 2
     partners = [read_partner_pool(path).partners for path in (full, cut)]
     assert partners[0] == partners[1] and {partner.family for partner in partners[0]} == {"population"}
@@ -195,9 +191,9 @@ def test_a_stopped_population_of_members_that_learn_together_goes_on_to_the_same
     logs = [(tmp_path / name / "member_0" / "log.jsonl").read_text().count("\n") for name in ("full", "cut")]
     assert logs == [2, 2]
     with pytest.raises(ValueError, match=r"alpha was 0\.5, now 0\.1"):
-        run_population(replace(MEP, alpha=0.1), ring, tmp_path / "cut", bar=False, say=quiet)
+        run_population(replace(MEP, alpha=0.1), ring, tmp_path / "cut", bar=False)
     with pytest.raises(ValueError, match=r"alpha was 0\.5, now None"):
-        run_population(TWO, ring, tmp_path / "cut", bar=False, say=quiet)
+        run_population(TWO, ring, tmp_path / "cut", bar=False)
 
 
 def test_the_last_checkpoint_is_one_of_all_members(tmp_path):
@@ -228,7 +224,7 @@ def test_an_ego_of_the_pool_met_all_its_partners(fcp, tmp_path):
     assert met_partners(read_partners(settings, registry.load_game(RING.env, **OPTIONS))) == list(file.met)
 
 
-def test_responses_fill_the_best_of_the_pool(fcp, tmp_path):
+def test_responses_fill_the_best_of_the_pool(fcp, tmp_path, caplog):
     result = tmp_path / "pool"
     result.mkdir()
     text = (fcp / "pool.yaml").read_text().replace("ppo:member", f"ppo:{fcp}/member")
@@ -239,10 +235,11 @@ def test_responses_fill_the_best_of_the_pool(fcp, tmp_path):
             "- {name: planner, policy: planner, family: search}",
         ).replace("episodes: 100", "episodes: 4")
     )
-    messages = []
-    path = train_responses(document(), str(result / "pool.yaml"), tmp_path / "out", bar=False, say=messages.append)
+    path = train_responses(document(), str(result / "pool.yaml"), tmp_path / "out", bar=False)
     pool = read_partner_pool(path)
-    assert path == result / "pool.yaml" and messages[0] == "left out, as they play one episode at a time: planner"
+    assert (
+        path == result / "pool.yaml" and caplog.messages[0] == "left out, as they play one episode at a time: planner"
+    )
     assert pool.partner("planner").best is None
     for partner in (one for one in pool.partners if one.name != "planner"):
         assert partner.best.games == 4 and partner.best.by.endswith(f"out/{partner.name}/policy.npz")
@@ -273,12 +270,12 @@ def test_states_of_all_pairs_are_kept_at_equal_distances():
 
 
 def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
-    full = run_rounds(ROUNDS, RING, tmp_path / "whole", say=quiet)
+    full = run_rounds(ROUNDS, RING, tmp_path / "whole")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         interrupt_after(patch, 2)  # in the second round of the first seed
-        run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
+        run_rounds(ROUNDS, RING, tmp_path / "cut")
     assert checkpoint_of(tmp_path / "cut", 1, 1).exists() and not checkpoint_of(tmp_path / "cut", 0, 2).exists()
-    cut = run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
+    cut = run_rounds(ROUNDS, RING, tmp_path / "cut")
     assert all(same_networks(one, other) for one, other in zip(full, cut, strict=True))
     assert not same_networks(full[0], full[1])
     logs = [(tmp_path / name / "log.jsonl").read_text() for name in ("whole", "cut")]
@@ -286,7 +283,7 @@ def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
     assert logs[0] == logs[1] and [line["round"] for line in lines] == [1, 2]
     assert {"return", "cross_play", "worst_pair"} <= set(lines[0])
     with pytest.raises(ValueError, match="rounds was 2, now 3"):
-        run_rounds(replace(ROUNDS, rounds=3), RING, tmp_path / "cut", say=quiet)
+        run_rounds(replace(ROUNDS, rounds=3), RING, tmp_path / "cut")
 
 
 def test_a_round_starts_from_the_buffer(tmp_path):

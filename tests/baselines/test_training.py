@@ -112,7 +112,7 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(0, 3), (1e9, None)])
-def test_a_checkpoint_is_written_when_the_last_one_is_old(tmp_path, monkeypatch, seconds, kept):
+def test_a_checkpoint_is_written_when_the_last_one_is_old(tmp_path, monkeypatch, seconds, kept, caplog):
     """A training of fewer updates than ``checkpoint_every`` keeps its work too."""
     update = Training.update
 
@@ -125,9 +125,8 @@ def test_a_checkpoint_is_written_when_the_last_one_is_old(tmp_path, monkeypatch,
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Training, "update", interrupted)
         quiet(settings, tmp_path)
-    messages = []
-    quiet(settings, tmp_path, note=messages.append)
-    assert messages == ([f"{tmp_path}: {320 * kept:,} of 1,600 steps are there, continuing"] if kept else [])
+    quiet(settings, tmp_path)
+    assert caplog.messages == ([f"{tmp_path}: {320 * kept:,} of 1,600 steps are there, continuing"] if kept else [])
 
 
 def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_nothing_else(tmp_path):

@@ -145,7 +145,7 @@ def test_teams_play_it_and_records_replay():
 
 def test_its_suite_plays_and_scores_episodes_with_seeds_of_their_own(tmp_path):
     plan = plan_evaluation("relay", ["all=random"], episodes=30, seed=4, options={"max_cycles": 60})
-    records = evaluate(plan, tmp_path, make=make_policy, note=lambda _: None)
+    records = evaluate(plan, tmp_path, make=make_policy)
     assert len({record.seed for record in records}) == 30 and all(record.timesteps == 60 for record in records)
     returns = [sum(step.rewards[0] for step in record.steps) for record in records]
     (card,) = score_records(records)

@@ -43,7 +43,7 @@ def comparison_plan() -> plans.ComparisonPlan:
 def played(comparison_plan: plans.ComparisonPlan, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
     comparison_plan.write(out)
-    play(comparison_plan.runs(out), out, workers=1, timed=True, note=lambda _: None)
+    play(comparison_plan.runs(out), out, workers=1, timed=True)
     return out
 
 
@@ -152,19 +152,15 @@ def test_records_say_what_decisions_took(comparison_plan: plans.ComparisonPlan, 
     assert first_difference(record) is None
 
 
-def test_what_was_played_is_not_played_again(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
-    notes: list[str] = []
+def test_what_was_played_is_not_played_again(
+    comparison_plan: plans.ComparisonPlan, played: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
     played_again: list[tuple[int, int]] = []
     play(
-        comparison_plan.runs(played),
-        played,
-        workers=1,
-        timed=True,
-        progress=lambda *now: played_again.append(now[:2]),
-        note=notes.append,
+        comparison_plan.runs(played), played, workers=1, timed=True, progress=lambda *now: played_again.append(now[:2])
     )
-    assert not played_again and "continuing" in notes[-1]
+    assert not played_again and "continuing" in caplog.messages[-1]
     assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
 
 
@@ -199,7 +195,7 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
 @pytest.mark.parametrize("game", first([*dict.fromkeys(["collab-capture", "rush", *registry.first_suites()])], 2))
 def test_episodes_are_compared_by_what_the_table_ranks(game: str, tmp_path: Path) -> None:
     plan = plans.make_plan(["greedy", "random"], [game], episodes=1, crossplay=False)
-    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True, note=lambda _: None)
+    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
     board, metric = boards.read_comparison(plan, tmp_path).leaderboards[0], registry.load_suite(game).score_metric
     for line in board.lines:
         for entry in (entry for entry in plan.entries if entry.team[0] == line.policy):
@@ -249,7 +245,7 @@ def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
     names = ("ppo:cramped_room", "ppo:coordination_ring")
     short = {"overcooked": {"max_cycles": 20}}
     plan = plans.make_plan(("random", *names), ("overcooked",), episodes=1, crossplay=False, options=short)
-    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True, note=lambda _: None)
+    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
     (board,) = boards.read_comparison(plan, tmp_path).leaderboards
     ranking = {row[0]: row for row in board.ranking().rows}
     assert set(ranking) == {"random", "ppo, one per layout"}

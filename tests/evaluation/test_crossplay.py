@@ -89,7 +89,7 @@ def test_pools_that_cannot_be(tmp_path):
 ROOMS = {"options": {"max_cycles": 5}, "seed": 1}
 
 
-def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path):
+def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path, caplog):
     pool = ["greedy", "random"]
     full = cross_play("CollabCapture-v0", pool, episodes=2, **ROOMS)
 
@@ -101,18 +101,16 @@ def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path):
         cross_play("CollabCapture-v0", pool, episodes=2, out=tmp_path, progress=interrupt, **ROOMS)
     with (tmp_path / "returns.jsonl").open("ab") as file:
         file.write(b'{"cell":[0,')  # as it is when a process is killed
-    notes, played = [], []
+    played = []
     again = cross_play(
-        "CollabCapture-v0",
-        pool,
-        episodes=2,
-        out=tmp_path,
-        note=notes.append,
-        progress=lambda done, total: played.append(done),
-        **ROOMS,
+        "CollabCapture-v0", pool, episodes=2, out=tmp_path, progress=lambda done, total: played.append(done), **ROOMS
     )
     assert np.array_equal(again.returns, full.returns)
-    assert played == [4, 5, 6, 7, 8] and "dropped an unfinished last line" in notes[0] and "3 episodes" in notes[1]
+    assert (
+        played == [4, 5, 6, 7, 8]
+        and "dropped an unfinished last line" in caplog.messages[0]
+        and "3 episodes" in caplog.messages[1]
+    )
     more = cross_play("CollabCapture-v0", pool, episodes=3, out=tmp_path, **ROOMS)
     assert np.array_equal(more.returns[..., :2], full.returns)
 

@@ -108,7 +108,7 @@ def test_networks_with_another_encoding_play_at_once(pool, monkeypatch):
     assert cell.run()[0][1] == same.run()[0][1]
 
 
-def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_path, monkeypatch):
+def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_path, monkeypatch, caplog):
     egos, out = read_egos([f"sp={files}/*.npz"]), tmp_path / "out"
     full = score(pool, egos, tmp_path / "whole")
     first = (tmp_path / "whole" / FILE).read_bytes().splitlines(keepends=True)
@@ -116,21 +116,19 @@ def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_pa
     assert [line for line in (out / FILE).read_bytes().splitlines(keepends=True) if line in first[:2]] == first[:2]
     with (out / FILE).open("ab") as file:
         file.write(first[2][:40])  # as it was written when the process was killed
-    notes: list[str] = []
-    assert score(pool, egos, out, note=notes.append) == full
-    assert "continuing, 3 cells" in " ".join(notes)
+    assert score(pool, egos, out) == full
+    assert "continuing, 3 cells" in " ".join(caplog.messages)
     assert sorted((out / FILE).read_bytes().splitlines(keepends=True)) == sorted(first)
     with pytest.raises(ValueError, match="holds a run with another configuration: episodes was 2, now 3"):
         score(pool, egos, out, episodes=3)
 
 
-def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path):
+def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path, caplog):
     with_met(read_policy(files / "a.npz"), [pool.partners[0].met]).save(files / "a.npz")
     egos = read_egos([f"sp={files}/*.npz"])
-    notes: list[str] = []
-    lines = score(pool, egos, tmp_path / "out", note=notes.append)
+    lines = score(pool, egos, tmp_path / "out")
     assert {line.ego for line in lines} == {f"ppo:{files}/b.npz"}
-    assert notes[0].startswith(f"skipped ego sp: ppo:{files}/a.npz was trained beside clone of pool pool")
+    assert caplog.messages[0].startswith(f"skipped ego sp: ppo:{files}/a.npz was trained beside clone of pool pool")
     with pytest.raises(ValueError, match=r"ego sp: ppo:.*a\.npz was trained beside clone of pool pool"):
         score(pool, egos[:1], tmp_path / "alone")
     trained = replace(pool, partners=tuple(replace(one, split="train") for one in pool.partners))

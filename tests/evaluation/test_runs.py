@@ -262,14 +262,13 @@ def test_more_episodes_than_memory_holds_are_refused(suite: str, options: dict[s
         plan_evaluation(suite, ["all=random"], episodes=10**12, **options)
 
 
-def test_a_run_is_extended_and_never_cut(tmp_path, two_randoms):
+def test_a_run_is_extended_and_never_cut(tmp_path, two_randoms, caplog):
     def plan(episodes):
         return plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=episodes, seed=4)
 
     first = evaluate(plan(1), tmp_path / "run", workers=1)
-    notes = []
-    both = evaluate(plan(2), tmp_path / "run", workers=1, note=notes.append)
-    assert both[:1] == first and notes == [f"{tmp_path / 'run'}: continuing, 1 of 2 episodes are there"]
+    both = evaluate(plan(2), tmp_path / "run", workers=1)
+    assert both[:1] == first and caplog.messages == [f"{tmp_path / 'run'}: continuing, 1 of 2 episodes are there"]
     written = (tmp_path / "run" / "records.jsonl").read_bytes()
     assert both == evaluate(plan(2), None, workers=1), "the same as played at once"
     with pytest.raises(ValueError, match="holds 1 episode beyond those of this run, such as episode 1 of boiled_egg"):

@@ -140,7 +140,7 @@ def test_chats_of_a_model_are_its_exchanges(tmp_path):
 
 def test_the_command_chooses_the_agent_and_refuses_other_formats(tmp_path):
     plan = plan_evaluation("collab-escape", ["all=greedy"], episodes=1)
-    evaluate(plan, tmp_path / "run", workers=1, note=lambda _: None)
+    evaluate(plan, tmp_path / "run", workers=1)
 
     def export(form, *options):
         return CliRunner().invoke(app, ["export", form, str(tmp_path / "run"), "--agent", TOOLS, *options])

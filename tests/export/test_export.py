@@ -36,7 +36,7 @@ def played(env_id: str, spec: str = "random", steps: int = 12, **options):
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("export") / "run"
     options = {"layouts": "cramped_room", "episodes": 2, "options": {"max_cycles": 15}}
-    evaluate(plan_evaluation("overcooked", ["all=greedy"], **options), folder, workers=1, note=lambda _: None)
+    evaluate(plan_evaluation("overcooked", ["all=greedy"], **options), folder, workers=1)
     return folder
 
 

@@ -32,14 +32,13 @@ def test_readers_get_each_complete_line_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "kept"), [(b"", b""), (b"1\n", b"1\n"), (b"1\n2", b"1\n"), (b"1", b"")])
-def test_a_torn_line_is_dropped(tmp_path: Path, content: bytes, kept: bytes) -> None:
-    notes: list[str] = []
+def test_a_torn_line_is_dropped(tmp_path: Path, content: bytes, kept: bytes, caplog: pytest.LogCaptureFixture) -> None:
     journal = JournalFile(tmp_path / "a")
-    journal.drop_torn_line(notes.append, "it is missing")
+    journal.drop_torn_line("it is missing")
     journal.path.write_bytes(content)
-    journal.drop_torn_line(notes.append, "it is missing")
+    journal.drop_torn_line("it is missing")
     sentence = f"{journal.path}: dropped an unfinished last line; it is missing"
-    assert journal.path.read_bytes() == kept and notes == ([sentence] if kept != content else [])
+    assert journal.path.read_bytes() == kept and caplog.messages == ([sentence] if kept != content else [])
 
 
 def test_lines_are_checked(tmp_path: Path) -> None:
@@ -80,15 +79,18 @@ def test_a_line_that_cannot_be_written_leaves_the_file_as_before(tmp_path: Path)
     assert journal.path.read_bytes() == 2 * line and len(list(JournalFile(journal.path).read())) == 2
 
 
-def test_games_go_on_when_there_is_no_room_and_lose_nothing(tmp_path: Path) -> None:
-    notes: list[str] = []
-    folder = PlayFolder(tmp_path / "run", "collab-escape", note=notes.append)
+def test_games_go_on_when_there_is_no_room_and_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = PlayFolder(tmp_path / "run", "collab-escape")
     folder.add_input({"number": 0})
     full = (folder.path / INPUTS).stat().st_size + 5
     with full_disk(full):
         for number in range(1, 4):
             folder.add_input({"number": number})
-    assert len(notes) == 1 and INPUTS in notes[0] and "it is written as soon as that is possible" in notes[0]
+    assert (
+        len(caplog.messages) == 1
+        and INPUTS in caplog.messages[0]
+        and "it is written as soon as that is possible" in caplog.messages[0]
+    )
     folder.add_input({"number": 4})
     entries = [json.loads(line) for line in (folder.path / INPUTS).read_text().splitlines()]
     assert [entry["number"] for entry in entries] == [0, 1, 2, 3, 4]

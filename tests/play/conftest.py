@@ -22,7 +22,7 @@ def make_session(tmp_path: Any) -> Any:
         keys = ("voice", "make", "practice", "on_over", "now")
         results = {key: what.pop(key) for key in keys if key in what}
         what = what or dict(KITCHEN)
-        folders.append(PlayFolder(tmp_path / f"run{len(folders)}", what["suite"], note=lambda text: None))
+        folders.append(PlayFolder(tmp_path / f"run{len(folders)}", what["suite"]))
         return Session(
             rounds or matches(team, **what), PlaySettings(**QUICK | (how or {})), folder=folders[-1], **results
         )

@@ -19,7 +19,7 @@ BOTS = 4
 
 def session(folder: Path) -> None:
     """Play episodes one after the other, and say of each that people have been told of its end."""
-    kept = PlayFolder(folder, ESCAPE["suite"], note=lambda text: None)
+    kept = PlayFolder(folder, ESCAPE["suite"])
     playing = Session(
         matches(["agent_0=person", "agent_1=greedy"], **ESCAPE) * EPISODES, PlaySettings(**QUICK), folder=kept
     )

@@ -26,7 +26,7 @@ PATIENCE = 120.0
 @contextlib.contextmanager
 def serving(session=None, host=None) -> Iterator[int]:
     """Serve pages; yields the port."""
-    host, ready = host or Host(lambda text: None), threading.Event()
+    host, ready = host or Host(), threading.Event()
     port: list[int] = []
     app = server.make_app(host, started=lambda: session and host.add(session))
     entry, listening = server.make_server(app, "127.0.0.1", 0, lambda number: (port.append(number), ready.set()))
@@ -120,7 +120,7 @@ def test_links_are_kept_for_a_restart(make_session, tmp_path) -> None:
 
 
 def test_a_client_that_goes_away_is_no_error_of_the_server(caplog):
-    host = Host(lambda text: None, rooms=Rooms(None, PlaySettings()))
+    host = Host(rooms=Rooms(None, PlaySettings()))
     head = f"POST /h/{host.token}/rooms HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunked = head.encode() + b"3\r\nabc"
     with serving(host=host) as port, caplog.at_level(logging.ERROR, "uvicorn.error"):

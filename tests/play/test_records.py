@@ -34,7 +34,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Pa
     for clock, (what, _, _) in GAMES.items():
         folders = []
         for partner in ("greedy", "random"):
-            folder = PlayFolder(tmp_path_factory.mktemp(clock) / partner, what["suite"], note=lambda text: None)
+            folder = PlayFolder(tmp_path_factory.mktemp(clock) / partner, what["suite"])
             for seed in (0, 1):
                 rounds = matches(["agent_0=person", f"agent_1={partner}"], seed=seed, **what)
                 play(Session(rounds, PlaySettings(**QUICK), folder=folder), restless)

@@ -30,7 +30,7 @@ NAMES = ("localhost", "testserver")
 def client(session, routes=()) -> Iterator[tuple]:
     from starlette.testclient import TestClient
 
-    host = Host(lambda text: None)
+    host = Host()
     app = server.make_app(host, routes, NAMES, started=lambda: host.add(session))
     with TestClient(app, base_url="http://localhost") as entry:
         yield entry, host
@@ -192,7 +192,7 @@ def test_sessions_that_nobody_uses_end(make_session) -> None:
     used, idle = (make_session(["agent_0=person", "agent_1=greedy"], now=lambda: now[0], **ESCAPE) for _ in range(2))
 
     async def story() -> None:
-        host = Host(lambda text: None, lambda: now[0])
+        host = Host(lambda: now[0])
         host.add(used)
         host.add(idle)
         now[0] = host_module.IDLE - 1
@@ -238,7 +238,7 @@ def test_sessions_are_limited(make_session) -> None:
     import asyncio
 
     async def many() -> None:
-        host = Host(lambda text: None)
+        host = Host()
         session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
         for number in range(MAX_SESSIONS):
             session.id = f"s{number}"

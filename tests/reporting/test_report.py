@@ -208,7 +208,7 @@ def test_an_episode_that_does_not_fit_is_not_filmed_to_its_end(records, monkeypa
 @pytest.mark.parametrize("suite", [suite for suite in PLANS if suite != "questions"])
 def test_the_report_of_every_game_fits_a_phone_and_plays_to_its_end(suite, context, problems, tmp_path):
     plan = plan_evaluation(suite, ["all=random"], **PLANS[suite])
-    records = evaluate(plan, tmp_path / "run", workers=1, note=lambda _: None)
+    records = evaluate(plan, tmp_path / "run", workers=1)
     path = tmp_path / "report.html"
     path.write_text(build_report(records, score_records(records)), encoding="utf-8")
     tab = context.new_page()

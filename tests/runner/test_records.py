@@ -89,7 +89,7 @@ def test_a_missing_field_is_named(record, field):
 
 
 @pytest.mark.parametrize("cut", [1, 40, 3000])
-def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_randoms, cut):
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_randoms, cut, caplog):
     full = (random_run / "records.jsonl").read_bytes()
     folder = tmp_path / "killed"
     folder.mkdir()
@@ -98,12 +98,12 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_random
     plan = plan_evaluation(
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
-    notes, played = [], []
-    evaluate(plan, folder, workers=1, note=notes.append, progress=lambda done, total, _: played.append((done, total)))
+    played = []
+    evaluate(plan, folder, workers=1, progress=lambda done, total, _: played.append((done, total)))
     assert (folder / "records.jsonl").read_bytes() == full
     assert played == [(4, 4)]
-    assert "dropped an unfinished last line" in notes[0]
-    assert "3 of 4 episodes are there" in notes[1]
+    assert "dropped an unfinished last line" in caplog.messages[0]
+    assert "3 of 4 episodes are there" in caplog.messages[1]
 
 
 def test_a_finished_run_is_not_played_again(tmp_path, random_run, two_randoms):
@@ -115,7 +115,7 @@ def test_a_finished_run_is_not_played_again(tmp_path, random_run, two_randoms):
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
     played = []
-    records = evaluate(plan, folder, workers=1, note=lambda _: None, progress=lambda *state: played.append(state))
+    records = evaluate(plan, folder, workers=1, progress=lambda *state: played.append(state))
     assert len(records) == 4
     assert not played
 
@@ -148,14 +148,14 @@ def test_a_folder_with_another_configuration_is_refused(random_run, field, value
     assert (random_run / "records.jsonl").read_bytes() == before
 
 
-def test_a_run_of_another_version_of_the_package_is_continued(tmp_path, random_run, random_records):
+def test_a_run_of_another_version_of_the_package_is_continued(tmp_path, random_run, random_records, caplog):
     config = json.loads((random_run / "config.json").read_text())
     shutil.copytree(random_run, tmp_path / "run")
-    notes = []
-    with Run(tmp_path / "run", config | {"version": "9.9.9"}, notes.append) as run:
+    with Run(tmp_path / "run", config | {"version": "9.9.9"}) as run:
         assert list(map(unpack, run.results.values())) == random_records
     assert (
-        len(notes) == 1 and f"begun with version {config['version']} of the package, continued with 9.9.9" in notes[0]
+        len(caplog.messages) == 1
+        and f"begun with version {config['version']} of the package, continued with 9.9.9" in caplog.messages[0]
     )
 
 

@@ -123,12 +123,11 @@ def test_they_play_in_this_process_from_the_first_episode_on(register, monkeypat
     assert (played.tolist() == alone.tolist()) if hasattr(played, "tolist") else (played == alone)
 
 
-def test_a_number_of_workers_that_become_threads_is_said(register, monkeypatch):
+def test_a_number_of_workers_that_become_threads_is_said(register, monkeypatch, caplog):
     register("mine", Mine)
     forbid_processes(monkeypatch)
-    notes: list[str] = []
-    evaluate("collab-capture", team="all=mine", workers=2, note=notes.append, **ROOMS)
-    assert notes == ["workers: threads of this process, as only it knows policy 'mine'"]
+    evaluate("collab-capture", team="all=mine", workers=2, **ROOMS)
+    assert caplog.messages == ["workers: threads of this process, as only it knows policy 'mine'"]
 
 
 def test_a_cluster_is_refused_before_the_first_episode(register):

@@ -27,7 +27,7 @@ def quiet(_: str) -> None:
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run") / "run"
     plan = plan_evaluation("collab-overcooked", ["all=random"], tasks=("boiled_egg",), gamma=1.0, episodes=3, seed=91)
-    evaluate(plan, folder, workers=1, note=quiet)
+    evaluate(plan, folder, workers=1)
     return folder
 
 

@@ -483,9 +483,8 @@ def test_a_page_is_read_for_its_time(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------- the journal
 
 
-def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path) -> None:
-    notes: list[str] = []
-    with Journal.open(tmp_path, study, notes.append) as journal:
+def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Journal.open(tmp_path, study) as journal:
         one, other = (journal.join({"PID": name}) for name in ("a", "b"))
         journal.passed(one)
         journal.answered(one, {"age": 30, "games": ["chess"]})
@@ -495,14 +494,14 @@ def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path) -> None:
         journal.end(other, "done")  # the first end stays
     with (tmp_path / JOURNAL).open("a") as file:
         file.write('{"event": "passed", "id"')  # as a process leaves it that is killed
-    with Journal.open(tmp_path, study, notes.append) as journal:
+    with Journal.open(tmp_path, study) as journal:
         again, gone = journal.by_token(one.token), journal.by_token(other.token)
         assert again is not None and (again.id, again.step, again.group) == (one.id, 2, 0)
         assert gone is not None and gone.end == "left" and journal.by_token("x") is None
         assert (journal.joined, journal.declined) == (2, 1)
         step = journal.step_of(again)
         assert step is not None and (step.kind, step.condition) == ("play", "helped")
-    assert len(notes) == 1 and "dropped" in notes[0]
+    assert len(caplog.messages) == 1 and "dropped" in caplog.messages[0]
 
 
 def test_two_writers_and_other_studies_are_refused(study: Study, tmp_path: Path) -> None:
@@ -1213,7 +1212,7 @@ def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> No
 
 def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
     """At every byte: who is refused leaves nothing, who joined before stays, and others join when there is room."""
-    journal = Journal.open(tmp_path, read_study(QUICK), lambda text: None)
+    journal = Journal.open(tmp_path, read_study(QUICK))
     first = journal.join({})
     files = sorted(path for path in tmp_path.iterdir() if path.suffix == ".jsonl")
     before = {path: path.read_bytes() for path in files}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ def compare(
     out: str | Path = "runs/compare",
     *,
     workers: int | str | None = None,
-    note: Callable[[str], None] = print,
     **plan_options: Any,
 ) -> Comparison:
     """Play policies in all games under equal conditions; episodes that the folder holds are not played again.
@@ -29,7 +28,6 @@ def compare(
         games: Names of suites; all games if None.
         out: Folder of the comparison.
         workers: See ``runner.workers.read_workers``; the number of processor cores if None.
-        note: Called with what was repaired, continued or failed.
         **plan_options: ``budget``, ``episodes``, ``seed``, ``crossplay``, ``limits`` and ``options`` of
             ``compare.plan.make_plan``.
 
@@ -44,5 +42,5 @@ def compare(
     if any(plan.has_language_models() for plan, _ in runs):
         raise ValueError("policies: language models are compared by the command 'collab-overcooked compare'")
     comparison.write(folder)
-    play(runs, folder, workers=workers, timed=True, note=note)
+    play(runs, folder, workers=workers, timed=True)
     return read_comparison(comparison, folder)

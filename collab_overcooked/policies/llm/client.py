@@ -54,7 +54,6 @@ class Client:
         keep: All exchanges of the run by position, from which a stopped run resumes without repeating requests.
         facts: Configuration that must be equal to resume an evaluation, as JSON values.
         fuse: Ends a run whose models give no usable answers.
-        notify: Called with a message while a request waits.
         model_prices: Prices in settings of models, by model and endpoint.
         usage: Usage of the requests sent, excluding those answered from a store.
         earlier: Usage of the run before it was stopped, which counts towards ``total``.
@@ -76,7 +75,6 @@ class Client:
     keep: Store | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     fuse: Fuse = field(default_factory=lambda: Fuse(0))
-    notify: Callable[[str], None] = lambda message: None
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     earlier: Usage = field(default_factory=Usage)
@@ -211,7 +209,6 @@ class Client:
             per_minute=self.rate,
             stopped=self._stopped,
             headers=headers,
-            notify=lambda message: self.notify(message),
         )
 
     def check(self, reach: EndpointConfig | None, model: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import re
@@ -33,6 +34,8 @@ from collab_overcooked.policies.llm.dialects import (
 )
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.unusable import TOO_LONG
+
+logger = logging.getLogger(__name__)
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -122,7 +125,6 @@ class Transport(ABC):
         per_minute: Maximum requests per minute; None for no limit.
         stopped: When set, no further requests are sent.
         sleep: Function that waits for a number of seconds; by default it returns early when ``stopped`` is set.
-        notify: Called with a message while a request waits.
         headers: Further headers of every request, which are never displayed.
 
     Attributes:
@@ -141,7 +143,6 @@ class Transport(ABC):
         stopped: threading.Event | None = None,
         sleep: Callable[[float], object] | None = None,
         headers: Mapping[str, str] | None = None,
-        notify: Callable[[str], None] = lambda message: None,
     ) -> None:
         try:
             import openai
@@ -162,7 +163,6 @@ class Transport(ABC):
         self._rate = RateLimit(per_minute, sleep=self._sleep)
         self._lock = threading.Lock()
         self._dialects: dict[str, Dialect] = {}
-        self._notify = notify
         self._silences: dict[str, float] = {}  # model -> seconds of the last notice since its last reply
         self._waiting: Counter[str] = Counter()  # requests in flight by model
         self._answered: set[str] = set()  # models that have replied at least once
@@ -242,7 +242,7 @@ class Transport(ABC):
 
     def _pause(self, request: Request, seconds: float, notice: str) -> None:
         if not self._stopped.is_set():
-            self._notify(f"{self._name(request)}: {notice}")
+            logger.warning(f"{self._name(request)}: {notice}")
             self._sleep(seconds)
 
     def _take_turn(self, request: Request) -> None:
@@ -298,7 +298,9 @@ class Transport(ABC):
             if self._silences.get(request.model, 0.0) >= seconds:
                 return
             self._silences[request.model] = seconds
-            self._notify(f"{self._name(request)}: no answer for {seconds:g} s; waiting")  # inside, to keep their order
+            logger.warning(
+                f"{self._name(request)}: no answer for {seconds:g} s; waiting"
+            )  # inside, to keep their order
 
     def _simplified(self, request: Request, dialect: Dialect, complaint: str) -> bool:
         with self._lock:

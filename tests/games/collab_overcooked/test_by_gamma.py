@@ -20,7 +20,7 @@ def long(tmp_path_factory):
         "collab-overcooked", ["all=reference"], tasks=["boiled_egg", "baked_pumpkin_slices"], gamma=2.0
     )
     folder = tmp_path_factory.mktemp("long")
-    return folder, evaluate(plan, folder, note=lambda _: None)
+    return folder, evaluate(plan, folder)
 
 
 def test_a_run_at_2_is_judged_by_smaller_limits(long):
@@ -37,7 +37,7 @@ def test_a_run_at_2_is_judged_by_smaller_limits(long):
     (short,) = score_records(records, CollabScoring(gamma=0.5))
     (full,) = score_records(records)
     assert short.levels[-1].pc.value < full.levels[-1].pc.value
-    cards = score_paths([folder], {"gamma": (0.5, 1.5)}, note=lambda _: None)
+    cards = score_paths([folder], {"gamma": (0.5, 1.5)})
     table = next(card for card in cards if card.game == "gamma").tables[0]
     assert [column.name for column in table.columns] == ["Team", "gamma 0.5", "gamma 1.5"]
     assert [cell.value for cell in table.rows[0][1:]] == [0.0, 1.0]

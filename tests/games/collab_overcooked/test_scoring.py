@@ -175,13 +175,12 @@ def original_log(delivered_at, requests="request('pickup(egg,ingredient_dispense
 
 
 @pytest.mark.parametrize(("delivered_at", "success"), [(24, 1.0), (25, 0.0)])
-def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivered_at, success):
+def test_logs_of_the_original_are_scored_under_its_time_limit(tmp_path, delivered_at, success, caplog):
     folder = tmp_path / "model" / "boiled_egg"
     folder.mkdir(parents=True)
     (folder / "experiment_1.json").write_text(json.dumps(original_log(delivered_at)))
-    notes = []
-    table = score_logs(original_logs(tmp_path / "model"), note=notes.append)
-    assert notes == ["logs read: 1 of boiled_egg"]
+    table = score_logs(original_logs(tmp_path / "model"))
+    assert caplog.messages == ["logs read: 1 of boiled_egg"]
     assert (table.levels[0].name, table.levels[0].success_rate.value) == ("1", success)
     assert table.levels[0].ic.value == 1.0
     assert "logs of the original" in scorecard(table).markdown()
@@ -192,9 +191,9 @@ def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
     log.write_text(json.dumps(original_log(10)))
     with pytest.raises(ValueError, match="--task"):
         score_paths([log])
-    table = score_logs([log], log_options=LogOptions(task="boiled_egg"), note=lambda _: None)
+    table = score_logs([log], log_options=LogOptions(task="boiled_egg"))
     assert table.levels[0].runs == 1
-    (card,) = score_paths([log], {"task": "boiled_egg", "gamma": 2.0}, note=lambda _: None)
+    (card,) = score_paths([log], {"task": "boiled_egg", "gamma": 2.0})
     assert card.title == "logs of the original, kitchen paper, gamma 2"
     with pytest.raises(ValueError, match="unknown option 'gama'; did you mean gamma"):
         score_paths([log], {"gama": 2.0})

@@ -56,7 +56,7 @@ def test_occupied_tools_and_agents_sent_to_one_tool_are_counted() -> None:
 
 def test_the_table_has_a_row_for_each_team_and_pace(tmp_path: Any) -> None:
     plan = plan_evaluation("cuisineworld", ["all=random"], levels="0", agents=(2, 3), alphas=(1.0,), episodes=1)
-    records = evaluate(plan, tmp_path, workers=1, note=lambda text: None)
+    records = evaluate(plan, tmp_path, workers=1)
     (result,) = score_records(records)
     table = scorecard("cuisineworld", result).tables[-1]
     assert table.detail and [row[0] for row in table.rows] == ["2 agents, alpha 1", "3 agents, alpha 1"]

@@ -65,7 +65,7 @@ class Cook:
 
 def play(folder, team="all=idle", **options):
     plan = plan_evaluation("cuisineworld", [team], **options)
-    return evaluate(plan, folder, workers=1, make=Cook, note=lambda text: None)
+    return evaluate(plan, folder, workers=1, make=Cook)
 
 
 def score(records, counting="orders"):
@@ -159,16 +159,15 @@ def test_a_changed_order_is_found(cooked):
     assert ".orders: recorded" in (first_difference(record) or "")
 
 
-def test_an_interrupted_run_ends_as_if_nothing_had_happened(tmp_path, cooked):
+def test_an_interrupted_run_ends_as_if_nothing_had_happened(tmp_path, cooked, caplog):
     full = play(tmp_path / "whole", "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
     folder = tmp_path / "part"
     play(folder, "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "records.jsonl").write_bytes(lines[0] + lines[4] + lines[5][:-9])
-    notes: list[str] = []
     plan = plan_evaluation("cuisineworld", ["all=cook"], levels="0", agents=[1], alphas=[1.0, 2.0])
-    assert evaluate(plan, folder, workers=1, make=Cook, note=notes.append) == full
-    assert any("2 of 6 episodes are there" in note for note in notes)
+    assert evaluate(plan, folder, workers=1, make=Cook) == full
+    assert any("2 of 6 episodes are there" in note for note in caplog.messages)
     assert read_records(folder) == full
 
 

@@ -13,7 +13,7 @@ from collab_overcooked.play.ending import summary_of
 def test_the_best_episode_is_that_of_the_best_score_also_where_less_is_better(suite: str, lower: bool) -> None:
     loaded = registry.load_suite(suite)
     good, bad = (
-        collab_overcooked.evaluate(suite, team=f"all={policy}", episodes=1, note=str)[0]
+        collab_overcooked.evaluate(suite, team=f"all={policy}", episodes=1)[0]
         for policy in ("greedy", "always:nothing")
     )
     metric, game = loaded.score_metric, registry.load_game(good.env_id, **good.env_kwargs)

@@ -30,14 +30,14 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
         max_cycles=HORIZON,
         seed=1,
     )
-    return evaluate(plan, tmp_path_factory.mktemp("mixed"), workers=1, note=lambda _: None)
+    return evaluate(plan, tmp_path_factory.mktemp("mixed"), workers=1)
 
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """One episode of 400 steps on two layouts."""
     plan = plan_evaluation("overcooked", ["all=greedy"], layouts="cramped_room,asymmetric_advantages_llmco")
-    return evaluate(plan, tmp_path_factory.mktemp("usual"), workers=1, note=lambda _: None)
+    return evaluate(plan, tmp_path_factory.mktemp("usual"), workers=1)
 
 
 def test_different_policies_play_both_orders_of_seats(mixed: list[Any]) -> None:
@@ -134,7 +134,7 @@ def test_folders_and_procedural_layouts_are_played(tmp_path: Path) -> None:
         options={"generator": {"seed": 9, "count": 3}},
     )
     assert [match.task for match in plan.matches[::2]] == ["a", "b", "cramped_room", "procedural"]
-    records = evaluate(plan, tmp_path / "out", workers=1, note=lambda _: None)
+    records = evaluate(plan, tmp_path / "out", workers=1)
     drawn = records[-1].env_kwargs
     assert drawn["layout"] == "procedural" and drawn["generator"] == {"seed": 9, "count": 3}
     assert "generator" not in plan.matches[0].env_kwargs

@@ -87,7 +87,7 @@ class Player:
 
 def play(folder, kiosk, team="all=cook", **options):
     plan = plan_evaluation("rush", [team], scenario=[kiosk], **options)
-    return evaluate(plan, folder, workers=1, make=Player, note=lambda text: None)
+    return evaluate(plan, folder, workers=1, make=Player)
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_names_tell_what_settings_differ_in(played):
 
 def test_intervals_show_where_runs_differ(kiosk, tmp_path):
     plan = plan_evaluation("rush", ["all=random"], scenario=[kiosk], domain=["kitchen"], runs=6)
-    result = result_of(evaluate(plan, tmp_path, workers=1, note=lambda text: None))
+    result = result_of(evaluate(plan, tmp_path, workers=1))
     cell = rows_of(rush_tables.group_table(result))["kiosk, kitchen"][2]
     assert "(" in cell and "–" in cell
     assert "95 % intervals" in " ".join(rush_tables.notes(result))
@@ -269,7 +269,7 @@ def test_ends_are_counted_by_completed_recipes(kiosk, tmp_path):
 def test_published_ends_stand_below_pairs_of_one_model_in_hard_without_teacher(tmp_path):
     """Table 3 of the paper in the reading of rush_published.md; shares are per cent of 9 episodes."""
     plan = plan_evaluation("rush", ["all=random"], scenario=["easy", "hard"], domain=["kitchen"])
-    scripted = evaluate(plan, tmp_path, workers=1, note=lambda text: None)
+    scripted = evaluate(plan, tmp_path, workers=1)
     records = [record.replace(team=dict.fromkeys(record.team, "llm:m")) for record in scripted]
     table = rush_tables.termination_table(result_of(records))
     rows = rows_of(table)
@@ -325,7 +325,7 @@ def test_the_summary_shows_positive_and_negative_actions_of_each_player(kiosk, t
     """Figure 7 of the paper; shares are those of the player's own actions."""
     team = "agent_0=cook agent_1=bad".split()
     plan = plan_evaluation("rush", team, scenario=[kiosk], domain=["kitchen"])
-    records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
+    records = evaluate(plan, tmp_path, workers=1, make=Player)
     tables, (_, chart) = rush.RushSuite().comparison_tables({"run": records})
     assert "by player" in tables[-1].title and "by player" in chart.title
     assert chart.groups == ("agent_0=cook all=bad: agent_0", "agent_0=cook all=bad: agent_1")
@@ -383,7 +383,7 @@ def test_teachings_are_compared_seed_by_seed_in_episodes_after_feedback(kiosk, t
 @pytest.mark.parametrize("team", ["all=cook", "all=bad", "agent_0=cook agent_1=bad", "all=idle"])
 def test_losses_add_up_to_what_the_best_play_has_more(kiosk, tmp_path, team):
     plan = plan_evaluation("rush", team.split(), scenario=[kiosk], domain=["kitchen"])
-    records = evaluate(plan, tmp_path, workers=1, make=Player, note=lambda text: None)
+    records = evaluate(plan, tmp_path, workers=1, make=Player)
     found = [lost_orders(record) for record in records]
     if "idle" not in team:  # nobody wastes time here, so that orders are lost by ruining them alone
         assert found == [tuple(record.metrics["negative"]) for record in records]

@@ -505,8 +505,7 @@ def test_an_endpoint_that_streams_unasked_is_refused_at_once(ask, says):
     assert len(server.asked) == 1
 
 
-def test_connections_that_are_closed_end_requests_quietly():
-    messages: list[str] = []
+def test_connections_that_are_closed_end_requests_quietly(caplog):
     begun, closed = threading.Event(), threading.Event()
 
     def wait():
@@ -514,7 +513,7 @@ def test_connections_that_are_closed_end_requests_quietly():
         closed.wait()
 
     with serving(lambda asked: Says("late", wait=wait)) as server:
-        endpoint = ChatTransport(server.url, notify=messages.append, patience=RetryPolicy(first_wait=0.01))
+        endpoint = ChatTransport(server.url, patience=RetryPolicy(first_wait=0.01))
         with ThreadPoolExecutor(1) as pool:
             reply = pool.submit(endpoint.complete, QUESTION)
             begun.wait(5)
@@ -522,7 +521,7 @@ def test_connections_that_are_closed_end_requests_quietly():
             closed.set()  # the answer comes to a connection that is closed
             with pytest.raises(EndpointError, match="stopped"):
                 reply.result()
-    assert not messages and len(server.asked) == 1
+    assert not caplog.messages and len(server.asked) == 1
 
 
 MALFORMED = {
@@ -566,15 +565,14 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
         ("http://no.invalid/v1", "no.invalid"),
     ],
 )
-def test_addresses_without_anybody_say_what_the_system_says(url, text):
-    messages: list[str] = []
-    endpoint = ChatTransport(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, notify=messages.append)
+def test_addresses_without_anybody_say_what_the_system_says(url, text, caplog):
+    endpoint = ChatTransport(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None)
     with pytest.raises(EndpointError, match=text):
         endpoint.complete(QUESTION)
-    assert len(messages) == 1 and "asking again in 1 s, attempt 2" in messages[0]
+    assert len(caplog.messages) == 1 and "asking again in 1 s, attempt 2" in caplog.messages[0]
     with pytest.raises(EndpointError, match=text):
         endpoint.complete(QUESTION)
-    assert len(messages) == 1, "a model that was never there is not asked for minutes again"
+    assert len(caplog.messages) == 1, "a model that was never there is not asked for minutes again"
     endpoint.close()
 
 
@@ -589,7 +587,8 @@ def test_long_silence_is_told_at_doubling_intervals(monkeypatch):
             third.set()
 
     with serving(lambda asked: Says("yes", wait=third.wait)) as server:
-        endpoint = ChatTransport(server.url, notify=notify)
+        monkeypatch.setattr("collab_overcooked.policies.llm.transport.logger.warning", notify)
+        endpoint = ChatTransport(server.url)
         assert endpoint.complete(QUESTION).text == "yes"
         endpoint.close()
     for seconds, phrase in zip((0.05, 0.1, 0.2), messages[:3], strict=True):
@@ -608,7 +607,8 @@ def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
             second.set()
 
     with serving(lambda asked: Says("yes", wait=second.wait)) as server:
-        endpoint = ChatTransport(server.url, notify=notify)
+        monkeypatch.setattr("collab_overcooked.policies.llm.transport.logger.warning", notify)
+        endpoint = ChatTransport(server.url)
         with ThreadPoolExecutor(16) as pool:
             assert [reply.text for reply in pool.map(endpoint.complete, [QUESTION] * 16)] == ["yes"] * 16
         endpoint.close()

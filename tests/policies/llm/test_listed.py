@@ -186,14 +186,7 @@ def test_every_order_is_drawn_equally_often(start: Any, see: Any) -> None:
 @pytest.mark.parametrize("game", registry.first_suites())
 def test_no_constant_answer_beats_random_choice(game: str, tmp_path: Path) -> None:
     comparison = compare(
-        [*CONSTANT, "always:random"],
-        [game],
-        tmp_path,
-        episodes=EPISODES.get(game),
-        seed=31,
-        crossplay=False,
-        workers=1,
-        note=lambda _: None,
+        [*CONSTANT, "always:random"], [game], tmp_path, episodes=EPISODES.get(game), seed=31, crossplay=False, workers=1
     )
     board = comparison.leaderboards[0]
     sign = -1 if board.benchmark.lower_is_better else 1

@@ -7,8 +7,9 @@ has no reference trajectories, the numbers that need them are None.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +35,8 @@ from .collaboration import (
 )
 from .original_logs import GAMMA, apply_time_limit, read_original_log
 from .run_scores import LevelScore, mean_time, run_from_record, score_level, score_run, score_runs, success_rate
+
+logger = logging.getLogger(__name__)
 
 ENV_ID = "CollabOvercooked-v0"
 References = tuple[tuple[tuple[str, ...], ...], ...]
@@ -442,10 +445,7 @@ def original_logs(path: Path) -> list[Path]:
 
 
 def score_logs(
-    logs: Sequence[Path],
-    options: CollaborationOptions | None = None,
-    log_options: LogOptions | None = None,
-    note: Callable[[str], None] = print,
+    logs: Sequence[Path], options: CollaborationOptions | None = None, log_options: LogOptions | None = None
 ) -> TeamScore:
     """Score logs of the original together.
 
@@ -469,7 +469,7 @@ def score_logs(
         limit = steps_allowed(known.tasks[name].reference_time, gamma)
         group.add(name, apply_time_limit(run, limit), limit)
         counts[name] = counts.get(name, 0) + 1
-    note("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
+    logger.info("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
     return table_of(group, options)
 
 

@@ -35,7 +35,7 @@ def test_a_proxy_plays_its_layout_beside_another_policy(tmp_path: Path) -> None:
     plan = plan_evaluation(
         "overcooked", ["agent_0=proxy:ppo_bc", "agent_1=proxy:bc"], layouts="cramped_room", max_cycles=200
     )
-    records = evaluate(plan, tmp_path, workers=1, note=lambda _: None)
+    records = evaluate(plan, tmp_path, workers=1)
     assert [list(record.team.values()) for record in records] == [
         ["proxy:ppo_bc", "proxy:bc"],
         ["proxy:bc", "proxy:ppo_bc"],
@@ -46,7 +46,7 @@ def test_a_proxy_plays_its_layout_beside_another_policy(tmp_path: Path) -> None:
 def test_layouts_without_a_proxy_and_unknown_kinds_are_refused(tmp_path: Path) -> None:
     plan = plan_evaluation("overcooked", ["all=proxy:bc"], layouts="locked", max_cycles=2)
     with pytest.raises(ValueError, match="policy 'proxy:bc': unknown layout 'locked'"):
-        evaluate(plan, tmp_path, workers=1, note=lambda _: None)
+        evaluate(plan, tmp_path, workers=1)
     with pytest.raises(ValueError, match="policy 'proxy': unknown kind"):
         make_policy("proxy:people")
 
@@ -61,7 +61,7 @@ def test_noisy_play_is_greedy_play_with_mistakes(tmp_path: Path) -> None:
     soups = {}
     for policy in ("noisy:0", "greedy", "noisy:0.5"):
         plan = plan_evaluation("overcooked", [f"all={policy}"], layouts="cramped_room", max_cycles=200)
-        (record,) = evaluate(plan, tmp_path / policy.replace(":", "-"), workers=1, note=lambda _: None)
+        (record,) = evaluate(plan, tmp_path / policy.replace(":", "-"), workers=1)
         soups[policy] = record.metrics["soups"]
     assert soups["noisy:0"] == soups["greedy"] > soups["noisy:0.5"]
     with pytest.raises(ValueError, match="probability must be a number from 0 to 1"):

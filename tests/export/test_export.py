@@ -10,7 +10,7 @@ import sys
 import gymnasium
 import numpy as np
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 import collab_overcooked
 from collab_overcooked import registry

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hidden import hide, reach
 from hypothesis import given
 from hypothesis import strategies as st
+from support.hidden import hide, reach
 
 from collab_overcooked.core.record import Event
 from collab_overcooked.envs.lexicon import plain

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_runner import CliRunner
 from play.world import KITCHEN, QUICK, first_legal, matches, play
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.play.recording import PlayFolder

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from covers import first
+from support.covers import first
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import PACKED, EpisodeRecord, compress, pack, unpack

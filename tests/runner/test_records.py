@@ -4,7 +4,7 @@ import json
 import shutil
 
 import pytest
-from records import as_json, record_of
+from support.records import as_json, record_of
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import history_of, unpack

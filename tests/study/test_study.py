@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 import yaml
-from cli_runner import CliRunner
 from study.world import QUICK, served
+from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -6,8 +6,8 @@ import json
 import shutil
 
 import pytest
-from records import record_of
 from rich.console import Console
+from support.records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation

@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from covers import first
+from support.covers import first
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 EPISODE = """
 import json, collab_overcooked
 env = collab_overcooked.make("Overcooked-v0", max_cycles=20, render_mode="rgb_array")

@@ -7,7 +7,7 @@ import json
 import signal
 
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.runner.run import Run

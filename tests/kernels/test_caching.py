@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from covers import first
 from numba.core import types
+from support.covers import first
 
 from collab_overcooked import registry
 from collab_overcooked.kernels import cache_folders, caching

@@ -5,8 +5,8 @@ import re
 import sys
 
 import pytest
-from cli_runner import CliRunner
 from play.world import QUICK, matches, play
+from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

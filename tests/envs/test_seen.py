@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, hides, reach, scramble, with_other_recipes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.hidden import hide, hides, reach, scramble, with_other_recipes
 
 import collab_overcooked
 from collab_overcooked.policies.api import AgentView, EnvInfo, Message

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collab_overcooked.kernels.batch_kernels import BatchKernels
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.testing import CHECKS, ConformanceError, check_game
 
 
 def example(name):
     """Import an example game, which no other test finds in the registry or on the path."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "docs" / "examples"))
+        patch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "docs" / "examples"))
         patch.setattr(registry, "GAMES", [*registry.GAMES])
         return importlib.import_module(name)
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from covers import cover
+from support.covers import cover
 
 from collab_overcooked import registry
 

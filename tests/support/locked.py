@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-LOCK = Path(__file__).resolve().parents[1] / "constraints.txt"
+LOCK = Path(__file__).resolve().parents[2] / "constraints.txt"
 
 
 def torch_constraint(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.cli import app

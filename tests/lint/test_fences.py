@@ -7,13 +7,13 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from option_sets import OPTIONS
+from support.option_sets import OPTIONS
 
 import collab_overcooked
 from collab_overcooked.registry import game_class, registered
 from lint.source import Project
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_option_is_played_by_conformance_and_on_the_page_of_its_game():
@@ -27,7 +27,7 @@ def test_every_option_is_played_by_conformance_and_on_the_page_of_its_game():
         default = {field.name: field.default for field in fields(config)}
         played = {name for case in cases for name, value in case.items() if value != default.get(name)}
         unplayed = default.keys() - played
-        assert not unplayed, f"{env_id}: no case of tests/option_sets.py has another value of {unplayed}"
+        assert not unplayed, f"{env_id}: no case of tests/support/option_sets.py has another value of {unplayed}"
         page = project.page_of(game.__module__.split(".")[2])
         missing = [name for name in config.names() if f"| `{name}` |" not in page]
         assert not missing, f"docs/games says nothing of {missing}: run docs/facts.py"

@@ -30,7 +30,7 @@ from collab_overcooked.policies import registry as policies
 from parity import collab_overcooked as parity
 from parity import cuisineworld as cuisine_parity
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 WITH_FACTS = [ROOT / "CONTRIBUTING.md", *PAGES]
@@ -212,7 +212,7 @@ FILES = sorted(
 
 @pytest.mark.parametrize("path", [*FILES, *sorted((DOCS / "examples").glob("*.yaml"))], ids=page_id)
 def test_example_files_of_every_game_pass_their_check(path: Path) -> None:
-    from cli_runner import CliRunner
+    from support.cli_runner import CliRunner
 
     from collab_overcooked.cli import app
 
@@ -225,7 +225,7 @@ LEVELS = sorted((DOCS / "examples" / "levels").glob("*.yaml"))
 
 @pytest.mark.parametrize("path", LEVELS, ids=page_id)
 def test_example_levels_pass_their_own_check(path: Path) -> None:
-    from cli_runner import CliRunner
+    from support.cli_runner import CliRunner
 
     from collab_overcooked.cli import app
 
@@ -283,7 +283,7 @@ def commands() -> list[Any]:
 @pytest.mark.parametrize("text", commands())
 def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parser takes every command as it is written; those that only look around are run, too."""
-    from cli_runner import CliRunner
+    from support.cli_runner import CliRunner
 
     from collab_overcooked.cli import app
     from collab_overcooked.cli.app import commands as root

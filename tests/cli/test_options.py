@@ -10,8 +10,8 @@ from typing import Any
 
 import pydantic  # noqa: F401  see test_cli.py
 import pytest
-from cli_runner import CliRunner
 from cyclopts import Argument
+from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,18 +65,3 @@ def test_files_are_written_before_a_screen_that_fails(played, tmp_path, monkeypa
         app(["report", str(run)])
     assert (run / "table.md").exists() and (run / "report.html").exists()
     assert read_records(run)[0].task == "boiled_egg"
-
-
-def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Any):
-    from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
-    from collab_overcooked.study.reader import read_study
-
-    study, notes = read_study("mindagent_partners"), list[str]()
-    with Journal.open(tmp_path, study, notes.append) as journal:
-        journal.join({})
-    for name in (JOURNAL, PEOPLE):
-        with (tmp_path / name).open("ab") as file:
-            file.write(b'{"time": 1')
-    with Journal.open(tmp_path, study, notes.append) as journal:
-        assert len(journal.people) == 1
-    assert len(notes) == 2 and all("participant" in note and "episode" not in note for note in notes)

@@ -97,7 +97,7 @@ def test_bound_kernels_refuse_copies(duplicate):
 def test_bounds_are_checked_where_numba_is_told_to():
     code = (
         "import numpy as np\n"
-        "from tests.test_bound import Moment, bind, make_moment, reach\n"
+        "from tests.kernels.test_bound import Moment, bind, make_moment, reach\n"
         "moment, amounts = make_moment(4)\n"
         "amounts[0] = 400\n"
         "bind(reach, moment, amounts)()\n"

@@ -1,15 +1,29 @@
-"""Rehearsals of studies with a planner: a program stands in for its model, and bots answer its plans as critics."""
+"""Bots answer every question of a study, and plans as critics."""
 
 from __future__ import annotations
 
+import pytest
+
+from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.policies.search.partners import QUESTION, RATE, read_partner_rating
-from collab_overcooked.study.bots import Bot
+from collab_overcooked.study.bots import Bot, PageForm
+from collab_overcooked.study.design import FOLDER
+from collab_overcooked.study.pages import form_page
 from collab_overcooked.study.reader import read_study
-from collab_overcooked.study.rehearsal import stand_ins
 
 
-def test_models_that_search_are_replaced_by_a_program_that_searches() -> None:
-    assert stand_ins(read_study("cots_partner")) == {"planner": "cots", "talker": "greedy"}
+@pytest.mark.parametrize("name", builtin_names(FOLDER))
+def test_bots_can_answer_every_question_of_shipped_studies(name: str) -> None:
+    study, bot = read_study(name), Bot("", "", 0)
+    for form in study.forms.values():
+        page = PageForm(form_page(study, form, "/", 0, 1, {}, {}))
+        for _ in range(20):
+            values: dict[str, list[str]] = {}
+            for field, value in bot.fill(page):
+                values.setdefault(field, []).append(value)
+            assert not form.read(values, study.texts)[1], (form.name, values)
+        refused = form.read({}, study.texts)[1]
+        assert PageForm(form_page(study, form, "/", 0, 1, {}, refused)).refused is bool(refused)
 
 
 def test_bots_answer_plans_with_a_score_and_nothing_else() -> None:

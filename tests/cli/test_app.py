@@ -1,203 +1,17 @@
+"""The command line as a whole: help, mistakes in one line, versions."""
+
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
 import pytest
-from support.cli_runner import CliRunner
+from support.cli_runner import run
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.cli import app
-
-
-def run(*text):
-    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cli") / "run"
-    command = ["evaluate", "collab-overcooked", "--team", "agent_0=random", "agent_1=random", "--tasks", "boiled_egg"]
-    done = run(*command, "--episodes", "2", "--seed", "0", "--workers", "1", "--out", folder)
-    assert done.exit_code == 0, done.output
-    return folder, done
-
-
-def test_evaluate_prints_the_table_and_fills_the_folder(finished):
-    folder, done = finished
-    assert "all=random" in done.stdout
-    assert "Timesteps" in done.stdout
-    names = {path.name for path in folder.iterdir()}
-    assert names == {".lock", "config.json", "records.jsonl", "table.md", "table.csv", "table.json", "report.html"}
-    assert json.loads((folder / "config.json").read_text())["team"] == ["random", "random"]
-
-
-def test_evaluate_goes_on_where_it_stopped(finished):
-    folder, _ = finished
-    before = (folder / "records.jsonl").read_bytes()
-    (folder / "records.jsonl").write_bytes(before[:-10])
-    team = ["--team", "agent_1=random", "agent_0=random"]
-    done = run(
-        *EVALUATE[:2],
-        *team,
-        "--tasks",
-        "boiled_egg",
-        "--episodes",
-        "2",
-        "--workers",
-        "1",
-        "--out",
-        folder,
-        "--no-report",
-    )
-    assert done.exit_code == 0, done.output
-    assert "1 of 2 episodes are there" in done.stderr
-    assert (folder / "records.jsonl").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "team",
-    [
-        ["--team", "agent_0=random", "agent_1=random"],
-        ["--team", "agent_0=random", "--team", "agent_1=random"],
-        ["--team=agent_0=random", "agent_1=random"],
-    ],
-)
-def test_teams_and_settings_may_be_written_in_several_ways(tmp_path, team):
-    settings = ["--set", "knowledge=full", "stuck_limit=4"]
-    rest = ["--tasks", "boiled_egg", "--out", tmp_path, "--workers", "1", "--no-report"]
-    done = run("evaluate", "collab-overcooked", *team, *settings, *rest)
-    assert done.exit_code == 0, done.output
-    config = json.loads((tmp_path / "config.json").read_text())
-    assert config["team"] == ["random", "random"]
-    assert config["options"] == {"kitchen": "paper", "gamma": 1.5, "knowledge": "full", "stuck_limit": 4}
-
-
-def test_score_gives_the_table_of_the_run(finished):
-    folder, done = finished
-    again = run("score", folder)
-    assert again.exit_code == 0
-    assert again.stdout.strip() in done.stdout
-    written = run("score", folder / "records.jsonl", "--format", "markdown", "--denominator", "required").stdout
-    assert "| Level | Runs | SR % |" in written
-    assert json.loads(run("score", folder, "--format", "json").stdout)[0]["team"] == "all=random"
-    assert run("score", folder, "--format", "csv").stdout.startswith("title,team,group,name")
-
-
-def test_replay_steps_through_an_episode(finished):
-    folder, _ = finished
-    done = run("replay", folder, "--episode", "1")
-    assert done.exit_code == 0
-    assert "boiled_egg, episode 1" in done.stdout
-    assert done.stdout.count("agent_1: ") >= 25
-    assert "not delivered after 25 timesteps" in done.stdout
-
-
-def test_replay_check_believes_the_record(finished):
-    done = run("replay", finished[0], "--check")
-    assert done.exit_code == 0
-    assert "2 of 2 episodes replay to the same events and rewards (50 steps)" in done.stdout
-
-
-def test_replay_check_finds_a_changed_record(finished, tmp_path):
-    lines = (finished[0] / "records.jsonl").read_text().splitlines()
-    record = json.loads(lines[1])
-    record["steps"][7]["rewards"] = [1.0, 1.0]
-    path = tmp_path / "changed.jsonl"
-    path.write_text(lines[0] + "\n" + json.dumps(record) + "\n")
-    done = run("replay", path, "--check")
-    assert done.exit_code == 1
-    assert "boiled_egg, episode 1: steps[7].rewards[0]: recorded 1.0, replayed 0.0" in done.stdout
-    assert "1 of 2 episodes" in done.stdout
-
-
-@pytest.mark.parametrize(("name", "start"), [("film.gif", b"GIF8"), ("last.png", b"\x89PNG")])
-def test_render_draws_an_episode(finished, tmp_path, name, start):
-    done = run("render", finished[0], "--episode", "0", "--out", tmp_path / name)
-    assert done.exit_code == 0, done.output
-    assert (tmp_path / name).read_bytes().startswith(start)
-
-
-def test_report_is_made_again(finished):
-    folder, _ = finished
-    before = (folder / "report.html").read_bytes()
-    (folder / "report.html").unlink()
-    assert run("report", folder).exit_code == 0
-    assert (folder / "report.html").read_bytes() == before
-
-
-def test_all_of_several_files_are_checked_each_as_its_kind(tmp_path):
-    good, broken, level = (tmp_path / name for name in ("good.yaml", "broken.yaml", "level.yaml"))
-    good.write_text("extends: cramped_room\nname: good\n")
-    broken.write_text("grid: [")
-    level.write_text("extends: level_1\nname: level\n")
-    done = run("check", broken, good, tmp_path / "absent.yaml", level, "--par", "none")
-    assert done.exit_code == 2
-    for text in ("CANNOT BE READ", "broken.yaml", "good: 5 x 4", "absent.yaml: No such file", "level"):
-        assert text in done.stdout, done.stdout
-    values = json.loads(run("check", broken, good, "--par", "none", "--json").stdout)
-    assert sorted(values[0]) == ["error", "file"] and len(values) == 2
-    assert run("check", "layouts", good, "--par", "none").exit_code == 0
-
-
-def test_list_alone_names_what_can_be_listed():
-    names = run("list").stdout.split()
-    assert {"envs", "suites", "policies", "tasks", "layouts"} <= set(names)
-    assert "collab-escape" in run("list", "suites").stdout
-
-
-@pytest.mark.parametrize(
-    ("what", "text"),
-    [
-        ("envs", ["CollabOvercooked-v0"]),
-        ("tasks", ["boiled_egg", "level 6, reference time 64"]),
-        ("kitchens", ["paper", "shared_floor", "three_agents"]),
-        ("policies", ["random", "planner", "noisy"]),
-        ("levels", ["1  baked_bell_pepper, ", "6  "]),
-        ("maps", ["collab-capture:\n", "collab-escape:\n", "ten_rooms "]),  # every suite that has some
-    ],
-)
-def test_list_shows_what_there_is(what, text):
-    done = run("list", what)
-    assert done.exit_code == 0
-    assert all(word in done.stdout for word in text)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("CollabOvercooked-v0", ["Discrete(234)", "gamma: Time limit"]),
-        (
-            "boiled_egg",
-            ["Cook egg in the pot", "Time limit: 25 timesteps", "agent_1 (Alice): pickup(egg,ingredient_dispenser)"],
-        ),
-        ("three_agents", ["1 X 0", "agent_2: Carol", "Level 6"]),
-        ("craft", ["craft: Orders with deadlines", "CraftKitchen-v0:", "pace: Pace of orders"]),
-        ("questions", ["questions: Questions with proven answers", "A suite of several games."]),
-    ],
-)
-def test_describe_tells_about_it(name, text):
-    done = run("describe", name)
-    assert done.exit_code == 0
-    assert all(word in done.stdout for word in text), done.stdout
-
-
-def test_describe_a_task_in_a_kitchen_without_references():
-    assert "No reference trajectories" in run("describe", "boiled_egg", "--set", "kitchen=three_agents").stdout
-
-
-def test_kitchen_files_are_checked(tmp_path):
-    assert run("check", "paper").stdout.startswith("OK: paper, 2 agents, 30 tasks")
-    file = tmp_path / "mine.yaml"
-    file.write_text("extends: paper\nname: mine\ngravity: 9.81\n")
-    done = run("check", file)
-    assert done.exit_code == 2
-    assert done.stderr.startswith("error: mine.yaml, line 3: unknown key 'gravity'")
 
 
 def test_version_is_printed():
@@ -205,6 +19,8 @@ def test_version_is_printed():
 
 
 TEAM = ["--team", "agent_0=random", "agent_1=random"]
+
+
 EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
 
 
@@ -308,119 +124,12 @@ def test_help_loads_no_compiler_and_no_charts():
     assert "--policies" in done.stdout and all(name in done.stdout for name in registry.suites())
 
 
-@pytest.mark.parametrize("suite", registry.suites())
-def test_help_of_a_suite_shows_its_own_options_and_the_common_ones(suite):
-    done = run("evaluate", suite, "--help")
-    assert done.exit_code == 0
-    displayed = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
-    flags = {
-        name: {
-            field.metadata["flag"] or "--" + field.name.replace("_", "-")
-            for field in fields(registry.load_suite_options(name).play)
-        }
-        for name in registry.suites()
-    }
-    entry, others = flags[suite], set().union(*flags.values())
-    assert (
-        entry | {"--team", "--seed", "--out", "--workers", "--set", "--max-messages", "--base-url", "--budget"}
-        <= displayed
-    )
-    assert not displayed & (others - entry)
-
-
-def test_an_option_of_another_suite_is_refused_with_near_matches():
-    done = run("evaluate", "overcooked", "--layout", "cramped_room")
-    assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1
-    assert "--layout" in done.stderr and "--layouts" in done.stderr
-    assert run("evaluate", "overcooked", "--alphas", "1").exit_code == 2
-
-
 def test_the_command_is_installed():
     command = Path(sys.executable).with_name("collab-overcooked")
     if not command.exists():
         pytest.skip("the package is not installed as a command here")
     done = subprocess.run([str(command), "list", "envs"], capture_output=True, text=True, check=True)
     assert "CollabOvercooked-v0" in done.stdout
-
-
-def test_evaluate_without_a_team_plays_greedy_in_a_folder_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = run("evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--no-report", "--workers", "1")
-    assert result.exit_code == 0, result.output
-    record = json.loads((tmp_path / "runs" / "collab-overcooked" / "records.jsonl").read_text().splitlines()[0])
-    assert set(record["team"].values()) == {"greedy"}
-
-
-# ------------------------------------------------------------------------------------------- files of one's own
-
-
-def test_check_recognises_every_kind_of_file(tmp_path):
-    (tmp_path / "mine.layout").write_text("{'grid': 'XXPXX\\nO1 2O\\nX   X\\nXDXSX'}")
-    (tmp_path / "level.yaml").write_text("extends: base.yaml\nname: mine\n")
-    (tmp_path / "base.yaml").write_text("extends: level_1\n")
-    (tmp_path / "words.yaml").write_text("name: few\nwords: {pot: zorb}\n")
-    (tmp_path / "own.yaml").write_text("name: own\ngrid: |\n  XXPXX\n  O1 2O\n  X   X\n  XDXSX\n")
-    replies = {
-        "mine.layout": "mine: 5 x 4, 2 players",
-        "level.yaml": "mine (very simple)",
-        "words.yaml": "few: 4 words, one to one",
-        "own.yaml": "own: 5 x 4, 2 players",
-    }
-    for name, text in replies.items():
-        options = ["--par", "none"] if "players" in text else []
-        done = run("check", tmp_path / name, *options)
-        assert text in done.stdout, done.output
-    assert "no word for" in run("check", tmp_path / "words.yaml").stdout
-    assert run("check", tmp_path / "words.yaml").exit_code == 1
-    assert run("check", tmp_path / "own.yaml", "--par", "none").exit_code == 0
-
-
-def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
-    assert run("check", "level_12", "--alphas", "1.0").exit_code == 1  # a dish that cannot be made
-    assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the built-in set holds on purpose
-    result = json.loads(run("check", "level_1", "--json", "--alphas", "2.0").stdout)
-    assert result["name"] == "level_1" and list(result["times"]) == ["2.0"] and result["ok"]
-    assert [one["name"] for one in json.loads(run("check", "level_1", "level_2", "--json").stdout)] == [
-        "level_1",
-        "level_2",
-    ]
-    (tmp_path / "odd.yaml").write_text("colour: red\n")
-    for text, message in (
-        (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
-        (["check", tmp_path / "odd.yaml"], "odd.yaml: has no key of a kitchen, level, craft-level, layout,"),
-        (["check", "level_1", "--par", "none"], "--par is not for levels, which take --alphas"),
-        (["check", "--json"], "requires an argument"),
-        (["check", "level_1", "--alphas", "0"], "must be numbers above 0"),
-        (["generate", "Housework-v0", "--out", "x"], 'Unknown command "Housework-v0"'),
-        (["generate", "Overcookd-v0", "--out", "x"], 'Did you mean "Overcooked-v0"?'),
-        (
-            ["generate", "Overcooked-v0", "--out", tmp_path / "x", "--pots", "3,1"],
-            "pots must be a number or a pair [least, most], not (3, 1)",
-        ),
-    ):
-        done = run(*text)
-        assert done.exit_code == 2 and message in done.stderr, (text, done.output)
-
-
-def test_generate_writes_layouts_as_wished(tmp_path):
-    texts = [
-        "generate",
-        "Overcooked-v0",
-        "--count",
-        "2",
-        "--rooms",
-        "2",
-        "--pots",
-        "1,3",
-        "--par",
-        "none",
-        "--seed",
-        "4",
-    ]
-    done = run(*texts, "--out", tmp_path)
-    assert done.exit_code == 0 and done.stdout.split() == ["procedural_4_0", "procedural_4_1"], done.output
-    files = sorted(tmp_path.glob("*.yaml"))
-    assert len(files) == 2 and run("check", *files, "--par", "none").exit_code == 0
 
 
 # ------------------------------------------------------------------------------------------- first steps
@@ -448,12 +157,6 @@ def test_help_groups_every_command():
     for panel, names in PANELS.items():
         assert f"─ {panel} ─" in listed
         assert all(re.search(rf"│ {name} +[A-Z]", listed) for name in names), "each says what it does"
-
-
-def test_steps_may_be_written_with_an_exponent(tmp_path):
-    done = run("train", "ppo", "--steps", "2.5", "--out", tmp_path)
-    assert done.exit_code == 2 and "--steps: '2.5' is not an integer such as 20000 or 2e4" in done.stderr
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("text", ["compare", "evaluate overcooked", "check levels", "study run", "score"])

@@ -85,7 +85,7 @@ def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
     assert list(Journal(tmp_path, read_study(QUICK)).people) == [first.id, second.id]
 
 
-def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Any):
+def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Path):
     study, notes = read_study("mindagent_partners"), list[str]()
     with Journal.open(tmp_path, study, notes.append) as journal:
         journal.join({})

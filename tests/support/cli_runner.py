@@ -62,3 +62,10 @@ class CliRunner:
                     raise
                 code, raised = 1, error
         return Result(code, out.getvalue(), err.getvalue(), both.getvalue(), raised)
+
+
+def run(*words: object) -> Result:
+    """Run a command of the package; what it raises passes through."""
+    from collab_overcooked.cli import app
+
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)

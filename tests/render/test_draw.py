@@ -25,18 +25,23 @@ from collab_overcooked.render.model import (
     Progress,
     Text,
     TextLine,
-    initials,
     seat_colour,
 )
 
 SOUP = Icon("soup", ("tomato", "onion"), plated=True)
+
+
 TALL = TextLine((SOUP, Text("1")), tall=True)
+
+
 CELLS = (
     ((0, 0), BoardCell("counter", "[s]", (SOUP,), labels=("a soup of tomatoes and onions", "soup"))),
     ((1, 0), BoardCell("pot", "P~3", (Icon(foods=("onion",)),) * 3, progress=Progress(1, 4, "3 left"))),
     ((0, 1), BoardCell("floor", ".")),
     ((1, 1), BoardCell("floor_dark", ".")),
 )
+
+
 SHEET = Drawing(
     (
         Board((2, 2), CELLS, (((1, 1), Cook(0, "A", "east", held=SOUP, mark="s")),)),
@@ -130,26 +135,6 @@ def test_a_tall_list_of_items_is_counted():
     assert rgb.cell_image(many, 48).tobytes() != rgb.cell_image(few, 48).tobytes()
 
 
-@pytest.mark.parametrize("name", sprites.sprite_names())
-def test_every_sprite_has_strokes_with_colours_and_whole_shapes(name):
-    sizes = {"oval": (4,), "box": (5,), "pie": (6,), "arc": (7,)}
-    roles = {"main", "accent", "flesh", "shade", "dark", "light", "first", "second", "third"}
-    roles |= {"coat", "coat_dark", "skin"}
-    for operation, colour, *numbers in sprites.strokes_of(name):
-        assert colour in roles or (colour[0] == "#" and len(colour) == 7), name
-        if operation in sizes:
-            assert len(numbers) in sizes[operation], (name, operation)
-        else:
-            assert operation in ("poly", "line", "rod") and len(numbers) % 2 == (operation != "poly"), name
-
-
-@pytest.mark.parametrize("name", sprites.food_names())
-def test_every_food_has_a_sprite(name):
-    food = sprites.find_food(name)
-    assert food.sprite in sprites.sprite_names()
-    assert all(colour[0] == "#" and len(colour) == 7 for colour in food[1:])
-
-
 def test_unknown_foods_and_stations_are_drawn():
     icons = [sprites.icon_image(Icon(foods=(name,)), 28).tobytes() for name in ("glimmer", "moonrock")]
     assert icons[0] != icons[1]
@@ -165,20 +150,3 @@ def test_a_held_item_a_facing_and_a_finish_show():
 
 def test_agents_have_colours_of_their_own():
     assert len({seat_colour(seat) for seat in range(12)}) == 12
-
-
-def test_initials_are_letters_where_these_tell_agents_apart():
-    assert initials(["Bob", "Alice"]) == ["B", "A"]
-    assert initials(["Ann", "Abe", "Bob"]) == ["0", "1", "B"]
-    assert initials(["agent0", "agent1"]) == ["0", "1"]
-
-
-def test_wrapped_text_fits_and_loses_no_word():
-    text = "please put the eggplant slices into the pot - Donaudampfschifffahrtsgesellschaft"
-    lines = lettering.wrap_text(text, 12, 120)
-    assert all(lettering.text_width(line, 12) <= 120 for line in lines)
-    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
-
-
-def test_text_the_font_cannot_write_is_replaced():
-    assert lettering.plain_text("“cr\u00e8me” \u2013 br\u00fbl\u00e9e\n\u4e2d") == '"creme" - brulee ?'

@@ -44,3 +44,32 @@ def test_games_policies_and_pools_may_be_single():
     plan = make_plan("greedy", "collab-capture", budget="small")
     assert (plan.games, plan.policies) == (("collab-capture",), ("greedy",))
     assert read_pool("greedy") == (("greedy",), ("greedy",))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"suite": "overcoked"}, "unknown suite"),
+        ({"tasks": ["boiled_eg"]}, "did you mean boiled_egg"),
+        ({"tasks": ["boiled_egg"], "levels": "1"}, "either levels or tasks"),
+        ({"episodes": 0}, "episodes must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"gamma": 0}, "gamma must be"),
+        ({"kitchen": "palace"}, "unknown kitchen 'palace'"),
+        ({"options": {"knowlege": "full"}}, "unknown option 'knowlege'; did you mean knowledge"),
+        ({"options": {"knowledge": "none"}}, "unknown knowledge 'none'"),
+        ({"options": {"gamma": 2}}, "'gamma' is set by --gamma"),
+    ],
+)
+def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, text):
+    arguments = {"suite": "collab-overcooked", "team": two_randoms} | change
+    with pytest.raises(ValueError, match=text):
+        plan_evaluation(arguments.pop("suite"), arguments.pop("team"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("suite", "options"), [("overcooked", {}), ("rush", {"runs": 2}), ("cuisineworld", {}), ("transport", {})]
+)
+def test_more_episodes_than_memory_holds_are_refused(suite: str, options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="episodes in all, allowed are 1,000,000"):
+        plan_evaluation(suite, ["all=random"], episodes=10**12, **options)

@@ -110,7 +110,7 @@ nightly-shuffled: $(NIGHTLY_STAMP)
 	$(COMPILED) --no-skips --shuffle $$(date +%Y%m%d)
 nightly-bounds: $(NIGHTLY_STAMP)
 	$(CHECKED) --no-skips $(ENVIRONMENTS)
-	$(CHECKED) --no-skips tests/test_conformance.py -m "slow or nightly or not nightly"
+	$(CHECKED) --no-skips tests/envs/test_conformance.py -m "slow or nightly or not nightly"
 nightly-attacks: $(STAMP)
 	$(MAKE) --no-print-directory test-attacks ATTACK_FIRST_SEED=$$(date +%Y%m%d00)
 nightly-browser: $(STAMP)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from browser_fixtures import chromium
+from support.browser_fixtures import chromium
 from playwright.sync_api import Browser
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from browser_fixtures import chromium
+from support.browser_fixtures import chromium
 from play.pages import hosted, opened, start
 from playwright.sync_api import expect
 

@@ -35,7 +35,11 @@ def use_cache_dir() -> None:
 
 use_cache_dir()
 
-pytest_plugins = ["browser_fixtures", "policy_fixtures", "run_fixtures"]  # imported after the line above
+pytest_plugins = [
+    "support.browser_fixtures",
+    "support.policy_fixtures",
+    "support.run_fixtures",
+]  # imported after the line above
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

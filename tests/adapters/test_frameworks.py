@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from adapters.frameworks import greedy
-from locked import torch_constraint
+from support.locked import torch_constraint
 
 from collab_overcooked.adapters.results import outcome_of
 from collab_overcooked.runner.records import key_of, read_records

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from records import as_json
+from support.records import as_json
 
 from collab_overcooked import registry
 from collab_overcooked.adapters.results import outcome_of, request_counts

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attacks.records import FURTHER, PLANS, SAID, STEPS
 from msgspec import to_builtins
-from records import as_json
+from support.records import as_json
 
 from collab_overcooked.core.record import history_of
 from collab_overcooked.evaluation.run import evaluate

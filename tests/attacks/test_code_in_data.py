@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 from attacks.records import write_records
-from cli_runner import CliRunner
 from study.world import QUICK
+from support.cli_runner import CliRunner
 
 from collab_overcooked.adapters.results import plan_for_client
 from collab_overcooked.cli import app

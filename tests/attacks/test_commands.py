@@ -8,7 +8,7 @@ import random
 import pytest
 from attacks.mutations import VALUES
 from attacks.records import write_records
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from attacks.records import write_records
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.baselines.cloning import read_choices
 from collab_overcooked.baselines.curves import training_folders

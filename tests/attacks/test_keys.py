@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from endpoints import Says, serving
 from msgspec import structs
-from records import from_json
+from support.endpoints import Says, serving
+from support.records import from_json
 
 from collab_overcooked.cli.app import TextConsole
 from collab_overcooked.core.record import MessageEntry

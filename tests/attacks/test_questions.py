@@ -7,7 +7,7 @@ import random
 
 import pytest
 from attacks.mutations import mutate
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.questions.answering import checked_env

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from attacks.mutations import mutate, nested, paths
 from attacks.records import PLANS, SHORT, write_records
-from covers import first
+from support.covers import first
 
 from collab_overcooked.baselines.cloning import record_choices
 from collab_overcooked.cli.episodes import step_lines

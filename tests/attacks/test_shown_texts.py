@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from attacks.records import PLANS, SHORT, write_records
 from msgspec import to_builtins
-from records import from_json
 from rich.console import Console
+from support.records import from_json
 
 from collab_overcooked.cli.app import TextConsole, fail, say
 from collab_overcooked.cli.episodes import check_records, show_episode

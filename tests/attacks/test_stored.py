@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attacks.mutations import mutate
-from policies_of_chance import a_policy
+from support.policies_of_chance import a_policy
 
 from collab_overcooked.baselines.human_games import NEEDED, read_rows
 from collab_overcooked.baselines.pbt import PbtSettings, read_state, start

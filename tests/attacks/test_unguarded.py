@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from covers import cover
+from support.covers import cover
 
 pytestmark = pytest.mark.attacks
 

@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 from train_results import _variant, curve, main, published, table
 
 from collab_overcooked.baselines.settings import shipped_configs

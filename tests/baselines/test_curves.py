@@ -11,7 +11,7 @@ import types
 
 import numpy as np
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.baselines import curves, seeds
 from collab_overcooked.baselines.settings import TrainingSettings

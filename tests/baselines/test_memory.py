@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from policies_of_chance import a_policy
+from support.policies_of_chance import a_policy
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.memory import Inputs, Memory

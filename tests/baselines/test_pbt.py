@@ -162,7 +162,7 @@ def test_settings_change_by_the_factors_or_not_at_all():
 
 def test_selection_pairs_everybody_in_both_seats():
     game = registry.load_game("CuisineWorld-v0", level="level_1", agents=2)
-    from policies_of_chance import a_policy
+    from support.policies_of_chance import a_policy
 
     members = [a_policy(game, seed) for seed in (1, 2)]
     scores = pbt.select(game, members, 3, 0.0, 5)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.baselines import population as population_module

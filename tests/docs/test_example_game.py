@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from endpoints import serving
-from records import as_json, from_json
+from support.endpoints import serving
+from support.records import as_json, from_json
 
 import collab_overcooked
 from collab_overcooked import registry

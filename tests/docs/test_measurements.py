@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from covers import first
+from support.covers import first
 
 import collab_overcooked
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import presets_of

@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
 
 from collab_overcooked.cli.app import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from option_sets import OPTIONS
+from support.option_sets import OPTIONS
 
 from collab_overcooked import make, registered
 from collab_overcooked.kernels.arrays import clear_rows

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
-from covers import first
 from msgspec import structs
 from rich.console import Console
+from support.cli_runner import CliRunner
+from support.covers import first
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
-from records import record_of
+from support.cli_runner import CliRunner
+from support.records import record_of
 
 from collab_overcooked.cli import app
 from collab_overcooked.core.record import history_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.metrics.registry import ANY_GAME, game_metrics, measure, metrics_of

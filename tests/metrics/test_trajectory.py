@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import trajectory as naive
+from support.naive import trajectory as naive
 
 from collab_overcooked.metrics.sequences import match_common_subsequences, match_prefixes
 from collab_overcooked.metrics.trajectory import encode, ites, normal_form, rouge_l, tes, tes_batch, tes_table

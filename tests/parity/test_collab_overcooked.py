@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recordings import assert_found_out, changed, parity, replay, write
+from support.recordings import assert_found_out, changed, parity, replay, write
 
 from parity.collab_overcooked import FORMATS, _verdict_deviation
 from parity.report import Mismatch, Recording, read_recording

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from recordings import assert_found_out, changed, parity, replay, up, write
+from support.recordings import assert_found_out, changed, parity, replay, up, write
 
 from parity.cuisineworld import NO_STATE, O22, O22_START, O34, TRACES, read_state
 from parity.report import Mismatch, read_recording

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from covers import first
+from support.covers import first
 
 from parity.overcooked_agent import A1, FORMATS
 from parity.report import Recording, read_recording

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recordings import assert_found_out, changed, replay, up
+from support.recordings import assert_found_out, changed, replay, up
 
 from parity.report import read_recording
 

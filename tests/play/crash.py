@@ -45,7 +45,7 @@ def study(folder: Path) -> None:
     from collab_overcooked.study.rehearsal import rehearse
 
     print("begun", flush=True)
-    result = rehearse(read_study(STUDY), BOTS, folder, lambda text: None)
+    result = rehearse(read_study(STUDY), BOTS, folder)
     print(*result.errors, dict(result.ends), sep="\n")
 
 

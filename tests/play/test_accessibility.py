@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from cli_runner import CliRunner
 from play.pages import ESCAPE, OVER, TURN, hosted, leave, look, opened, ready, start, step_of, wait_for_step
 from playwright.sync_api import expect
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 

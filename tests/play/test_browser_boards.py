@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hidden import reach
 from play.fed import Feed, state, welcome
 from play.test_browser_phones import boxes, overlap
+from support.hidden import reach
 
 from collab_overcooked.play.people import SendQueue
 from collab_overcooked.play.shown import next_picture

@@ -11,8 +11,6 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from covers import cover
-from endpoints import serving
 from play.pages import (
     ACTIONS,
     OVER,
@@ -28,6 +26,8 @@ from play.pages import (
     wait_for_step,
 )
 from playwright.sync_api import BrowserContext, Page, TimeoutError, expect
+from support.covers import cover
+from support.endpoints import serving
 
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.replay import replay

@@ -7,22 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 from play.world import first_legal, play
+from support.hidden import reach
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.play.menus import without_duplicates
+from collab_overcooked.play.menus import likeliest_first, without_duplicates
+from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.play.shown import question_of
+from collab_overcooked.policies.api import AgentView
+from collab_overcooked.registry import load_game, make
 
 CRAFT: dict[str, Any] = {"suite": "craft", "agents": (2,), "paces": (5,), "episodes": 1}
 HOME: dict[str, Any] = {"suite": "housework", "tasks": ("wash_dishes",), "episodes": 1, "options": {"max_cycles": 5}}
 
 
-def test_who_takes_the_first_suggestion_of_craft_serves_orders(make_session) -> None:
+def test_menus_of_craft_name_each_kind_once(make_session) -> None:
     session = make_session(["all=person"], **CRAFT)
     players = play(session, first_legal)
-    (record,) = session.records
-    completed = sum(len(step.orders.completed) for step in record.steps)
-    expired = sum(len(step.orders.expired) for step in record.steps)
-    assert completed > expired, "the pace at which people start can be served"
     for question in players[0].of_type("ask"):
         kinds = [re.sub(r"\d+\)$", ")", action) for action in question["actions"]]
         assert len(kinds) == len(set(kinds)), "each kind once"
@@ -38,7 +39,6 @@ def test_people_start_craft_at_the_slowest_pace() -> None:
 
 def test_a_numbered_action_is_left_out_only_beside_the_same_without_a_number() -> None:
     actions = ["goto(pig)", "goto(pig1)", "goto(pig12)", "go to room 6", "go to room 5", "say", "say 2", "put pot0"]
-    assert without_duplicates(actions, "goto(pig12)")[0] == "goto(pig12)"
     assert without_duplicates(actions) == ["goto(pig)", "go to room 6", "go to room 5", "say", "put pot0"]
 
 
@@ -46,3 +46,66 @@ def test_homes_offer_no_action_that_only_pays_for_talk(make_session) -> None:
     session = make_session(["all=person"], **HOME)
     players = play(session, first_legal)
     assert not [a for question in players[0].of_type("ask") for a in question["actions"] if a.startswith("say")]
+
+
+def test_menus_begin_with_what_is_new_and_useful_and_end_with_waiting() -> None:
+    actions = ["noop", "wait(3)", "get pork storage0", "get beef storage0", "get rice storage0", "goto pan0"]
+    assert likeliest_first(actions, (), ["porkSteak"]) == [
+        "get pork storage0", "goto pan0", "get beef storage0", "get rice storage0", "noop", "wait(3)",
+    ]  # fmt: skip
+    assert likeliest_first(["put pan0", *actions], actions, ["porkSteak"])[:2] == ["put pan0", "get pork storage0"]
+
+
+def test_menus_of_rush_offer_no_cooking_that_ruins_an_order_first() -> None:
+    env = make("KitchenRush-v0")
+    env.reset(seed=1)
+
+    def first() -> str:
+        state, out = env.arrays
+        seen = AgentView.of(env.game, state, out, 0, 0)
+        menu = question_of(seen, "act", 0, PlaySettings())["legal"]
+        assert menu[-1] == "do nothing" and menu[-2].startswith("cook ")
+        return menu[0]
+
+    assert first() == "take the ingredients of Fettucine Alfredo at pantry"
+    env.step({"agent_0": env.game.parse(first()), "agent_1": 0})
+    assert first() == "cook Fettucine Alfredo at stove"
+
+
+def test_menus_of_alien_rush_do_not_tell_what_ruins_an_order() -> None:
+    game = load_game("AlienRush-v0")
+    assert not AgentView.of(game, *reach(game, 1, 0), 0, 0).view.unlikely
+
+
+def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
+    env = make("CuisineWorld-v0", level="level_3", agents=2)
+    env.reset(seed=1, options={"orders": ["salmonSushi"]})
+    earlier: list[str] = []
+    for action in (
+        "goto storage0", "get salmon storage0", "goto chopboard0", "put chopboard0", "activate chopboard0",
+        "get chopboard0", "goto mixer0", "put mixer0", "goto storage0", "get rice storage0", "goto pot0", "put pot0",
+        "activate pot0", *["noop"] * 3, "get pot0", "goto mixer0", "put mixer0", "activate mixer0", "noop",
+        "get mixer0", "goto servingtable0", "put servingtable0",
+    ):  # fmt: skip
+        seen = AgentView.of(env.game, *env.arrays, 0, 0)
+        menu = question_of(seen, "act", 0, PlaySettings(), earlier=earlier)["legal"]
+        likely = [text for text in menu if env.game.parse(text) not in seen.view.unlikely and text != "noop"]
+        assert action == "noop" or (action in likely[:3] and menu[: len(likely)] == likely), (action, menu)
+        env.step({"agent_0": env.game.parse(action), "agent_1": 0})
+        earlier = menu
+    assert env.scene()["accomplished"] == ["salmonSushi"]
+
+
+def test_menus_of_cuisineworld_throw_away_only_what_no_order_needs() -> None:
+    env = make("CuisineWorld-v0", level="level_1", agents=2)
+    env.reset(seed=1, options={"orders": ["salmonMeatcake"]})
+
+    def menu_after(*actions: str) -> list[str]:
+        for action in actions:
+            env.step({"agent_0": env.game.parse(action), "agent_1": 0})
+        return list(question_of(AgentView.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())["legal"])
+
+    menu = menu_after("goto storage0", "get salmon storage0")
+    assert menu[0].startswith("goto blender") and menu.index("put storage0") > menu.index("goto blender1")
+    assert menu_after("put storage0", "get beef storage0")[0] == "put storage0"
+    assert menu_after("goto blender0")[0] == "goto storage0"

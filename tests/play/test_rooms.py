@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from play.world import ESCAPE, KITCHEN, QUICK, Player, first_legal, play
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.io.structs import convert

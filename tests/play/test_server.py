@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 
 import pytest
-from cli_runner import CliRunner
 from play.world import ESCAPE, first_legal
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.play import host as host_module

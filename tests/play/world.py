@@ -68,3 +68,29 @@ def play(session: Session, choose: Any = first_legal) -> list[Player]:
 
     asyncio.run(together())
     return players
+
+
+class Time:
+    """Seconds that pass when somebody sleeps, and each sleep lasts too long."""
+
+    def __init__(self, late: float = 0.0) -> None:
+        self.seconds, self.late = 100.0, late
+
+    def now(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.seconds += seconds + self.late
+
+
+GAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "kitchen": ("CollabOvercooked-v0", {"task": "boiled_egg"}),
+    "level": ("CuisineWorld-v0", {"level": "level_3", "agents": 2}),
+    "yard": ("CraftKitchen-v0", {"level": "field"}),
+    "layout": ("Overcooked-v0", {"layout": "cramped_room"}),
+    "scenario": ("KitchenRush-v0", {"scenario": "easy"}),
+    "home": ("Housework-v0", {"agents": 2}),
+    "house": ("Transport-v0", {}),
+    "capture": ("CollabCapture-v0", {}),
+    "escape": ("CollabEscape-v0", {}),
+}

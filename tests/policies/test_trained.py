@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from policies_of_chance import a_policy
+from support.policies_of_chance import a_policy
 
 from collab_overcooked import registry
 from collab_overcooked.policies.policy_file import (

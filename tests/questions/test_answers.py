@@ -7,9 +7,9 @@ import json
 import re
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
-from records import as_json, record_of
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
+from support.records import as_json, record_of
 
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen

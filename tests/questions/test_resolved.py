@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from naive.question_texts import Unclear, answers
+from support.naive.question_texts import Unclear, answers
 
 from collab_overcooked.questions.items import read_questions
 from collab_overcooked.questions.source import source_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 
 import pytest
-from records import record_of
 from rich.console import Console
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.reporting.costs import cost_card

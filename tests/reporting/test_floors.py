@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.reporting import floors

@@ -16,6 +16,7 @@ from collab_overcooked.reporting import report
 from collab_overcooked.reporting.pictures import SPRITE, picture_of
 from collab_overcooked.reporting.report import build_report, choose_episodes
 from collab_overcooked.reporting.results import score_records
+from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.replay import replay
 
 
@@ -223,3 +224,10 @@ def test_the_report_of_every_game_fits_a_phone_and_plays_to_its_end(suite, conte
     steps = embedded(path.read_text(encoding="utf-8"))[0]["steps"]
     assert tab.locator("#when").text_content() == f"Timestep {len(steps)} of {len(steps)}"
     assert problems == []
+
+
+def test_reports_refuse_actions_that_a_game_does_not_have(random_records):
+    record = copy.deepcopy(random_records[0])
+    record.steps[-1].actions = [0, 10**6]
+    with pytest.raises(RecordError, match=r"actions\[1\]: got 1000000, allowed are 0 to"):
+        build_report([record], [])

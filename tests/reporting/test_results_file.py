@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked.core.record import UnusableAnswers
 from collab_overcooked.reporting.record_scoring import RecordScoring

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 from PIL import Image
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.reporting import video

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from policies_of_chance import a_policy
+from support.policies_of_chance import a_policy
 
 import collab_overcooked
 from collab_overcooked import registry

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs, to_builtins
-from records import as_json, from_json
+from support.records import as_json, from_json
 
 import collab_overcooked
 from collab_overcooked.core.record import HistoryEntry

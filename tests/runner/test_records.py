@@ -1,26 +1,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
-from records import as_json, record_of
+from support.records import record_of
 
 from collab_overcooked import registry
-from collab_overcooked.core.record import history_of, unpack
-from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.core.record import history_of
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.records import RecordError, derived_fields, dump_line, parse_record, read_records
 from collab_overcooked.runner.replay import first_difference
-from collab_overcooked.runner.run import Run
 
 MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
-
-
-@pytest.fixture
-def record(random_records):
-    return as_json(random_records[0])
 
 
 def test_records_are_read_as_they_were_written(random_run, random_records):
@@ -86,103 +77,6 @@ def test_a_missing_field_is_named(record, field):
     del record[field]
     with pytest.raises(RecordError, match=f"here: {field} is missing"):
         parse_record(json.dumps(record), "here")
-
-
-@pytest.mark.parametrize("cut", [1, 40, 3000])
-def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_randoms, cut, caplog):
-    full = (random_run / "records.jsonl").read_bytes()
-    folder = tmp_path / "killed"
-    folder.mkdir()
-    (folder / "config.json").write_bytes((random_run / "config.json").read_bytes())
-    (folder / "records.jsonl").write_bytes(full[:-cut])
-    plan = plan_evaluation(
-        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
-    )
-    played = []
-    evaluate(plan, folder, workers=1, progress=lambda done, total, _: played.append((done, total)))
-    assert (folder / "records.jsonl").read_bytes() == full
-    assert played == [(4, 4)]
-    assert "dropped an unfinished last line" in caplog.messages[0]
-    assert "3 of 4 episodes are there" in caplog.messages[1]
-
-
-def test_a_finished_run_is_not_played_again(tmp_path, random_run, two_randoms):
-    folder = tmp_path / "done"
-    folder.mkdir()
-    for name in ("config.json", "records.jsonl"):
-        (folder / name).write_bytes((random_run / name).read_bytes())
-    plan = plan_evaluation(
-        "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
-    )
-    played = []
-    records = evaluate(plan, folder, workers=1, progress=lambda *state: played.append(state))
-    assert len(records) == 4
-    assert not played
-
-
-def test_a_damaged_line_in_the_middle_is_not_passed_over(tmp_path, random_run):
-    lines = (random_run / "records.jsonl").read_bytes().splitlines(keepends=True)
-    config = json.loads((random_run / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "records.jsonl").write_bytes(lines[0] + lines[1][:50] + b"\n" + lines[2])
-    with pytest.raises(RecordError, match=r"records\.jsonl, line 2: is truncated"):
-        Run(tmp_path, config)
-
-
-def test_a_folder_played_with_another_file_of_the_same_name_says_so(tmp_path, random_run):
-    config = json.loads((random_run / "config.json").read_text()) | {"plugins": {"a.npz": "sha256:0123456789abcdef"}}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match=r"holds a run of another a\.npz, which has changed since; choose another"):
-        Run(tmp_path, config | {"plugins": {"a.npz": "sha256:fedcba9876543210"}})
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("seed", 4), ("episodes", 9), ("team", {"agent_0": "greedy"}), ("options", {"gamma": 2.0}), ("added", 1)],
-)
-def test_a_folder_with_another_configuration_is_refused(random_run, field, value):
-    config = json.loads((random_run / "config.json").read_text())
-    before = (random_run / "records.jsonl").read_bytes()
-    with pytest.raises(ValueError, match=f"another configuration: {field} was .*; choose another folder"):
-        Run(random_run, config | {field: value})
-    assert (random_run / "records.jsonl").read_bytes() == before
-
-
-def test_a_run_of_another_version_of_the_package_is_continued(tmp_path, random_run, random_records, caplog):
-    config = json.loads((random_run / "config.json").read_text())
-    shutil.copytree(random_run, tmp_path / "run")
-    with Run(tmp_path / "run", config | {"version": "9.9.9"}) as run:
-        assert list(map(unpack, run.results.values())) == random_records
-    assert (
-        len(caplog.messages) == 1
-        and f"begun with version {config['version']} of the package, continued with 9.9.9" in caplog.messages[0]
-    )
-
-
-def test_records_without_a_configuration_are_left_alone(tmp_path, random_run):
-    (tmp_path / "records.jsonl").write_bytes((random_run / "records.jsonl").read_bytes())
-    with pytest.raises(ValueError, match=r"holds records\.jsonl but no config\.json"):
-        Run(tmp_path, {"seed": 0})
-
-
-def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, random_records):
-    lines = (random_run / "records.jsonl").read_bytes().splitlines(keepends=True)
-    config = json.loads((random_run / "config.json").read_text())
-    (tmp_path / "config.json").write_bytes((random_run / "config.json").read_bytes())
-    (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, lines[0]]))
-    with Run(tmp_path, config) as folder:
-        assert list(map(unpack, folder.results.values())) == random_records
-    other = dump_line(random_records[0].replace(success=not random_records[0].success))
-    (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
-    with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: contradicts line 1 about the same episode"):
-        Run(tmp_path, config)
-
-
-def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
-    with Run(tmp_path, {"seed": 0}) as folder:
-        for count, record in enumerate(random_records, start=1):
-            folder.append(record)
-            assert len(read_records(tmp_path)) == count
 
 
 def test_a_record_that_was_cut_ends_where_it_says(random_records):

@@ -19,7 +19,7 @@ from plan_study import (
     variant_title,
     verdict,
 )
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked.runner.env_variants import changed_options
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from covers import first
+from support.covers import first
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room", "grounded_coord_simple"], "seconds": 0.01, "batches": [2]}
@@ -49,11 +49,11 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "benchmarks/peers/run.py": "make bench-peers",
     "docs/examples/beacon.py": "tests/docs/test_example_game.py",
     "docs/examples/level_replay.py": "tests/scripts/test_level_replay.py",
-    "docs/examples/quota.py": "tests/test_docs_fresh.py",
-    "docs/examples/relay.py": "tests/test_docs_fresh.py",
+    "docs/examples/quota.py": "tests/docs/test_docs_fresh.py",
+    "docs/examples/relay.py": "tests/docs/test_docs_fresh.py",
     "docs/examples/train_text.py": "tests/scripts/test_train_text.py",
     "docs/examples/train_trl.py": "tests/adapters/test_frameworks.py",
-    "docs/facts.py": "tests/test_docs_fresh.py",
+    "docs/facts.py": "tests/docs/test_docs_fresh.py",
     "docs/trainers/ippo.py": "tests/baselines/test_single_file.py",
     "docs/trainers/vdn.py": "tests/baselines/test_single_file.py",
 }

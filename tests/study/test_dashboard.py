@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from study.test_study import changed, served
-from study.world import QUICK
+from study.world import QUICK, changed, served
 
 from collab_overcooked.study.dashboard import overview
 from collab_overcooked.study.journal import JOURNAL

@@ -274,3 +274,57 @@ def test_files_outside_the_folder_are_refused(page: dict[str, Any], complaint: s
     with pytest.raises(LayoutError) as error:
         read_study(file)
     assert complaint in str(error.value) and str(error.value).count("mine.yaml") == 1
+
+
+# ------------------------------------------------------------------------------------------- answers
+
+
+@pytest.mark.parametrize(
+    ("item", "value", "answer"),
+    [
+        (FormItem("a", "likert", "?", points=5), ["5"], 5),
+        (FormItem("a", "likert", "?", points=5), ["6"], "from 1 to 5"),
+        (FormItem("a", "likert", "?", points=5), ["٣"], "from 1 to 5"),
+        (FormItem("a", "likert", "?", points=5), [], "answer this"),
+        (FormItem("a", "likert", "?", points=5, optional=True), [" "], None),
+        (FormItem("a", "number", "?", span=(-3, 9)), ["-3"], -3),
+        (FormItem("a", "number", "?", span=(0, 9)), ["1e1"], "from 0 to 9"),
+        (FormItem("a", "choice", "?", options=("x", "y")), ["y"], "y"),
+        (FormItem("a", "choice", "?", options=("x", "y")), ["z"], "choose one of"),
+        (FormItem("a", "choice", "?", options=("x", "y")), ["x", "y"], "choose"),
+        (FormItem("a", "likert", "?", points=5), ["1", "2"], "from 1 to 5"),
+        (FormItem("a", "many", "?", options=("x", "y")), ["y", "x"], ["y", "x"]),
+        (FormItem("a", "many", "?", options=("x", "y")), ["y", "y"], "choose one of"),
+        (FormItem("a", "many", "?", options=("x", "y"), optional=True), [], []),
+        (FormItem("a", "text", "?"), ["  so\x1b[31m so "], "so[31m so"),
+        (FormItem("a", "text", "?"), ["x" * 4001], "at most 4000"),
+    ],
+)
+def test_answers_are_read_strictly(item: FormItem, value: list[str], answer: Any) -> None:
+    try:
+        result: Any = item.read(value, PAGE_TEXTS)
+    except ValueError as error:
+        result = str(error)
+        assert isinstance(answer, str) and answer in result
+        return
+    assert result == answer
+
+
+def test_answers_can_rule_somebody_out() -> None:
+    item = FormItem("a", "choice", "?", options=("yes", "no"), accept=("yes",))
+    assert item.screens("no") and not item.screens("yes") and not FormItem("a", "text", "?").screens("no")
+
+
+@pytest.mark.parametrize(
+    ("item", "answer", "code"),
+    [
+        (FormItem("a", "likert", "?", points=5), 4, 4),
+        (FormItem("a", "number", "?", span=(-3, 9)), -3, -3),
+        (FormItem("a", "choice", "?", options=("no", "yes")), "yes", 2),
+        (FormItem("a", "choice", "?", options=("no", "yes"), optional=True), None, None),
+        (FormItem("a", "many", "?", options=("no", "yes")), ["yes"], None),
+        (FormItem("a", "text", "?"), "yes", None),
+    ],
+)
+def test_answers_have_codes(item: FormItem, answer: Any, code: int | None) -> None:
+    assert item.code(answer) == code

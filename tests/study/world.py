@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,35 @@ QUICK: dict[str, Any] = {
     },
     "finish": {"done": {"code": "XYZ", "url": "https://example.org/back?cc=XYZ&id={id}&s={STUDY}"}},
 }
+
+
+CHECKED = {
+    "blocks": [{"form": "check"}, QUICK["blocks"][2]],
+    "forms": {
+        "liked": QUICK["forms"]["liked"],
+        "check": {
+            "title": "Check",
+            "within": 60,
+            "items": [
+                {"name": "two", "choice": ["one", "two"], "expect": "two", "ask": "Choose two."},
+                {"name": "both", "many": ["one", "two", "three"], "expect": ["one", "two"], "ask": "Tick one and two."},
+                {"name": "four", "likert": 5, "expect": 4, "ask": "Choose 4."},
+                {"name": "age", "number": [1, 99], "ask": "Age?"},
+            ],
+        },
+    },
+}
+ATTENTIVE = {"two": "two", "both": ["two", "one"], "four": "4", "age": "20"}
+
+
+def changed(*path: Any, to: Any) -> dict[str, Any]:
+    """Return the quick study with another value somewhere."""
+    values: dict[str, Any] = copy.deepcopy(QUICK)
+    place: Any = values
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    return values
 
 
 @contextlib.contextmanager

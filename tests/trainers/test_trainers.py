@@ -16,7 +16,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from locked import torch_constraint
+from support.locked import torch_constraint
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

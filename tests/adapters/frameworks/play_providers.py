@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.runner.records import read_records

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import torch
 import trl
-from cli_runner import CliRunner
-from endpoints import Says, serving
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, TrainerCallback
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from endpoints import serving
 from greedy import ALL, EPISODES, ONE, SUITE, Greedy
+from support.endpoints import serving
 
 greedy = Greedy()
 folder = Path(sys.argv[1])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
-from naive.collab_overcooked import NaiveKitchen
-from scenes import write_scene
+from support.naive.collab_overcooked import NaiveKitchen
+from support.scenes import write_scene
 
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked

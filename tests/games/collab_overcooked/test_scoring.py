@@ -6,14 +6,15 @@ import json
 import shutil
 
 import pytest
-from records import record_of
 from rich.console import Console
+from support.records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.options import CollaborationOptions, LogOptions
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
     original_logs,
+    parse_levels,
     score_logs,
     score_record,
     score_records,
@@ -197,3 +198,26 @@ def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
     assert card.title == "logs of the original, kitchen paper, gamma 2"
     with pytest.raises(ValueError, match="unknown option 'gama'; did you mean gamma"):
         score_paths([log], {"gama": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"), [("1-6", [1, 2, 3, 4, 5, 6]), ("1,3", [1, 3]), ("4-5, 2", [2, 4, 5]), ("6", [6])]
+)
+def test_levels_are_read(text, levels):
+    assert parse_levels(text, range(1, 7)) == levels
+
+
+@pytest.mark.parametrize("text", ["7", "0-2", "", "a", "3-1", "1-", "-2", "1;2", "4-5,2,4", "1,1"])
+def test_wrong_levels_are_refused(text):
+    with pytest.raises(ValueError, match=r"levels: .*"):
+        parse_levels(text, range(1, 7))
+
+
+def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
+    from collab_overcooked.games.collab_overcooked.suite.collaboration import kitchen_vocabularies
+
+    facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
+    recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
+    reference = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
+    assert task_references({}).vocabularies == reference
+    assert [len(reference[seat]) for seat in (0, 1)] == [332, 538]

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover, first
 from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.collab_overcooked import NaiveKitchen
+from support.covers import cover, first
+from support.naive.collab_overcooked import NaiveKitchen
 
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     FIRST_NAMED,

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from scenes import write_scene
+from support.scenes import write_scene
 
 from collab_overcooked.games.collab_overcooked.engine.constants import EventColumn, Reason
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked

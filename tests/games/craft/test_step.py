@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 from games.craft.world import LEVEL, Yard
-from naive.craft import NaiveCraft
+from support.naive.craft import NaiveCraft
 
 import collab_overcooked
 from collab_overcooked.games.craft.engine.constants import Verb

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 import yaml
-from scenes import write_scene
+from support.scenes import write_scene
 
 from collab_overcooked.games.craft.env import CraftKitchen
 from collab_overcooked.kernels.rng import seed_states

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation

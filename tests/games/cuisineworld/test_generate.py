@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 import collab_overcooked as co
 from collab_overcooked.cli import app

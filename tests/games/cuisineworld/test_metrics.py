@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked.games.cuisineworld.suite.scoring import published
 from collab_overcooked.io.structs import convert

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 from games.cuisineworld.world import LEVEL, Kitchen, plain_game
-from naive.cuisineworld import NaiveWorld
+from support.naive.cuisineworld import NaiveWorld
 
 from collab_overcooked import make_vec
 from collab_overcooked.games.cuisineworld.engine.observe import content_number

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover
+from support.covers import cover
 
 from collab_overcooked.games.cuisineworld.engine.spec import Level, levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld

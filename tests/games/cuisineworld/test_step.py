@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover
 from games.cuisineworld.world import LEVEL, Kitchen, picture, plain_game
-from naive.cuisineworld import NaiveWorld
+from support.covers import cover
+from support.naive.cuisineworld import NaiveWorld
 
 from collab_overcooked import make, make_vec
 from collab_overcooked.games.cuisineworld.engine.spec import levels

@@ -10,8 +10,8 @@ from itertools import cycle
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
 from rich.console import Console
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate

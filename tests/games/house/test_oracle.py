@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover
-from naive.house import NaiveHouse
+from support.covers import cover
+from support.naive.house import NaiveHouse
 
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.kernels.rng import seed_states

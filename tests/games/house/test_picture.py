@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, reach
+from support.hidden import hide, reach
 
 from collab_overcooked.games.house.engine.compile import FOOD, PLACES, STUFF, THINGS
 from collab_overcooked.games.house.text.picture import FURNITURE, OPEN, SHADED, icon_of, known_picture, picture

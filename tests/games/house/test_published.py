@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.games.house.suite import published

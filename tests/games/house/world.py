@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from scenes import write_scene
+from support.scenes import write_scene
 
 from collab_overcooked.games.house.engine.compile import CLOSED
 from collab_overcooked.games.house.engine.constants import NOTHING, Known, KnownPlace

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 import pytest
 import yaml
-from covers import first
+from support.covers import first
 
 import collab_overcooked
 from collab_overcooked.games.overcooked.engine.generate import generate, layout_text, prove_layout, read_wishes

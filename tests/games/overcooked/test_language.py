@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import serving
-from records import record_of
+from support.cli_runner import CliRunner
+from support.endpoints import serving
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover
 from games.overcooked.world import ODD_KITCHENS
-from naive import overcooked_views as naive
+from support.covers import cover
+from support.naive import overcooked_views as naive
 
 import collab_overcooked
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover
 from games.overcooked.world import ODD_KITCHENS, game_of, odd_kitchen
-from naive.overcooked import NaiveKitchen
+from support.covers import cover
+from support.naive.overcooked import NaiveKitchen
 
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.games.overcooked.engine.constants import Clock, EventColumn

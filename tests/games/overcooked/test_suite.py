@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate

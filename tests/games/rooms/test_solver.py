@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from naive.rooms import NaiveRooms
+from support.naive.rooms import NaiveRooms
 
 from collab_overcooked.games.rooms.engine.solver import solve, start_of
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape

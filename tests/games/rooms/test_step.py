@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from games.rooms import world
-from naive.rooms import NaiveRooms
+from support.naive.rooms import NaiveRooms
 
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
 from collab_overcooked.kernels.rng import seed_states

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked.evaluation.suites import SettingRow, plan_evaluation
 from collab_overcooked.games.rooms.suite import as_published, rate

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import yaml
-from scenes import write_scene
+from support.scenes import write_scene
 
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape, RoomGame
 from collab_overcooked.kernels.rng import seed_states

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.lexicon import load_lexicon

@@ -11,7 +11,7 @@ import yaml
 from games.rush.world import SCENARIO, Round, plain_game
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive.rush import NaiveRush
+from support.naive.rush import NaiveRush
 
 from collab_overcooked import make_vec
 from collab_overcooked.envs import kitchen_rush_v0

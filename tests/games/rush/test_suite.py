@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 import collab_overcooked
 from collab_overcooked.cli import app

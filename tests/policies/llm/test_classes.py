@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from covers import cover
+from support.covers import cover
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
-from endpoints import Says, serving
+from support.endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

@@ -7,8 +7,8 @@ import re
 import threading
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.registry import load_game

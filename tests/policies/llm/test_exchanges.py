@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
 from msgspec import to_builtins
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.store import read_exchanges

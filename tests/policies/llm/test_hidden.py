@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, hides, reach, with_other_recipes
+from support.hidden import hide, hides, reach, with_other_recipes
 
 from collab_overcooked import registry
 from collab_overcooked.policies.api import AgentView, EnvInfo, Message

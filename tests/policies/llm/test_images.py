@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
-from hidden import hide, reach
 from PIL import Image
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
+from support.hidden import hide, reach
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.seen import MIN_SIDE

@@ -10,8 +10,8 @@ import struct
 import urllib.request
 
 import pytest
-from covers import first
-from endpoints import serving
+from support.covers import first
+from support.endpoints import serving
 
 import collab_overcooked as co
 from collab_overcooked.runner.episode import Limits, play_episode

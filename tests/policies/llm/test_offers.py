@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import reach
+from support.hidden import reach
 
 import collab_overcooked as co
 from collab_overcooked.policies.api import AgentView, EnvInfo

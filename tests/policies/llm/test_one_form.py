@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from covers import cover
+from support.covers import cover
 
 from collab_overcooked.policies.llm.exchange import Request
 

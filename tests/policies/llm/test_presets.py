@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import serving
-from records import record_of
+from support.cli_runner import CliRunner
+from support.endpoints import serving
+from support.records import record_of
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from endpoints import serving
+from support.endpoints import serving
 
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.client import connect

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from endpoints import Says, serving
+from support.endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

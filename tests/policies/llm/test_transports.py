@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from endpoints import Says, serving
+from support.endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 

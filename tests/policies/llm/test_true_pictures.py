@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hidden import reach
+from support.hidden import reach
 
 from collab_overcooked import registry
 from collab_overcooked.render.model import Board, BoardCell

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hidden import reach
+from support.hidden import reach
 
 import collab_overcooked as co
 from collab_overcooked.games.house.text.text import several

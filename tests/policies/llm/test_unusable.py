@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from cli_runner import CliRunner
-from endpoints import Says, serving
+from support.cli_runner import CliRunner
+from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.exchange import EndpointError, Reply

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli_runner import CliRunner
 from games.overcooked.world import open_world
-from hidden import hide, reach
-from records import as_json
+from support.cli_runner import CliRunner
+from support.hidden import hide, reach
+from support.records import as_json
 
 import collab_overcooked
 from collab_overcooked import registry

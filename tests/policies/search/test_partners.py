@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from records import as_json
+from support.records import as_json
 
 import collab_overcooked
 from collab_overcooked.policies.api import AgentView, Message

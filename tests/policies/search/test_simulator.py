@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hides
+from support.hidden import hides
 
 import collab_overcooked
 from collab_overcooked.envs.api import clone

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from records import record_of
+from support.records import record_of
 
 from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (

@@ -1,1 +1,1 @@
-from policy_fixtures import play, see, start  # noqa: F401
+from support.policy_fixtures import play, see, start  # noqa: F401

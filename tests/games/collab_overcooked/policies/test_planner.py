@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover, first
+from support.covers import cover, first
 
 from collab_overcooked.games.collab_overcooked.engine.constants import Clock
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover
+from support.covers import cover
 
 import collab_overcooked as co
 from collab_overcooked.games.cuisineworld.engine.spec import levels

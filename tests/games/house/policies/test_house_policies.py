@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from games.house.world import GameKind
-from records import record_of
+from support.records import record_of
 
 import collab_overcooked
 from collab_overcooked.adapters.results import outcome_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cli_runner import CliRunner
+from support.cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.cli.documents import recognise

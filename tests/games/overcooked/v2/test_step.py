@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naive.overcooked_v2 import NaiveKitchen
+from support.naive.overcooked_v2 import NaiveKitchen
 
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from records import record_of
+from support.records import record_of
 
 import collab_overcooked
 from collab_overcooked.games.rush.policies.teacher import ScriptedTeacher

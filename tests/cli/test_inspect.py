@@ -1,0 +1,53 @@
+"""``list`` and ``describe``."""
+
+from __future__ import annotations
+
+import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
+import pytest
+from support.cli_runner import run
+
+
+def test_list_alone_names_what_can_be_listed():
+    names = run("list").stdout.split()
+    assert {"envs", "suites", "policies", "tasks", "layouts"} <= set(names)
+    assert "collab-escape" in run("list", "suites").stdout
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("envs", ["CollabOvercooked-v0"]),
+        ("tasks", ["boiled_egg", "level 6, reference time 64"]),
+        ("kitchens", ["paper", "shared_floor", "three_agents"]),
+        ("policies", ["random", "planner", "noisy"]),
+        ("levels", ["1  baked_bell_pepper, ", "6  "]),
+        ("maps", ["collab-capture:\n", "collab-escape:\n", "ten_rooms "]),  # every suite that has some
+    ],
+)
+def test_list_shows_what_there_is(what, text):
+    done = run("list", what)
+    assert done.exit_code == 0
+    assert all(word in done.stdout for word in text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("CollabOvercooked-v0", ["Discrete(234)", "gamma: Time limit"]),
+        (
+            "boiled_egg",
+            ["Cook egg in the pot", "Time limit: 25 timesteps", "agent_1 (Alice): pickup(egg,ingredient_dispenser)"],
+        ),
+        ("three_agents", ["1 X 0", "agent_2: Carol", "Level 6"]),
+        ("craft", ["craft: Orders with deadlines", "CraftKitchen-v0:", "pace: Pace of orders"]),
+        ("questions", ["questions: Questions with proven answers", "A suite of several games."]),
+    ],
+)
+def test_describe_tells_about_it(name, text):
+    done = run("describe", name)
+    assert done.exit_code == 0
+    assert all(word in done.stdout for word in text), done.stdout
+
+
+def test_describe_a_task_in_a_kitchen_without_references():
+    assert "No reference trajectories" in run("describe", "boiled_egg", "--set", "kitchen=three_agents").stdout

@@ -1,0 +1,27 @@
+"""``score`` and ``report`` of a run."""
+
+from __future__ import annotations
+
+import json
+
+import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
+from support.cli_runner import run
+
+
+def test_score_gives_the_table_of_the_run(finished):
+    folder, done = finished
+    again = run("score", folder)
+    assert again.exit_code == 0
+    assert again.stdout.strip() in done.stdout
+    written = run("score", folder / "records.jsonl", "--format", "markdown", "--denominator", "required").stdout
+    assert "| Level | Runs | SR % |" in written
+    assert json.loads(run("score", folder, "--format", "json").stdout)[0]["team"] == "all=random"
+    assert run("score", folder, "--format", "csv").stdout.startswith("title,team,group,name")
+
+
+def test_report_is_made_again(finished):
+    folder, _ = finished
+    before = (folder / "report.html").read_bytes()
+    (folder / "report.html").unlink()
+    assert run("report", folder).exit_code == 0
+    assert (folder / "report.html").read_bytes() == before

@@ -1,0 +1,75 @@
+"""Single names and numbers where a list of one is meant; never the letters of a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from collab_overcooked.evaluation.compare.plan import make_plan
+from collab_overcooked.evaluation.crossplay import read_pool
+from collab_overcooked.evaluation.suites import plan_evaluation
+
+CASES = [
+    ("collab-overcooked", {"tasks": "boiled_egg"}, {"tasks": ("boiled_egg",)}),
+    (
+        "rush",
+        {"domain": "alien", "scenario": "easy", "runs": 1},
+        {"domain": ("alien",), "scenario": ("easy",), "runs": 1},
+    ),
+    ("cuisineworld", {"levels": "0", "agents": 2, "alphas": 1.5}, {"levels": "0", "agents": (2,), "alphas": (1.5,)}),
+    ("overcooked", {"layouts": "cramped_room"}, {"layouts": ["cramped_room"]}),
+    ("craft", {"levels": "field", "agents": 2, "paces": 1}, {"levels": ["field"], "agents": (2,), "paces": (1,)}),
+    ("collab-escape", {"presets": "code2024"}, {"presets": ["code2024"]}),
+]
+
+
+@pytest.mark.parametrize(("suite", "single", "several"), CASES, ids=[case[0] for case in CASES])
+def test_a_single_value_is_a_list_of_one(suite, single, several):
+    plans = [plan_evaluation(suite, "all=greedy", **options) for options in (single, several)]
+    assert plans[0].matches == plans[1].matches
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "message"),
+    [
+        ("cuisineworld", {"agents": "23"}, r"agents: got '23', expected a list of numbers such as"),
+        ("collab-overcooked", {"tasks": "boiled_eg"}, "boiled_eg"),
+    ],
+)
+def test_what_is_no_list_is_refused_by_name(suite, options, message):
+    with pytest.raises(ValueError, match=message):
+        plan_evaluation(suite, "all=greedy", **options)
+
+
+def test_games_policies_and_pools_may_be_single():
+    plan = make_plan("greedy", "collab-capture", budget="small")
+    assert (plan.games, plan.policies) == (("collab-capture",), ("greedy",))
+    assert read_pool("greedy") == (("greedy",), ("greedy",))
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"suite": "overcoked"}, "unknown suite"),
+        ({"tasks": ["boiled_eg"]}, "did you mean boiled_egg"),
+        ({"tasks": ["boiled_egg"], "levels": "1"}, "either levels or tasks"),
+        ({"episodes": 0}, "episodes must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"gamma": 0}, "gamma must be"),
+        ({"kitchen": "palace"}, "unknown kitchen 'palace'"),
+        ({"options": {"knowlege": "full"}}, "unknown option 'knowlege'; did you mean knowledge"),
+        ({"options": {"knowledge": "none"}}, "unknown knowledge 'none'"),
+        ({"options": {"gamma": 2}}, "'gamma' is set by --gamma"),
+    ],
+)
+def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, text):
+    arguments = {"suite": "collab-overcooked", "team": two_randoms} | change
+    with pytest.raises(ValueError, match=text):
+        plan_evaluation(arguments.pop("suite"), arguments.pop("team"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("suite", "options"), [("overcooked", {}), ("rush", {"runs": 2}), ("cuisineworld", {}), ("transport", {})]
+)
+def test_more_episodes_than_memory_holds_are_refused(suite: str, options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="episodes in all, allowed are 1,000,000"):
+        plan_evaluation(suite, ["all=random"], episodes=10**12, **options)

@@ -1,0 +1,166 @@
+"""Who takes part in a study: checks, limits of time, drop-outs and waiting rooms."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from study.world import ATTENTIVE, CHECKED, QUICK, changed, served
+
+from collab_overcooked.study.design import Study
+from collab_overcooked.study.journal import JOURNAL, Journal
+from collab_overcooked.study.reader import read_study
+
+
+@pytest.mark.parametrize(
+    ("answers", "failed", "end"),
+    [
+        ({}, 0, ""),
+        ({"two": "one"}, 1, ""),
+        ({"two": "one", "both": ["one"]}, 2, "inattentive"),
+        ({"two": "one", "both": ["one", "two", "three"], "four": "5"}, 3, "inattentive"),
+    ],
+)
+def test_attention_checks_are_counted_and_end_the_study(
+    answers: dict[str, Any], failed: int, end: str, tmp_path: Path
+) -> None:
+    participants = QUICK["participants"] | {"failed_checks": 2}
+    content = QUICK | CHECKED | {"participants": participants, "finish": {"inattentive": {"code": "CHECKS"}}}
+    with served(read_study(content), tmp_path) as client:
+        home = client.post("/study/consent", data={"PID": "p", "agree": "yes"}).url.path
+        page = client.post(home, data={"step": "0"} | ATTENTIVE | answers)
+        (person,) = client.host.journal.people.values()
+        assert (person.failed_checks, person.end) == (failed, end) and ("CHECKS" in page.text) is bool(end)
+        again = Journal(tmp_path, client.host.study)
+        assert again.people[person.id].failed_checks == failed
+
+
+def test_a_questionnaire_whose_time_is_over_is_taken_as_it_is(tmp_path: Path) -> None:
+    with served(read_study(QUICK | CHECKED), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        page = client.post("/study/consent", data={"PID": "p", "agree": "yes"})
+        home = page.url.path
+        assert 'data-timer="most" data-left="60"' in page.text and "Time left: 60 s" in page.text
+        clock[0] = 140.0
+        page = client.post(home, data={"step": "0", "two": "two", "age": "200"})
+        assert 'data-left="20"' in page.text and "from 1 to 99" in page.text, "the clock does not begin anew"
+        clock[0] = 161.0
+        client.post(home, data={"step": "0", "two": "two", "age": "200"})
+        (answered,) = [event for event in journal.events if event["event"] == "answered"]
+        assert answered["answers"] == {"two": "two", "both": None, "four": None, "age": None}
+
+
+def test_a_page_is_read_for_its_time(tmp_path: Path) -> None:
+    content = changed("blocks", 0, "page", "seconds", to=30)
+    with served(read_study(content), tmp_path) as client:
+        journal, clock = client.host.journal, [100.0]
+        journal.clock = lambda: clock[0]
+        page = client.post("/study/consent", data={"PID": "p", "agree": "yes"})
+        home = page.url.path
+        assert 'data-timer="least" data-left="30"' in page.text
+        clock[0] = 129.0
+        assert 'data-left="1"' in client.post(home, data={"step": "0"}).text
+        clock[0] = 130.0
+        assert "Age?" in client.post(home, data={"step": "0"}).text
+
+
+def test_drop_outs_free_their_places(client: Any) -> None:
+    """Four are to complete the study, one more may be under way; who is idle for half an hour does not count."""
+    now, host = [0.0], client.host
+    host.now = lambda: now[0]
+
+    def join(name: str) -> int:
+        client.cookies.clear()
+        return int(client.post("/study/consent", data={"PID": name, "agree": "yes"}).status_code)
+
+    assert [join(f"a{n}") for n in range(6)] == [200] * 5 + [403]
+    people = list(host.journal.people.values())
+    host.end(people[0], "left")
+    assert [join("b0"), join("b1")] == [200, 403]
+    now[0] = 1000.0
+    client.get(f"/study/{people[1].token}")
+    now[0] = 1900.0  # all but one have been idle
+    assert (host.completed, host.under_way) == (0, 1)
+    assert [join(f"c{n}") for n in range(5)] == [200] * 4 + [403]
+    for person in [entry for entry in host.journal.people.values() if not entry.end][-4:]:
+        host.end(person, "done")
+    page = client.get("/study?PID=x")
+    assert page.status_code == 403 and "all the participants" in page.text
+    host.journal.extend(2)
+    assert client.get("/study?PID=x").status_code == 200
+
+
+def test_the_rows_of_drop_outs_are_dealt_out_again(study: Study, tmp_path: Path) -> None:
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    content = changed("blocks", 2, "order", to="between")
+    with Journal.open(tmp_path, read_study(content)) as journal:
+        host = StudyHost(journal, Host())
+        people = [journal.join({"PID": str(n)}) for n in range(7)]
+        for n, person in enumerate(people):
+            host.match(person)
+            if n < 3:
+                host.end(person, "left" if n % 2 == 0 else "done")
+        played = [[step.condition for step in journal.steps_of(item) if step.kind == "play"] for item in people]
+        assert played == [["helped"], ["hindered"], ["helped"], ["helped"], ["helped"], ["hindered"], ["helped"]]
+    with Journal.open(tmp_path, read_study(content)) as journal:
+        again = list(journal.people.values())
+        assert [[s.condition for s in journal.steps_of(entry) if s.kind == "play"] for entry in again] == played
+        host.close()
+
+
+def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:
+    """Somebody closes the waiting room, and nobody asks for news any more."""
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    now = [0.0]
+    pair = replace(study, group=2, wait=60.0, blocks=study.blocks[2:])
+    with Journal.open(tmp_path, pair) as journal:
+        host = StudyHost(journal, Host(), now=lambda: now[0])
+        one = journal.join({"PID": "a"})
+        host.news(one)
+        now[0] = 59.0
+        host.end_waits()
+        assert not one.end
+        now[0] = 60.0
+        host.end_waits()
+        assert one.end == "unmatched" and json.loads((tmp_path / JOURNAL).read_text().splitlines()[-1])["id"] == one.id
+
+
+def test_the_waiting_room_counts_who_looks_at_it(tmp_path: Path) -> None:
+    content = changed("participants", to={"id": "PID", "group": 2})
+    for condition in content["conditions"].values():
+        condition["team"] = ["all=person"]
+    content["blocks"], content["finish"] = [content["blocks"][2]], {}
+    del content["forms"]["before"]
+    with served(read_study(content), tmp_path) as client:
+        for name in "ab":
+            client.cookies.clear()
+            client.post("/study/consent", data={"PID": name, "agree": "yes"})
+        assert len(client.host.journal.groups) == 1
+
+
+def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:
+    """Nobody else comes: the waiting room closes after its time; in a group whose member left it closes at once."""
+    from collab_overcooked.play.host import Host
+    from collab_overcooked.study.hosting import StudyHost
+
+    now = [0.0]
+    pair = replace(study, group=2, wait=60.0, blocks=study.blocks[2:])
+    with Journal.open(tmp_path, pair) as journal:
+        host = StudyHost(journal, Host(), now=lambda: now[0])
+        one, other, late = (journal.join({"PID": name}) for name in "abc")
+        assert host.news(one).go == "" and "1 of 2" in host.news(one).text
+        now[0] = 61.0
+        assert host.news(one).go == f"/study/{one.token}" and one.end == "unmatched"
+        journal.form_group([other.id, late.id])
+        assert "1 of 2" in host.news(other).text
+        host.end(late, "left")
+        assert host.news(other).go and other.end == "partner_left"
+        host.close()

@@ -1,0 +1,98 @@
+"""The journal of a study: it goes on after a restart, has one writer and keeps identities apart."""
+
+from __future__ import annotations
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+from study.world import QUICK, changed
+
+from collab_overcooked.study.design import Study
+from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
+from collab_overcooked.study.reader import read_study
+
+
+def test_a_study_goes_on_where_it_was(study: Study, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Journal.open(tmp_path, study) as journal:
+        one, other = (journal.join({"PID": name}) for name in ("a", "b"))
+        journal.passed(one)
+        journal.answered(one, {"age": 30, "games": ["chess"]})
+        journal.form_group([one.id])
+        journal.decline()
+        journal.end(other, "left")
+        journal.end(other, "done")  # the first end stays
+    with (tmp_path / JOURNAL).open("a") as file:
+        file.write('{"event": "passed", "id"')  # as a process leaves it that is killed
+    with Journal.open(tmp_path, study) as journal:
+        again, gone = journal.by_token(one.token), journal.by_token(other.token)
+        assert again is not None and (again.id, again.step, again.group) == (one.id, 2, 0)
+        assert gone is not None and gone.end == "left" and journal.by_token("x") is None
+        assert (journal.joined, journal.declined) == (2, 1)
+        step = journal.step_of(again)
+        assert step is not None and (step.kind, step.condition) == ("play", "helped")
+    assert len(caplog.messages) == 1 and "dropped" in caplog.messages[0]
+
+
+def test_two_writers_and_other_studies_are_refused(study: Study, tmp_path: Path) -> None:
+    with Journal.open(tmp_path, study):
+        with pytest.raises(BlockingIOError, match="another process runs a study in this folder"):
+            Journal.open(tmp_path, study)
+    with pytest.raises(ValueError, match="title was 'Quick <b>study</b>', now 'Other'"):
+        Journal.open(tmp_path, read_study(changed("title", to="Other")))
+
+
+def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Study, tmp_path: Path) -> None:
+    with Journal.open(tmp_path, study) as journal:
+        person = journal.join({"PID": "panel-77", "STUDY": "s"})
+        journal.answered(person, {"age": 30})
+        assert (tmp_path / PEOPLE).stat().st_mode & 0o077 == 0
+        assert (
+            "panel-77" not in (tmp_path / JOURNAL).read_text() and person.token not in (tmp_path / JOURNAL).read_text()
+        )
+        journal.forget(person.id)
+        with pytest.raises(ValueError, match="unknown participant"):
+            journal.forget(person.id)
+        twice = [journal.join({"PID": "panel-78", "STUDY": "s"}) for _ in range(2)]
+        assert journal.forget("panel-78") == [entry.id for entry in twice]
+    everything = "".join(path.read_text() for path in (tmp_path / PEOPLE, tmp_path / JOURNAL))
+    assert "panel-7" not in everything and "30" not in [
+        str(v) for v in json.loads(everything.splitlines()[1])["answers"]
+    ]
+    with Journal.open(tmp_path, study) as journal:
+        assert not journal.people and journal.joined == 3
+
+
+def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
+    """At every byte: who is refused leaves nothing, who joined before stays, and others join when there is room."""
+    journal = Journal.open(tmp_path, read_study(QUICK))
+    first = journal.join({})
+    files = sorted(path for path in tmp_path.iterdir() if path.suffix == ".jsonl")
+    before = {path: path.read_bytes() for path in files}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for room in range(min(map(len, before.values())), max(map(len, before.values())) + 60, 7):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            with pytest.raises(OSError, match="too large"):
+                journal.join({})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert {path: path.read_bytes() for path in files} == before and list(journal.people) == [first.id]
+    second = journal.join({})
+    journal.close()
+    assert list(Journal(tmp_path, read_study(QUICK)).people) == [first.id, second.id]
+
+
+def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Path, caplog):
+    study, caplog.messages = read_study("mindagent_partners"), list[str]()
+    with Journal.open(tmp_path, study) as journal:
+        journal.join({})
+    for name in (JOURNAL, PEOPLE):
+        with (tmp_path / name).open("ab") as file:
+            file.write(b'{"time": 1')
+    with Journal.open(tmp_path, study) as journal:
+        assert len(journal.people) == 1
+    assert len(caplog.messages) == 2 and all(
+        "participant" in note and "episode" not in note for note in caplog.messages
+    )

@@ -1,0 +1,110 @@
+"""Rehearsals: bots take part through pages and sockets."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from study.world import changed
+
+from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.study.design import Bonus, Study
+from collab_overcooked.study.journal import JOURNAL
+from collab_overcooked.study.reader import read_study
+from collab_overcooked.study.rehearsal import stand_ins
+from collab_overcooked.study.results import StudyResults
+
+
+def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -> None:
+    folder, result = rehearsed
+    assert not result.errors and result.ends == {"done": 4} and result.episodes == 8
+    people = StudyResults.read(folder).journal.people.values()
+    done = {person.id for person in people if person.end == "done"}
+    orders = Counter(
+        tuple(
+            event["condition"]
+            for event in map(json.loads, (folder / JOURNAL).read_text().splitlines())
+            if event["event"] == "answered" and event["condition"] and event["id"] == name
+        )
+        for name in done
+    )
+    assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
+    assert [column.name for column in result.tasks.columns] == ["Task", "helped", "hindered"]
+    assert [row[1:] for row in result.tasks.rows] == [(4, 4)]
+
+
+def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(
+    study: Study, rehearsed: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from collab_overcooked.study import pages
+    from collab_overcooked.study.rehearsal import rehearse
+
+    results = StudyResults.read(rehearsed[0])
+    assert {row["bonus"] for row in results.participants()} == {None}
+    assert {row["bonus"] for row in results.episodes()} == {None}
+    results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5))
+    scores = Counter[str]()
+    for row in results.episodes():
+        scores[str(row["id"])] += row["completed"]
+    paid = {row["id"]: row["bonus"] for row in results.participants() if row["end"] == "done"}
+    assert paid == {name: 0.5 * score for name, score in scores.items()} and any(paid.values())
+    results.journal.study = replace(study, bonus=Bonus(100.0, per_point=0.5, per_round=0.1))
+    for row in results.episodes():
+        assert row["bonus"] == pytest.approx(0.1 + 0.5 * row["completed"])
+    paid = {row["id"]: row["bonus"] for row in results.participants() if row["end"] == "done"}
+    assert paid == {name: pytest.approx(0.2 + 0.5 * score) for name, score in scores.items()}
+    results.journal.study = replace(study, bonus=Bonus(0.25, per_point=0.5))
+    assert all(row["bonus"] <= 0.25 for row in results.participants())
+    assert all(str(row["joined"]).endswith("+00:00") for row in results.participants())
+    monkeypatch.setattr(pages, "end_page", lambda study, *others: pages.message_page(study, "no code"))
+    errors = rehearse(replace(study, blocks=study.blocks[:2]), 1, tmp_path / "quick").errors
+    assert any("did not see the code XYZ" in error for error in errors), errors
+
+
+def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> None:
+    from collab_overcooked.study.rehearsal import rehearse
+
+    content = changed("participants", to={"id": "PID", "group": 2, "wait": 20})
+    result = content["conditions"].pop("hindered")
+    content["conditions"]["helped"] = result | {"voice": True, "team": ["agent_0=person", "all=greedy"]}
+    content["blocks"] = [{"play": ["helped"], "after": "liked"}]
+    del content["forms"]["before"], content["finish"]
+    outcome = rehearse(read_study(content), 2, tmp_path / "chef")
+    assert not outcome.errors and outcome.ends == {"done": 2} and outcome.episodes == 1
+    (record,) = read_records(tmp_path / "chef" / "conditions" / "helped")
+    assert record.people.keys() == {"agent_0", "voice"}
+    assert {m.say for step in record.steps for m in step.messages if m.agent is None} == {"Hurry!"}
+    with pytest.raises(LayoutError, match=r"1 seats of people \(person\) and a voice"):
+        read_study(content | {"participants": {"id": "PID"}})
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples" / "studies").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) -> None:
+    from collab_overcooked.study.rehearsal import rehearse
+
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    assert len(path.read_text("utf-8").splitlines()) <= 20
+    study = read_study(path)
+    result = rehearse(study, 2, tmp_path / "out")
+    assert not result.errors and set(result.ends) <= {"done", "inattentive"}
+    results = StudyResults.read(tmp_path / "out")
+    played = {name: len(records) for name, records in results.records.items()}
+    assert sum(played.values()) == result.episodes == (2 if path.stem == "between" else 2 * len(study.conditions))
+    if path.stem == "between":
+        assert set(played.values()) == {1}, "each of two people plays another condition"
+
+
+def test_there_is_an_example_of_each_pattern() -> None:
+    assert [path.stem for path in EXAMPLES] == ["between", "three_partners", "within"]
+
+
+def test_models_that_search_are_replaced_by_a_program_that_searches() -> None:
+    assert stand_ins(read_study("cots_partner")) == {"planner": "cots", "talker": "greedy"}

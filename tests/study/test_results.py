@@ -1,0 +1,271 @@
+"""Results of a study: records, tables, codebook and tests of its conditions."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import random
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from study.world import changed
+from support.cli_runner import CliRunner
+
+from collab_overcooked.cli import app
+from collab_overcooked.runner.records import read_records
+from collab_overcooked.study.design import Study
+from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
+from collab_overcooked.study.reader import read_study
+from collab_overcooked.study.results import ExportOptions, export
+
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDE = DOCS / "how_to" / "study.md"
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_every_aborted_episode_is_exported(rehearsed: tuple[Path, Any], tmp_path: Path, anonymous: bool) -> None:
+    """Two participants left the same task, each after they had been cut off in it."""
+    folder, _ = rehearsed
+    command = ["study", "export", str(folder), "--out", str(tmp_path), "--with-aborted"]
+    done = CliRunner().invoke(app, command + ["--anonymous"] * anonymous)
+    assert done.exit_code == 0, done.output
+    files = [path for path in (tmp_path / "records").glob("*_aborted.jsonl")]
+    aborted = [record for path in files for record in read_records(path)]
+    assert [record.ended for record in aborted] == ["left", "left"]
+    assert len({(record.task, record.episode) for record in read_records(files[0])}) == len(read_records(files[0]))
+    assert all(person.disconnects for record in aborted for person in record.people.values())
+
+
+def test_a_participant_who_leaves_the_same_task_twice_is_exported_twice(
+    rehearsed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    """The server was stopped during a game; its participant came back to the task and left."""
+    folder = tmp_path / "old"
+    shutil.copytree(rehearsed[0], folder)
+    (file, *_) = [path for path in folder.glob("conditions/*/aborted.jsonl") if path.stat().st_size]
+    first = json.loads(file.read_text().splitlines()[0])
+    earlier = first | {"people": {name: one | {"session": "s-0"} for name, one in first["people"].items()}}
+    file.write_text(f"{json.dumps(earlier)}\n{file.read_text()}")
+    export(folder, tmp_path / "out", ExportOptions(aborted=True))
+    exported = read_records(tmp_path / "out" / "records" / f"{file.parent.name}_aborted.jsonl")
+    assert len(exported) == len(file.read_text().splitlines()) > 1
+    assert len({(record.task, record.episode) for record in exported}) == len(exported)
+    assert [record.people for record in exported].count(exported[0].people) == 1
+
+
+def test_answers_to_questions_that_a_form_no_longer_has_are_exported(
+    study: Study, rehearsed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "old"
+    shutil.copytree(rehearsed[0], folder)
+    journal = folder / JOURNAL
+    journal.write_text(journal.read_text().replace('"age":', '"years":').replace('"form":"liked"', '"form":"hated"'))
+    for cut in (False, True):
+        options = ExportOptions(cut_text=cut)
+        export(folder, tmp_path / "out", options)
+        with (tmp_path / "out" / "answers.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        old = [row for row in rows if row["item"] == "years" or row["form"] == "hated"]
+        assert bool(old) == (not cut) and all(row["value"] or not row["code"] for row in old)
+        assert rows and not any(row["code"] for row in old)
+
+
+def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> None:
+    run: Callable[..., Any] = CliRunner().invoke
+    folder = str(rehearsed[0] / "conditions" / "helped")
+    assert run(app, ["replay", folder, "--check"]).exit_code == 0
+    done = run(app, ["score", folder, "--format", "json"])
+    assert done.exit_code == 0 and "agent_0=person all=greedy" in done.stdout, done.output
+
+
+def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    labels = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
+    people = ["--people", str(rehearsed[0] / "conditions" / "helped")]
+    done = CliRunner().invoke(app, ["compare", *labels, *people, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    kinds = {
+        policy["policy"]: policy["kind"]
+        for policy in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
+    }
+    assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
+
+
+def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
+    pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
+    done = CliRunner().invoke(app, ["significance", str(rehearsed[0]), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    rows = {row["Measure"]: row for card in json.loads(done.stdout)[1:] for row in card["tables"][0]["rows"]}
+    assert rows["liked.fun"]["pairs"] == rows["completed"]["pairs"] == 4
+    assert "before.age" not in rows, "it belongs to no condition"
+
+
+def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None:
+    """Twelve people answer under three conditions; what `significance` prints follows from `answers.csv` alone."""
+    stats = pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
+    content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
+    content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
+    content["blocks"] = [{"play": list(content["conditions"]), "after": "liked"}]
+    del content["forms"]["before"]
+    draw = random.Random(5)
+    with Journal.open(tmp_path / "run", read_study(content)) as journal:
+        for n in range(12):
+            person = journal.join({"PID": f"p{n}"})
+            journal.form_group([person.id])
+            while (step := journal.step_of(person)) is not None:
+                fun = {"helped": 3, "hindered": 1, "third": 2}.get(step.condition, 0) + draw.randint(0, 2)
+                journal.passed(person) if step.kind == "play" else journal.answered(person, {"fun": fun, "why": ""})
+            journal.end(person, "done")
+
+    def run(*text: str) -> str:
+        done = CliRunner().invoke(app, [*text])
+        assert done.exit_code == 0, done.output
+        return str(done.stdout)
+
+    cards = json.loads(run("significance", str(tmp_path / "run"), "--format", "json"))
+    rows = [row for card in cards for table in card["tables"] for row in table["rows"]]
+    run("study", "export", str(tmp_path / "run"), "--out", str(tmp_path / "out"), "--anonymous")
+    with (tmp_path / "out" / "answers.csv").open() as file:
+        answers = [row for row in csv.DictReader(file) if row["item"] == "fun"]
+    samples = {
+        name: [float(row["value"]) for row in sorted(answers, key=lambda row: row["id"]) if row["condition"] == name]
+        for name in content["conditions"]
+    }
+    one_way = next(row for row in rows if row.get("analysis") == "one-way")
+    expected = stats.f_oneway(*samples.values())
+    assert one_way["df"] == "2, 33" and len({row["id"] for row in answers}) == 12
+    assert (one_way["F"], one_way["p"]) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+    tukey = {row["first less second"]: row["p"] for row in rows if "first less second" in row}
+    result = stats.tukey_hsd(*samples.values())
+    for (i, one), (k, other) in itertools.combinations(enumerate(samples), 2):
+        assert tukey[f"{one} - {other}"] == pytest.approx(result.pvalue[i, k])
+
+
+def test_exports_name_people_only_if_asked(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    folder, _ = rehearsed
+    ids = {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
+
+    def export(name: str, *text: str) -> str:
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name), *text])
+        assert done.exit_code == 0, done.output
+        return "".join(path.read_text() for path in (tmp_path / name).rglob("*") if path.is_file())
+
+    plain = export("plain")
+    assert all(entry in plain for entry in ids) and "bot0" not in plain
+    anonymous = export("anonymous", "--anonymous", "--cut-text")
+    assert not any(item in anonymous for item in ids) and "text of bot" not in anonymous and "bot0" not in anonymous
+    assert "bot0" in export("named", "--with-panel-ids", "--format", "jsonl")
+    both = ["study", "export", str(folder), "--out", str(tmp_path / "x"), "--anonymous", "--with-panel-ids"]
+    assert CliRunner().invoke(app, both).exit_code == 2
+
+
+def test_every_column_of_an_export_is_in_its_codebook(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "codebook.csv").open() as file:
+        known = {row["name"] for row in csv.DictReader(file)}
+    for name in ("participants", "answers", "pages", "episodes", "decisions"):
+        with (tmp_path / f"{name}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        assert rows and set(rows[0]) <= known, set(rows[0]) - known
+    with (tmp_path / "episodes.csv").open() as file:
+        assert Counter(row["place"] for row in csv.DictReader(file)) == {"0": 4, "1": 4}
+    replayed = CliRunner().invoke(app, ["replay", str(tmp_path / "records" / "helped.jsonl"), "--check"])
+    assert replayed.exit_code == 0, replayed.output
+
+
+def test_each_decision_of_a_person_is_a_row(tables: dict[str, list[dict[str, str]]]) -> None:
+    decisions = tables["decisions"]
+    counted = Counter((row["id"], row["condition"], row["task"], row["episode"]) for row in decisions)
+    expected = {
+        (row["id"], row["condition"], row["task"], row["episode"]): int(row["decisions"]) for row in tables["episodes"]
+    }
+    assert counted == expected and sum(counted.values()) > 8
+    for row in decisions:
+        assert row["choice"] and int(row["options"]) > 1 and len(row["state"]) == 16 and float(row["seconds"]) >= 0
+        assert row["agent"] == "agent_0" and int(row["timestep"]) >= 1
+    assert len({row["state"] for row in decisions}) > len(counted), "states change within a round"
+
+
+def test_times_of_rounds_pages_and_answers_follow_each_other(tables: dict[str, list[dict[str, str]]]) -> None:
+    def time_of(text: str) -> datetime:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", text), text
+        return datetime.fromisoformat(text)
+
+    for name in ("answers", "pages", "episodes"):
+        assert tables[name] and all(time_of(row["started"]) <= time_of(row["answered"]) for row in tables[name])
+    for row in tables["pages"]:
+        between = time_of(row["answered"]) - time_of(row["started"])
+        assert float(row["seconds"]) == pytest.approx(between.total_seconds(), abs=0.0015)
+    played = {(row["id"], row["condition"]): row for row in tables["pages"] if row["kind"] == "play"}
+    assert len(played) == len(tables["episodes"]) == 8
+    for row in tables["episodes"]:
+        page = played[row["id"], row["condition"]]
+        assert time_of(page["started"]) <= time_of(row["started"]) and time_of(row["answered"]) <= time_of(
+            page["answered"]
+        )
+        assert row["window"] == "large" and row["focus_losses"] == "0"
+    person = next(row["id"] for row in tables["participants"] if row["end"] == "done")
+    kinds = [(row["kind"], row["name"]) for row in tables["pages"] if row["id"] == person]
+    assert kinds == [
+        ("page", "How"),
+        ("form", "before"),
+        ("play", ""),
+        ("form", "liked"),
+        ("play", ""),
+        ("form", "liked"),
+    ]
+    assert {row["window"] for row in tables["participants"]} == {"large"}
+
+
+def test_anonymous_tables_and_records_have_no_times_of_day(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["study", "export", str(rehearsed[0]), "--out", str(tmp_path), "--anonymous"])
+    assert done.exit_code == 0, done.output
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "codebook.csv"]
+    assert len(files) == 8 and not [
+        path for path in files if re.search(r"T\d\d:\d\d|started|session", path.read_text())
+    ]
+
+
+@pytest.mark.filterwarnings("ignore")  # of statsmodels, about few random answers
+def test_the_snippet_of_the_docs_reads_the_tables(
+    tables: dict[str, list[dict[str, str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("statsmodels", reason="the extra 'dev' is not installed")
+    (code,) = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    number = {row["id"]: int(row["number"]) for row in tables["participants"]}
+    slower = {"helped": 0.0, "hindered": 0.5}
+    for row in tables["decisions"]:  # else the fit would depend on how fast this machine is
+        seconds = 1 + 0.3 * number[row["id"]] + 0.2 * (7 * int(row["timestep"]) % 5) + slower[row["condition"]]
+        row["seconds"] = f"{seconds:.3f}"
+    with (tmp_path / "tables" / "decisions.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(tables["decisions"][0]))
+        writer.writeheader()
+        writer.writerows(tables["decisions"])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    model = names["model"]
+    assert model.nobs == len(tables["decisions"]) and len(model.model.group_labels) == 4
+    assert model.fe_params["C(condition)[T.hindered]"] > 0
+    assert names["scales"].shape == (8, 1) and names["scales"]["fun"].between(1, 5).all()
+
+
+def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
+    with Journal.open(tmp_path / "run", study) as journal:
+        journal.decline()
+    columns = {}
+    for name, folder in (("empty", tmp_path / "run"), ("full", rehearsed[0])):
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+        tables = ("participants", "answers", "pages", "episodes", "decisions", "messages")
+        columns[name] = {t: (tmp_path / name / f"{t}.csv").read_text().split("\n")[0].split(",") for t in tables}
+    for table, empty in columns["empty"].items():
+        full = columns["full"][table]
+        assert empty == (full if table != "episodes" else [name for name in full if name in empty]), table

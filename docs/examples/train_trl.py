@@ -62,6 +62,7 @@ def train(options: argparse.Namespace) -> GRPOTrainer:
         num_generations=options.group,
         max_completion_length=options.tokens,
         learning_rate=options.rate,
+        temperature=options.temperature,
         shuffle_dataset=False,
         **common(options),
     )
@@ -113,6 +114,7 @@ def parser() -> argparse.ArgumentParser:
             one.add_argument("--turns", type=int, help="Answers after which an episode is cut.")
             one.add_argument("--group", type=int, default=8, help="Rollouts per row; --batch is a multiple of it.")
             one.add_argument("--episodes", type=int, default=64, help="Rows of each game.")
+            one.add_argument("--temperature", type=float, default=1.0, help="Of the rollouts; equal ones teach nothing.")
     return commands
 
 

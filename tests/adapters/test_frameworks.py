@@ -191,7 +191,7 @@ def test_providers(tmp_path):
 def test_trl(tmp_path):
     """All commands of the page train a tiny model, whose rollouts are checked one by one, and give it a row."""
     played = play("trl", str(tmp_path))
-    assert len(played["warm"]["norms"]) == 150 and played["warm"]["losses"][-1] < played["warm"]["losses"][0] / 2
+    assert len(played["warm"]["norms"]) == 100 and played["warm"]["losses"][-1] < played["warm"]["losses"][0] / 2
     norms, rollouts = played["train"]["norms"], played["rollouts"]
     assert len(norms) == 2 and all(0 < norm < float("inf") for norm in norms)
     assert sorted({rollout["suite"] for rollout in rollouts}) == ["collab-escape", "rush"]

@@ -85,7 +85,7 @@ def test_a_run_that_was_killed_anywhere_goes_on(run, tmp_path, monkeypatch, writ
     keys = [key_of(record) for record in parsed]
 
     def play() -> None:
-        with Run(tmp_path / "new", config, quiet) as folder:
+        with Run(tmp_path / "new", config) as folder:
             for record in reversed(parsed):
                 if key_of(record) not in folder.results:
                     folder.append(record)
@@ -160,7 +160,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
         result = CliRunner().invoke(app, list(map(str, text)))
         assert result.exit_code == 2 and "contradicts" in result.output, text
     with pytest.raises(RecordError, match="contradicts"):
-        Run(run, json.loads((run / CONFIG).read_text()), quiet)
+        Run(run, json.loads((run / CONFIG).read_text()))
     loose = tmp_path / "both.jsonl"  # episodes of two teams in one file are different ones
     loose.write_bytes(b"".join([*lines, json.dumps(other).encode() + b"\n"]))
     assert len(read_records(loose)) == 4
@@ -181,7 +181,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
 def test_what_the_reader_refuses_is_not_written(run, change, text):
     record = read_records(run)[0].replace(episode=3, **change)
     before = (run / RECORDS).read_bytes()
-    with Run(run, json.loads((run / CONFIG).read_text()), quiet) as folder, pytest.raises(RecordError) as caught:
+    with Run(run, json.loads((run / CONFIG).read_text())) as folder, pytest.raises(RecordError) as caught:
         folder.append(record)
     assert text in str(caught.value) and "boiled_egg, episode 3: its record cannot be written" in str(caught.value)
     assert (run / RECORDS).read_bytes() == before and len(read_records(run)) == 3

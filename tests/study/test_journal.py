@@ -85,7 +85,7 @@ def test_nobody_joins_halfway_when_the_disk_is_full(tmp_path: Path) -> None:
 
 
 def test_what_a_damaged_journal_means_is_said_of_participants(tmp_path: Path, caplog):
-    study, caplog.messages = read_study("mindagent_partners"), list[str]()
+    study = read_study("mindagent_partners")
     with Journal.open(tmp_path, study) as journal:
         journal.join({})
     for name in (JOURNAL, PEOPLE):

@@ -30,8 +30,8 @@ from collab_overcooked.cli import app
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "how_to" / "language_training.md"
 TINY = {
-    "warm": "--updates 150 --batch 4 --rate 5e-3 --tokens 1600",
-    "train": "--updates 2 --batch 8 --group 4 --rate 1e-3 --episodes 4 --tokens 2048",
+    "warm": "--updates 100 --batch 4 --rate 5e-3 --tokens 1600",
+    "train": "--updates 2 --batch 8 --group 4 --rate 1e-3 --episodes 4 --tokens 2048 --temperature 3",
     "compare": "--set collab-escape.max_cycles=3 --episodes 2",
     "evaluate": "--episodes 8",
 }

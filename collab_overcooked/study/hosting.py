@@ -10,11 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import ABANDONED, Session
+from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.design import Condition, StudyStep
@@ -209,10 +212,9 @@ class StudyHost:
         for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
             people = [self.journal.people.get(name) for name in members]
             counts[row % period] += all(member is not None and member.end in ("", "done") for member in people)
-        fewest = min(counts.values())
-        if counts[number % period] == fewest:
-            return number
-        return period * number + min(row for row in range(period) if counts[row] == fewest)
+        fewest = [row for row in range(period) if counts[row] == min(counts.values())]
+        draw = np.random.default_rng(derive_seed(self.study.seed, "row", number))  # permuted blocks, if nobody leaves
+        return period * number + int(draw.choice(fewest))
 
     def _is_broken(self, person: Participant) -> bool:
         return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))

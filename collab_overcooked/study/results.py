@@ -25,7 +25,7 @@ from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of
 from collab_overcooked.runner.records import RECORDS, dump_line, read_packed
 from collab_overcooked.study.columns import COLUMNS, COLUMNS_OF
 from collab_overcooked.study.design import ENDS, Condition
-from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
+from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, Participant, study_of
 
 Row = dict[str, Cell]
 ID_DIGITS = 4  # bytes of a new id
@@ -127,8 +127,15 @@ class StudyResults:
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
             facts |= {"end": person.end, "joined": _iso(joined), "minutes": minutes, "bonus": self._bonus(person.id)}
             facts["window"] = windows.get(person.id)
-            rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
+            allocated = {"group": person.group, "conditions": self._conditions(person)}
+            rows.append({"id": person.id, "number": person.number, **allocated, **facts})
         return rows
+
+    def _conditions(self, person: Participant) -> str | None:
+        if person.group is None:
+            return None
+        played = (step.condition for step in self.journal.steps_of(person) if step.kind == "play")
+        return "; ".join(dict.fromkeys(played))
 
     def _bonus(self, name: str) -> float | None:
         bonus = self.journal.study.bonus

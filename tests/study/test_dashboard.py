@@ -45,7 +45,8 @@ def test_the_host_sees_who_is_where(client: Any) -> None:
     assert client.get(address).status_code == 200
     result = client.get(f"{address}/data").json()
     rows = {row["id"]: row for row in result["people"]}
-    assert (rows[one.id]["doing"], rows[one.id]["condition"]) == ("game (helped)", "helped")
+    condition = journal.step_of(one).condition
+    assert (rows[one.id]["doing"], rows[one.id]["condition"]) == (f"game ({condition})", condition)
     assert (rows[other.id]["doing"], rows[other.id]["step"], rows[other.id]["steps"]) == ("before", 2, 6)
     assert [rows[entry.id]["connection"] for entry in (one, other, third)] == ["page", "page", ""]
     assert rows[third.id]["end"] == "left" and rows[one.id]["minutes"] == 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from study.world import ATTENTIVE, CHECKED, QUICK, changed, served
 from collab_overcooked.study.design import Study
 from collab_overcooked.study.journal import JOURNAL, Journal
 from collab_overcooked.study.reader import read_study
+from collab_overcooked.study.results import StudyResults
 
 
 @pytest.mark.parametrize(
@@ -94,24 +97,42 @@ def test_drop_outs_free_their_places(client: Any) -> None:
     assert client.get("/study?PID=x").status_code == 200
 
 
-def test_the_rows_of_drop_outs_are_dealt_out_again(study: Study, tmp_path: Path) -> None:
+def allocate(content: dict[str, Any], folder: Path, leave: Callable[[int], bool]) -> list[str]:
+    """Return the conditions of 40 groups of a study between groups, some of which leave at once."""
     from collab_overcooked.play.host import Host
     from collab_overcooked.study.hosting import StudyHost
 
-    content = changed("blocks", 2, "order", to="between")
-    with Journal.open(tmp_path, read_study(content)) as journal:
+    with Journal.open(folder, read_study(content)) as journal:
         host = StudyHost(journal, Host())
-        people = [journal.join({"PID": str(n)}) for n in range(7)]
-        for n, person in enumerate(people):
+        for n in range(40):
+            person = journal.join({"PID": str(n)})
             host.match(person)
-            if n < 3:
-                host.end(person, "left" if n % 2 == 0 else "done")
-        played = [[step.condition for step in journal.steps_of(item) if step.kind == "play"] for item in people]
-        assert played == [["helped"], ["hindered"], ["helped"], ["helped"], ["helped"], ["hindered"], ["helped"]]
-    with Journal.open(tmp_path, read_study(content)) as journal:
-        again = list(journal.people.values())
-        assert [[s.condition for s in journal.steps_of(entry) if s.kind == "play"] for entry in again] == played
+            if leave(n):
+                host.end(person, "left")
         host.close()
+    with Journal.open(folder, read_study(content)) as journal:
+        people = list(journal.people.values())
+        played = [[step.condition for step in journal.steps_of(person) if step.kind == "play"] for person in people]
+        table = StudyResults.read(folder).participants()
+    assert [[row["conditions"]] for row in table] == played
+    return [condition for (condition,) in played]
+
+
+def test_conditions_are_allocated_at_random_in_balanced_blocks(study: Study, tmp_path: Path) -> None:
+    content = changed("blocks", 2, "order", to="between")
+    given = allocate(content, tmp_path / "all", lambda n: False)
+    pairs = list(zip(given[::2], given[1::2], strict=True))
+    assert {frozenset(pair) for pair in pairs} == {frozenset({"helped", "hindered"})}, "each block has both"
+    assert 0 < sum(pair[0] == "helped" for pair in pairs) < len(pairs), "no block tells the next"
+    assert allocate(content, tmp_path / "again", lambda n: False) == given, "the study's seed draws them"
+    assert allocate({**content, "seed": 1}, tmp_path / "other", lambda n: False) != given
+
+
+def test_the_rows_of_drop_outs_are_dealt_out_again(study: Study, tmp_path: Path) -> None:
+    content = changed("blocks", 2, "order", to="between")
+    given = allocate(content, tmp_path, lambda n: n % 3 == 0)
+    stayed = Counter(condition for n, condition in enumerate(given) if n % 3)
+    assert abs(stayed["helped"] - stayed["hindered"]) <= 1 and len(stayed) == 2
 
 
 def test_waits_end_without_any_page(study: Study, tmp_path: Path) -> None:

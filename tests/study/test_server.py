@@ -41,7 +41,9 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     assert wrong.history[0].status_code == 303, "Back leads to a page, not to a form that was sent"
     assert "from 18 to 99" in client.get(home).text
     page = client.post(home, data={"step": "1", "age": "20", "games": ["chess"]})
-    assert f'href="{home}/play"' in page.text and "you play: A" in page.text
+    (person,) = client.host.journal.people.values()
+    label = client.host.study.conditions[client.host.journal.step_of(person).condition].label
+    assert f'href="{home}/play"' in page.text and f"you play: {label}" in page.text
     kinds = [json.loads(line)["event"] for line in (tmp_path / JOURNAL).read_text().splitlines()]
     assert [kind for kind in kinds if kind != "opened"] == ["joined", "passed", "answered", "grouped"]
 

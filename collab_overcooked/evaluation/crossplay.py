@@ -206,6 +206,9 @@ def from_records(policies: Sequence[str], records: Sequence[EpisodeRecord], seed
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
         return None
+    most = max(len(cell) for row in pairs for cell in row)
+    if most > least:
+        logger.warning(f"cross-play: pairs have {least} to {most} episodes; the first {least} of each count")
     returns = np.array([[[value for *_, value in sorted(cell)[:least]] for cell in row] for row in pairs])
     first = records[0]
     options = {

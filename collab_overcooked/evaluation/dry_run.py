@@ -5,15 +5,12 @@ Prompts are those of the first states of the first missing episode, in which no 
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
-from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
 from collab_overcooked.policies.llm.agents import agent_kind, policy_maker
 from collab_overcooked.policies.llm.budget import Budget, Price
@@ -23,7 +20,7 @@ from collab_overcooked.policies.llm.settings import DISPATCH, parse_settings
 from collab_overcooked.policies.specs import PolicySpec
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.match import Match, MatchPlan
+from collab_overcooked.runner.match import Match, MatchPlan, cached_env
 from collab_overcooked.runner.records import key_of
 
 TEACHER = "teacher"
@@ -78,13 +75,7 @@ def upper_bounds(plan: MatchPlan, records: Iterable[EpisodeRecord]) -> Bounds:
 
 
 def _longest(match: Match) -> int:
-    return match.longest or _longest_of(match.env_id, json.dumps(dict(match.env_kwargs), sort_keys=True))
-
-
-@lru_cache(maxsize=512)
-def _longest_of(env_id: str, kwargs: str) -> int:
-    options = json.loads(kwargs)
-    return int(options.get("max_cycles") or registry.load_game(env_id, **options).max_cycles)
+    return match.longest or cached_env(match.env_id, match.env_kwargs).max_cycles
 
 
 class _Enough(EndpointError):

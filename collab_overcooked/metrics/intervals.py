@@ -50,7 +50,7 @@ def mean_of_shares(successes: Sequence[int], trials: Sequence[int]) -> Estimate:
     the wide side.
 
     Args:
-        successes: Successful runs of each of K tasks.
+        successes: Successful runs of each of K tasks, at least one.
         trials: All runs of each task, positive.
 
     Returns:

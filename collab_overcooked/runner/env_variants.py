@@ -158,6 +158,11 @@ def canonical(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def env_key(env_id: str, env_kwargs: Mapping[str, Any]) -> str:
+    """Return a text that is the same for environments that were made alike."""
+    return json.dumps([env_id, canonical(env_kwargs)], sort_keys=True)
+
+
 def option_text(name: str, value: Any) -> str:
     """Return an option for the name of a result; a long value is truncated and gets a digest."""
     text = json.dumps(value, sort_keys=True) if isinstance(value, (Mapping, list)) else str(value)
@@ -168,13 +173,14 @@ def option_text(name: str, value: Any) -> str:
 
 def step_limit(env_id: str, env_kwargs: Mapping[str, Any]) -> int | None:
     """Return the game's default limit of steps; None if its files are missing."""
-    return _step_limit(env_id, json.dumps(env_kwargs, sort_keys=True, default=str))
+    return _step_limit(env_key(env_id, env_kwargs))
 
 
 @lru_cache(maxsize=4096)
-def _step_limit(env_id: str, env_kwargs: str) -> int | None:
+def _step_limit(key: str) -> int | None:
+    env_id, env_kwargs = json.loads(key)
     try:
-        return int(registry.load_game(env_id, **split_options(json.loads(env_kwargs))[1]).max_cycles)
+        return int(registry.load_game(env_id, **split_options(env_kwargs)[1]).max_cycles)
     except (ValueError, TypeError, OSError):
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from collab_overcooked.envs.shells import split_options
 from collab_overcooked.game_spec import NO_TEACHER
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
+from collab_overcooked.runner.env_variants import env_key
 from collab_overcooked.runner.episode import Limits, episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teaching import Teaching, make_teaching, play_series
@@ -227,7 +227,7 @@ _cache = _EnvCache()  # of this process and thread
 
 def cached_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
     """Return a cached environment: compiling a layout takes longer than an episode of simple policies."""
-    key = json.dumps([env_id, kwargs], sort_keys=True)
+    key = env_key(env_id, kwargs)
     if key not in _cache.envs:
         if len(_cache.envs) >= 64:
             _cache.envs.clear()

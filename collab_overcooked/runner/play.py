@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.batched import ROWS, plays_in_batches
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy
 from collab_overcooked.runner.batched import play_batch, play_returns
+from collab_overcooked.runner.env_variants import env_key
 from collab_overcooked.runner.match import Match, MatchPlan, check_seeds, clear_env_cache
 from collab_overcooked.runner.records import key_of
 from collab_overcooked.runner.registrations import JobNeeds
@@ -169,8 +169,7 @@ def jobs_of(tag: Any, matches: Iterable[Match], teams: Sequence[Team], most: int
     for number, match in enumerate(matches):
         single = type(match) is Match and match.episodes == 1
         if single and all(plays_in_batches(policy, match.env_id) for policy in policies[match.team]):
-            key = json.dumps([match.env_id, match.env_kwargs, match.team], sort_keys=True)
-            together.setdefault(key, []).append(match)
+            together.setdefault((env_key(match.env_id, match.env_kwargs), match.team), []).append(match)
         else:
             together[number] = [match]
     return [Job(tuple(group[k : k + most]), tag) for group in together.values() for k in range(0, len(group), most)]

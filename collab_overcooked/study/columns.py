@@ -12,12 +12,7 @@ COLUMNS = (
     ("participants", "id", "Random id of a participant; no other column identifies participants.", ""),
     ("participants", "number", "Index in order of consent, from 0.", ""),
     ("participants", "group", "Number of the group that played together; it determined the order of conditions.", ""),
-    (
-        "participants",
-        "conditions",
-        "Conditions in the order drawn for the group; empty before it is formed.",
-        "",
-    ),
+    ("participants", "conditions", "Conditions in the order drawn for the group; empty before it is formed.", ""),
     ("participants", "visit", "Number of this visit of the same panel id, from 1.", ""),
     ("participants", "steps", "Completed steps of the study.", ""),
     ("participants", "failed_checks", "Failed attention checks.", ""),

@@ -229,6 +229,24 @@ def test_less_is_compared_with_the_least() -> None:
         assert "".join(line.policy for line in board.ordered()) == order
 
 
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_order_of_two_does_not_depend_on_a_third(lower: bool) -> None:
+    scores = {"A": (30, 100), "B": (60, 65), "C": (400, 90)}
+    lines = [
+        boards.LeaderboardLine(name, "scripted", dict(zip("xy", map(Estimate, values), strict=True)), {}, ())
+        for name, values in scores.items()
+    ]
+    benchmark = Benchmark("", "", (Setting("x", {}), Setting("y", {})), Setting("x", {}), lower_is_better=lower)
+
+    def order(compared: list[boards.LeaderboardLine], yardsticks: dict[str, float]) -> str:
+        board = boards.Leaderboard("rush", "", benchmark, tuple(compared), (), None, (), (), (), {}, yardsticks)
+        return "".join(line.policy for line in board.ordered() if line.policy != "C")
+
+    yardsticks = {"x": 40.0, "y": 70.0}
+    assert order(lines, yardsticks) == order(lines[:2], yardsticks)
+    assert order(lines, {}) != order(lines[:2], {}) or lower, "shares of the best on the board do depend on it"
+
+
 def test_published_lines_have_their_place() -> None:
     entry = boards.LeaderboardLine("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})

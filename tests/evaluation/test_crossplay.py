@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 
-from collab_overcooked.evaluation.crossplay import LINES, CellReturn, CrossPlay, cross_play, read_pool
+from collab_overcooked.evaluation.crossplay import LINES, CellReturn, CrossPlay, cross_play, from_records, read_pool
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.match import cached_env
 from collab_overcooked.runner.run import Run
 
 
@@ -133,3 +137,26 @@ def test_a_return_that_is_no_number_is_not_written(tmp_path):
             run.append(CellReturn((0, 0, 1), float("nan")))
     with Run(tmp_path, {}, lines=LINES) as run:
         assert list(run.results) == [(0, 0, 0)]
+
+
+def test_a_layout_may_be_a_path_in_every_way_to_play(tmp_path):
+    path = tmp_path / "room.yaml"
+    path.write_text("grid: |\n  XXPXX\n  O1 2O\n  X   X\n  XDXSX\n")
+    options = {"layout": path, "max_cycles": 5}
+    played = cross_play("Overcooked-v0", ["random", "greedy"], options=options, episodes=1, workers="1")
+    assert played.returns.shape == (2, 2, 1)
+    one, other = (cached_env("Overcooked-v0", {"layout": layout}) for layout in (path, str(path)))
+    assert one is other
+
+
+def test_records_of_unequal_numbers_are_cut_with_a_warning(caplog):
+    records = []
+    for number, team in enumerate(itertools.product(("random", "always:1"), repeat=2)):
+        seats = [f"agent_{seat}={policy}" for seat, policy in enumerate(team)]
+        plan = plan_evaluation(
+            "overcooked", seats, layouts=("cramped_room",), episodes=2 if number else 1, max_cycles=3
+        )
+        records += evaluate(plan, workers=1)
+    result = from_records(("random", "always:1"), records)
+    assert result is not None and result.returns.shape == (2, 2, 1)
+    assert caplog.messages[-1] == "cross-play: pairs have 1 to 4 episodes; the first 1 of each count"

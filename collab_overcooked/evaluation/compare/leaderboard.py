@@ -75,6 +75,7 @@ class Leaderboard:
     skipped: tuple[Skipped, ...]  # Who did not play what, and why
     remarks: tuple[str, ...]  # Sentences that belong below
     known_floors: Mapping[str, float] = field(default_factory=dict)  # Measured floors by setting, see ``floors``
+    yardsticks: Mapping[str, float] = field(default_factory=dict)  # Measured scores of ``greedy`` by setting
 
     def ordered(self, lines: Sequence[LeaderboardLine] | None = None) -> list[LeaderboardLine | Reference]:
         """Return policies and published ones, the best first.
@@ -82,8 +83,9 @@ class Leaderboard:
         Args:
             lines: Policies, those of the board if None.
 
-        A policy's place is the mean, over the settings that it played, of its score as a share of the best one there,
-        or of the best one as a share of its score where less is better.
+        A policy's place is the mean, over the settings that it played, of its score as a share of the yardstick of the
+        setting, or of the yardstick as a share of its score where less is better. Where there is no yardstick, the best
+        score on the board takes its place, so that the order can depend on who else is compared.
         """
         everybody: list[LeaderboardLine | Reference] = [*(self.lines if lines is None else lines), *self.references]
         lower = self.benchmark.lower_is_better
@@ -91,6 +93,7 @@ class Leaderboard:
         for one in everybody:
             for setting, value in _values(one).items():
                 best[setting] = (min if lower else max)(best.get(setting, value), value)
+        best |= self.yardsticks
 
         def share(one: LeaderboardLine | Reference) -> float:
             pairs = [(value, best[setting]) for setting, value in _values(one).items()]
@@ -238,11 +241,18 @@ class Leaderboard:
     def notes(self) -> tuple[str, ...]:
         """Return sentences that belong below the tables."""
         return (
-            "With 95 % intervals, unless all episodes were alike or there is one only. Order: mean share of the best "
-            "score of each setting played. Published lines were measured by others, not here.",
+            "With 95 % intervals, unless all episodes were alike or there is one only. "
+            f"Order: {self._order()}. Published lines were measured by others, not here.",
             *([NOTE] if self.differences() is not None else []),
             *self.remarks,
         )
+
+    def _order(self) -> str:
+        fixed = [setting.name in self.yardsticks for setting in self.benchmark.settings]
+        if all(fixed):
+            return "mean share of the stored score of `greedy` in each setting played"
+        best = "mean share of the best score on this board in each setting played"
+        return f"{best}, or of the stored score of `greedy` where it is above 0" if any(fixed) else best
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
@@ -390,8 +400,11 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[EpisodeRec
         lines, other = _people_lines(plan, game, people)
         remarks += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
         board = _leaderboard(plan, game, compared, remarks)
-        known = {} if plan.options.get(game) else {name: floor.score for name, floor in known_floors(game).items()}
-        leaderboards.append(replace(board, lines=(*board.lines, *lines), known_floors=known))
+        known = {} if plan.options.get(game) else known_floors(game)
+        floors = {name: floor.score for name, floor in known.items()}
+        yardsticks = {name: floor.greedy for name, floor in known.items() if floor.greedy}
+        every_line = (*board.lines, *lines)
+        leaderboards.append(replace(board, lines=every_line, known_floors=floors, yardsticks=yardsticks))
     every = [record for played in records.values() for record in played]
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
 

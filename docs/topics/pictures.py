@@ -346,7 +346,7 @@ def films(root: str, pages: str) -> str:
     """Show the games as a table of three columns, for a page that finds the repository and the pages there."""
     cells = []
     for film in FILMS:
-        page = f"{pages}games/{package.page_of(film.env_id)}.md"
+        page = f"{pages}reference/games/{package.page_of(film.env_id)}.md"
         picture = f"![{film.env_id}: {film.caption}]({root}collab_overcooked/play/films/{film.path.name})"
         cells.append(f"[{picture}]({page})<br>`{film.env_id}`, played by `{film.policy}`")
     rows = [f"| {' | '.join(cells[i : i + 3])} |" for i in range(0, len(cells), 3)]

@@ -1,4 +1,4 @@
-"""Figures of docs/originals.md that no table or command shows."""
+"""Figures of docs/archive/originals.md that no table or command shows."""
 
 from __future__ import annotations
 

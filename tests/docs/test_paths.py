@@ -16,7 +16,7 @@ from endpoints import Says, serving
 from collab_overcooked.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
-START, EVALUATE, STUDY = ROOT / "docs/index.md", ROOT / "docs/how_to/evaluate.md", ROOT / "docs/how_to/study.md"
+START, EVALUATE, STUDY = ROOT / "docs/index.md", ROOT / "docs/tutorials/evaluate.md", ROOT / "docs/how_to/study.md"
 TRAINING = ROOT / "docs/how_to/language_training.md"
 ADDRESS = "http://127.0.0.1:11434/v1"
 TINY = {

@@ -15,7 +15,9 @@ from collab_overcooked.study.reader import read_study
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "study.md"
 TEXT = PAGE.read_text("utf-8")
-WHOLE, *EXAMPLES = [yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)]
+WHOLE, *EXAMPLES = [
+    yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+]
 
 
 def extended(example: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 
 from cyclopts import App, Argument
@@ -91,7 +90,7 @@ def commands() -> str:
         if name.startswith(f"{PLAY} "):
             name, text = (
                 f"{PLAY} SUITE",
-                "Serves a game's page for people and programs; `play rooms` one for all games.",
+                "Serve the page of a game for people and policies; `play rooms` serves all games.",
             )
         rows.setdefault(name, text.replace("\n", " "))
     return table(("command", "what it does"), ((code(name), text) for name, text in rows.items()))
@@ -153,16 +152,6 @@ def result_identity() -> str:
     return table(("game", "axes of its tables", "options that are no part of the name, and why"), rows)
 
 
-def import_layers() -> str:
-    """List the layers that import-linter holds, from its configuration."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    rows = []
-    for contract in contracts:
-        layers = (layer.replace("(", "").replace(")", "") for layer in contract.get("layers", ()))
-        rows.append((contract["name"], " → ".join(map(code, layers))))
-    return table(("contract", "layers, from above"), rows)
-
-
 def reset_options() -> str:
     """List the options of each game's ``reset``."""
     rows = [
@@ -188,15 +177,4 @@ def test_seconds() -> str:
     return table(("Run", "seconds of all workers", "longest parts"), rows, [1])
 
 
-FACTS = (
-    import_layers,
-    result_identity,
-    reset_options,
-    games,
-    shell_options,
-    policies,
-    checks,
-    commands,
-    model_options,
-    test_seconds,
-)
+FACTS = (result_identity, reset_options, games, shell_options, policies, checks, commands, model_options, test_seconds)

@@ -11,6 +11,7 @@ from cyclopts import App, Argument
 
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import parallel
+from collab_overcooked.metrics.registry import ANY_GAME, Metric, game_metrics
 
 from .writing import DOCS, code, first_line, listing, option_table, plain, table
 
@@ -152,6 +153,17 @@ def result_identity() -> str:
     return table(("game", "axes of its tables", "options that are no part of the name, and why"), rows)
 
 
+def metrics() -> str:
+    """List all metrics by game."""
+    sets = [("every game", ANY_GAME), *((code(record.id), game_metrics(record.id)) for record in registry.games())]
+    games: dict[Metric, list[str]] = {}
+    for game, metric_set in sets:
+        for metric in metric_set.metrics:
+            games.setdefault(metric, []).append(game)
+    rows = [(code(each.name), ", ".join(games[each]), each.meaning, each.unit, each.better) for each in games]
+    return table(("metric", "games", "meaning", "unit", "better"), rows)
+
+
 def reset_options() -> str:
     """List the options of each game's ``reset``."""
     rows = [
@@ -177,4 +189,15 @@ def test_seconds() -> str:
     return table(("Run", "seconds of all workers", "longest parts"), rows, [1])
 
 
-FACTS = (result_identity, reset_options, games, shell_options, policies, checks, commands, model_options, test_seconds)
+FACTS = (
+    metrics,
+    result_identity,
+    reset_options,
+    games,
+    shell_options,
+    policies,
+    checks,
+    commands,
+    model_options,
+    test_seconds,
+)

@@ -125,6 +125,7 @@ def test_cuisineworld_deviations_are_written_down() -> None:
 
 def test_baseline_counts_are_complete(facts: Any) -> None:
     """Whoever is in the results was measured on every level, with every number of agents, at every pace."""
+    from collab_overcooked.games.cuisineworld.engine.constants import PAPER_ALPHAS
     from collab_overcooked.games.cuisineworld.suite.suite import published
 
     actual = facts.cuisineworld_results
@@ -132,7 +133,7 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
         assert sorted(sizes) == sorted(map(str, actual.SIZES)), team
         for paces in sizes.values():
             assert set(paces) == {*published().levels, *actual.EXTRA_LEVELS}, team
-            assert all(len(counts) == len(actual.PAPER_ALPHAS) for counts in paces.values()), team
+            assert all(len(counts) == len(PAPER_ALPHAS) for counts in paces.values()), team
 
 
 # ------------------------------------------------------------------------------------------- code

@@ -1,4 +1,4 @@
-"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of `docs/benchmarks.md`.
+"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of `docs/reference/benchmarks.md`.
 
 python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
 python benchmarks/make_tables.py --add NEW.json          # those of a part of the benchmarks; the others stay
@@ -31,7 +31,7 @@ SIDES = {  # of the time to a score: who learns, from what
     "ours_lossless": ("PPO, the same with pictures", "lossless pictures"),
     "jaxmarl": ("JaxMARL's IPPO, its own configuration", "lossless pictures"),
 }
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "stepping", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
@@ -204,7 +204,7 @@ def sentence(data: dict[str, Any]) -> str:
         texts.append(f"{_span(min(ratios), max(ratios))} times ({low:,.1f} to {high:,.1f} in single rounds)")
     return (
         f"On one core, batches of Overcooked and OvercookedV2 take {texts[0]}\nas many steps a second as JaxMARL's and "
-        f"{texts[1]} as many as CoGrid's\n([benchmarks](docs/benchmarks.md))."
+        f"{texts[1]} as many as CoGrid's\n([benchmarks](docs/reference/benchmarks.md))."
     )
 
 

@@ -6,7 +6,6 @@ in one of the modules of ``topics``. The prose around it is written by hand.
     python docs/facts.py                # rewrite all pages in place
     python docs/facts.py --check        # exit code 1 if a page is stale
     python docs/facts.py --parity DIR   # replay the recordings in DIR, keep the counts, then rewrite
-    python docs/facts.py --planner      # measure the planner on all tasks (minutes), keep the times, then rewrite
     python docs/facts.py --cuisineworld # measure the baselines of CuisineWorld, keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
@@ -28,13 +27,11 @@ from pathlib import Path
 
 from topics import (
     adapters,
-    best_times,
     collab_overcooked,
     compare,
     craft,
     cuisineworld,
     cuisineworld_results,
-    files,
     house,
     language,
     overcooked,
@@ -54,15 +51,12 @@ from topics.writing import DOCS
 TOPICS = (
     package,
     collab_overcooked,
-    best_times,
     parity,
     compare,
     cuisineworld,
     cuisineworld_results,
-    files,
     house,
     partners,
-    pictures,
     plans,
     craft,
     rush,
@@ -110,7 +104,6 @@ def made(name: str) -> str:
 
 TASKS: dict[str, Callable[[list[str]], None]] = {
     "--parity": lambda words: parity.measure_parity(Path(*words)),
-    "--planner": lambda _: best_times.measure_planner(),
     "--cuisineworld": lambda _: cuisineworld_results.measure(),
     "--rush": lambda _: rush.measure(),
     "--house": lambda _: house.measure(),

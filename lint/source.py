@@ -119,7 +119,7 @@ class Project:
 
     def page_of(self, folder: str) -> str:
         """Return the documentation of all games in a folder."""
-        page = re.compile(rf"docs/games/{folder}(_\w+)?\.md")
+        page = re.compile(rf"docs/reference/games/{folder}(_\w+)?\.md")
         return "\n".join(text for path, text in self.pages.items() if page.fullmatch(path))
 
     @functools.cached_property

@@ -1,7 +1,7 @@
 """Recordings of the public Collab-Overcooked code: low-level games, single interacts, medium-level games, scores.
 
 All games are replayed with the preset ``original``.
-Every deviation that is passed over or stops a replay is listed, with the same tag, in docs/deviations.md.
+Every deviation that is passed over or stops a replay is listed, with the same tag, in docs/archive/deviations.md.
 """
 
 from __future__ import annotations

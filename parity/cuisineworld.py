@@ -1,6 +1,6 @@
 """Recordings of the public CuisineWorld code: episodes, scripted cases, crashes, legal lists, RL rows, appendix H.
 
-Every deviation that is passed over or stops a replay is listed, with the same tag, in docs/deviations.md.
+Every deviation that is passed over or stops a replay is listed, with the same tag, in docs/archive/deviations.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recordings of the public Overcooked-AI code and of Overcooked-Assist: episodes and directed cases.
 
-Deviations that would be passed over are listed, with the same tag, in docs/deviations.md; of states, rewards and events
-there are none.
+Deviations that would be passed over are listed, with the same tag, in docs/archive/deviations.md; of states, rewards
+and events there are none.
 """
 
 from __future__ import annotations

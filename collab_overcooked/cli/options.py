@@ -108,7 +108,7 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
         if isinstance(default, tuple)
         else default is not False and default not in (None, ""),
     )
-    # ``rooms=2`` stands for a range, so that a tuple may be shorter than its type says.
+    # Tuples may be shorter than annotated: ``rooms=2`` means (2, 2).
     return Annotated[hint if item is None else tuple[item, ...] | None, parameter]  # type: ignore[valid-type]
 
 

@@ -69,7 +69,7 @@ def play_partner(
     ego: Annotated[str, Parameter(help="Policy in the seat beside it.")] = "greedy",
     games: Annotated[int, Parameter(help="Games per seat.", validator=Number(gte=1))] = 1,
 ) -> None:
-    """Play games beside one partner and print their returns; 'play' seats people at the same table."""
+    """Play games beside one partner and print their returns."""
     from collab_overcooked.evaluation.partner_pool import read_partner_pool
     from collab_overcooked.evaluation.partner_scores import plan_cells, read_egos
 
@@ -128,7 +128,7 @@ def find_best(
     workers: WorkersOpt = "1",
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
-    """Find the best response to every partner among egos, and the return of a random ego, and write the pool anew.
+    """Write a pool that names the best response to each partner and the return of a random ego.
 
     These games are never scored. Half of them choose the best response, the other half measure it. An ego that was
     trained beside one partner of the pool alone, as by 'train response', plays beside this one.

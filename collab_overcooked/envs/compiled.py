@@ -1,4 +1,4 @@
-"""The base of games compiled to kernels: spaces, batches, the course of a reset, bound kernels, defaults for words."""
+"""Base class of games implemented as numba kernels: spaces, batches, resets, bound kernels, default texts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class NoEvents(IntEnum):
 
 
 class CompiledGame(FullGame[StateT, CompiledOutT]):
-    """A game that is stepped by kernels over read-only tables.
+    """Base class of games whose kernels step batches over read-only tables.
 
-    It is frozen, so copies are the game itself and pickles are frozen again.
+    Games are immutable: a copy is the game itself.
 
     Attributes:
         observed_numbers: Length of an observation, for games that are made by their options alone.
@@ -55,8 +55,8 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         array_classes: Classes of its state and out, declared by ``kernels.arrays.array_of``.
         sizes: Lengths of their axes by letter; N, A, ``numbers``, ``columns`` of events and ``scratch`` have defaults.
         seat_view: Class of a seat's knowledge.
-        unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
-        handed_on: Arrays that an episode hands on to the next one, by options that keep to an original.
+        unsaved: State arrays that are not read with these options; scenes do not restore them.
+        handed_on: State arrays that survive a reset when an option reproduces the original's behaviour.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
         event_pay: What events of agents pay, others nothing; None if rewards follow from something else.
         step_key: Key of a scene that counts the steps up to its ``limit``.

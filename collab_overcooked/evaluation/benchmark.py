@@ -54,7 +54,7 @@ class Benchmark:
     measure: str  # Description of the numbers in the leaderboard
     settings: tuple[Setting, ...]  # Its columns
     pairs: Setting  # Where every policy plays with every other
-    repeats: str = "episodes"  # What a number of episodes is called in the suite
+    repeats: str = "episodes"  # Name of the suite option that sets the number of episodes
     mixed_teams: bool = True  # Whether policies of two kinds can make a team; there is no cross-play if not
     both_orders: bool = False  # Whether the suite plays a team of two kinds in both orders of seats
     digits: int = 1  # Of the leaderboard's numbers behind the point

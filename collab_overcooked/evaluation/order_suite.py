@@ -105,7 +105,7 @@ class OrderSuite(Suite):
     }
     parse_levels: ClassVar[Callable[[Any], Iterable[str]]] = tuple  # Reads ``levels`` of the suite's options
     parse_pace: ClassVar[Callable[[Any], float]]  # Reads an entry of ``paces`` or ``alphas`` of the suite's options
-    named: ClassVar[Collection[str]] = ("level",)  # Options that say, with the size of the team, what a task is called
+    named: ClassVar[Collection[str]] = ("level",)  # Options that, with the team size, make up a task's name
     benchmark_fields: ClassVar[Mapping[str, Any]] = {"digits": 3}
     pooled: ClassVar[bool] = True  # Whether levels and sizes of teams have one score together
     averaged: ClassVar[Mapping[str, str]]  # Further columns of the leaderboard, and metrics whose means they are

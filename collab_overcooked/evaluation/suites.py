@@ -416,12 +416,15 @@ def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mappin
 
 
 def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) -> None:
-    """Refuse files that are called alike inside, as their records would be, too.
+    """Check that no two files declare the same name.
 
     Args:
-        what: What they are, for messages.
-        files: Shipped names or paths.
-        name_of: Reads one, and returns what it is called.
+        what: Kind of file, for error messages.
+        files: Built-in names or paths.
+        name_of: Function from a file to the name that it declares.
+
+    Raises:
+        ValueError: If two files declare the same name.
     """
     named: dict[str, str] = {}
     for file in files:

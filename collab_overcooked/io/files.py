@@ -166,7 +166,7 @@ def read_shipped_yaml(path: str) -> dict[str, Any]:
 
 @contextmanager
 def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yield the path of a new file beside another; it takes the place of the other, unless the body raises."""
+    """Yield a temporary path in the same folder; rename it to ``path`` on success, delete it on error."""
     beside = _name_draft(path.parent, path.suffix)
     try:
         beside.touch(mode)
@@ -210,7 +210,7 @@ def draft_folder(folder: Path) -> Iterator[Path]:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove what processes that are dead left unfinished in a folder."""
+    """Delete temporary files of processes that no longer run."""
     for path in folder.glob(f"{DRAFT}*"):
         if (match := _DRAFT.match(path.name)) and not _is_running(int(match[1])):
             _remove(path)

@@ -155,7 +155,7 @@ _CHECKED = frozenset((str, float, dict, list))
 
 def _check_characters(text: str) -> None:
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise refuse(text, "a text without half characters")
+        raise refuse(text, "a text without unpaired surrogates")
 
 
 def boolean(value: object) -> bool:
@@ -218,7 +218,7 @@ def number(
 
 
 def _within(what: str, low: float | None, high: float | None, is_large: bool) -> str:
-    """Limits that only keep numbers finite are named where they are exceeded, and not elsewhere."""
+    """Describe a range. The technical maximum is mentioned only if the value exceeds it."""
     if high is None or high >= OPEN_END:
         return f"{what} of at most {high}" if is_large else what if low is None else f"{what} of at least {low}"
     return f"{what} from {low} to {high}"

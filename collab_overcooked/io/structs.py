@@ -172,7 +172,7 @@ def _check_number(value: Any, kind: inspect.IntType | inspect.FloatType) -> None
 
 
 def _range(what: str, low: float | None, high: float | None, is_large: bool) -> str:
-    """Limits that only keep numbers finite are named where they are exceeded, and not elsewhere."""
+    """Describe a range. The technical maximum is mentioned only if the value exceeds it."""
     low = None if low == -MAX_NUMBER else low
     if high is None or high >= OPEN_END:
         return f"{what} of at most {high}" if is_large else what if low is None else f"{what} of at least {low}"

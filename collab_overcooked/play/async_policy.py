@@ -45,12 +45,11 @@ class AsyncPolicy:
         return self._task is not None and not self._task.done()
 
     async def answer(self, ask: Ask, patience: float | None) -> Answer:
-        """Return the policy's answer.
+        """Return the policy's answer, or an idle one after ``patience`` seconds.
 
         Args:
             ask: The question.
-            patience: Seconds to wait for a question that it is given now; until it is answered the seat idles and
-                keeps silent. None to wait in any case.
+            patience: Seconds to wait for an answer before the seat idles; None waits forever.
         """
         if patience is None:
             return await asyncio.to_thread(self._ask, ask)

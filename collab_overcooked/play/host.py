@@ -30,7 +30,7 @@ LINKS = "links.json"
 
 
 def keep_links(folder: Path, host: Host, people: Sequence[Person]) -> None:
-    """Give host and people the links that they had in this folder before a restart, for a same number of people."""
+    """Reuse the saved links of this folder after a restart if the number of players is unchanged."""
     holders: list[Host | Person] = [host, *people]
     file = folder / LINKS
     kept = schema.read_json(file, schema.list_of(schema.name)) if file.exists() else []

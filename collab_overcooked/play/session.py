@@ -166,7 +166,7 @@ class Session:
             while self._number < self.episodes and self._stopped is None:
                 round_ = self._rounds()[self._number]
                 if self._number:
-                    await self._until_ready()  # at the result of the round before, whose title stays until then
+                    await self._until_ready()  # players still see the previous round's result and title
                 await self._prepare(round_)
                 await self._gather()
                 if self._stopped is None:

@@ -177,7 +177,7 @@ def _differences(by_policy: Mapping[str, Sequence[QuestionRecord]]) -> Scorecard
                 rows.append((f"{name} - {other}", kind, *row))
     notes = (
         "Differences of accuracy in points on items that both policies answered, with 95 % intervals of a bootstrap "
-        "over cases; p: exact McNemar test.",
+        "over cases; p: exact sign test.",
     )
     return Scorecard("question differences", "Paired comparison", (ResultTable(columns, tuple(rows)),), notes=notes)
 

@@ -158,7 +158,7 @@ def _reached_all(record: EpisodeRecord) -> bool:
 class Film:
     """Pictures and action labels of an episode."""
 
-    frames: list[dict[str, Any]] = field(default_factory=list)  # What turns the picture before into that of each state
+    frames: list[dict[str, Any]] = field(default_factory=list)  # Change of each state relative to the previous picture
     sprites: dict[str, str] = field(default_factory=dict)
     names: Sequence[str] = ()  # Of the seats
     named: Callable[[str], str] = str  # Puts those names into a text of the game

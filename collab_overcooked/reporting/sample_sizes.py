@@ -32,8 +32,8 @@ _COLUMNS = (
     Column("Repetitions", "number"),
 )
 _REPEATED = (
-    "Repetitions: episodes that are, action for action, others of the same task again, of models at temperature 0 or "
-    "with a fixed seed, or of the same seed; "
+    "Repetitions: episodes that are identical, action by action, to an earlier episode of the task, by models at "
+    "temperature 0 or with a fixed seed, or with the same seed; "
 )
 
 

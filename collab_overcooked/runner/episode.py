@@ -210,13 +210,13 @@ class Episode(Generator[Event, Answer, EpisodeRecord]):
         return self._record()
 
     def take(self, actions: Sequence[Sequence[int]]) -> EpisodeRecord:
-        """Play the episode by actions that its policies have decided without messages, instead of by answers.
+        """Replay precomputed joint actions and return the record.
 
         Args:
-            actions: Action ids by timestep and seat, all of them legal.
+            actions: Legal action ids by timestep and seat.
 
         Returns:
-            The record without metrics, the same as that of the answers.
+            The record without metrics; equal to the record of the same actions given as answers.
         """
         env, game, nothing = self.env, self.game, [None] * self.game.n_agents
         env.reset(seed=self.seed)

@@ -41,14 +41,14 @@ def check_episodes(count: int) -> None:
 
 
 class DecisionClock:
-    """Times a policy's decisions and answers, episode by episode.
+    """Measures the time of a policy's decisions and answers in each episode.
 
-    What counts is the processor time of whoever decides, less what the compiler took, so that other processes on the
-    machine do no harm; for language models, which are waited for, it is the time that passes.
+    The clock counts CPU time of the policy without JIT compilation, so load on the machine does not matter. For
+    language models it counts wall time.
 
     Args:
-        policy: Its methods are replaced by ones that are timed.
-        waits: Whether the time that passes counts.
+        policy: Policy whose methods are replaced by timed ones.
+        waits: Count wall time instead of CPU time.
     """
 
     def __init__(self, policy: Policy, waits: bool) -> None:

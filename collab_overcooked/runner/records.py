@@ -53,7 +53,7 @@ class RecordError(ValueError):
 
 _ANY_CONFIG = object_of({})
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""Errors that code which reads a record raises for values that no game writes."""
+"""Exceptions that malformed records can trigger while being read."""
 
 
 @contextmanager

@@ -57,10 +57,13 @@ def only_writer(folder: Path, busy: str) -> Iterator[None]:
 def locked_folder(
     folder: Path, busy: str, config: Mapping[str, Any], files: Sequence[tuple[JournalFile, str]]
 ) -> Iterator[FileLock]:
-    """Make or open a folder that one process at a time writes to; what is there is read in the body.
+    """Create or open a folder that one process at a time writes to, and yield its lock.
 
-    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for a warning.
-    Another process that writes to the folder is reported as ``busy``. The lock is released if the body raises.
+    Truncate an incomplete last line; ``files`` pairs each file with the message to log when that happens. The lock is
+    released if the body raises.
+
+    Raises:
+        BlockingIOError: If another process writes to the folder; the message contains ``busy``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:

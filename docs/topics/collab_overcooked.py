@@ -107,16 +107,6 @@ def grid_channels() -> str:
     )
 
 
-def items() -> str:
-    """List item numbers in words."""
-    names = game().compiled.names.items
-    raw = len(kitchen().ingredients)
-    return (
-        f"Items are numbered 0 to {len(names) - 1}: 0 is the dish, 1 to {raw} the raw ingredients, the rest the "
-        "products, in the order of the kitchen file (`env.game.compiled.names.items`)."
-    )
-
-
 def actions_medium() -> str:
     """Describe the catalogue of medium-level actions in ranges of ids."""
     texts = game().action_texts()
@@ -155,30 +145,6 @@ def actions_primitive() -> str:
     rows = [(str(i), code(words)) for i, words in enumerate(texts[:first])]
     rows.append((f"{first}–{len(texts) - 1}", f"`interact(item)`, from {code(texts[first])} to {code(texts[-1])}"))
     return table(("id", "action"), rows)
-
-
-def grammar() -> str:
-    """List the calls of the text form and who can ever use them."""
-    ours = game()
-    rows = []
-    for words, meaning in (
-        ("pickup(food,place)", "place: `counter`, `ingredient_dispenser`, `dish_dispenser` or a utensil"),
-        ("place_obj_on_counter()", "a free counter, shared ones first"),
-        ("put_obj_in_utensil(utensil)", "the second argument counts if two are given"),
-        *((f"{verb}({place})", "start it") for place, verb in utensils()),
-        ("fill_dish_with_food(utensil)", "with a dish in hand"),
-        ("deliver()", "also written `deliver_soup()`"),
-        ("wait(n)", f"n from 1 to {ours.kitchen.max_wait}"),
-        ("request('<action>')", "asks a teammate; never carried out by the one who writes it"),
-    ):
-        rows.append((code(words), meaning))
-    return table(("call", "note"), rows)
-
-
-def utensils() -> list[tuple[str, str]]:
-    """Return utensils with their operations."""
-    names = game().compiled.names
-    return list(zip(names.places[Group.UTENSIL :], names.operations, strict=True))
 
 
 def format_reasons() -> str:
@@ -243,16 +209,6 @@ def kitchen_pictures() -> str:
     return table(("kitchen", "grid", "description", "actions", "`stuck_limit`"), parts)
 
 
-def legend() -> str:
-    """Explain the symbols of the paper's grid."""
-    rows = [(code("X"), "counter"), (code(" "), "floor"), ("digit", "start cell of that agent")]
-    for symbol, station in kitchen().stations.items():
-        who = "everybody in reach" if station.users is None else ", ".join(f"agent_{seat}" for seat in station.users)
-        what = f"{station.name}, `{station.operation}`, {station.capacity} items" if station.name else station.kind
-        rows.append((code(symbol), f"{what}; used by {who}"))
-    return table(("symbol", "paper's kitchen"), rows)
-
-
 def limit_of(task: str, rule: str = "inclusive") -> int:
     """Return a task's time limit in steps."""
     return time_limit_of(kitchen(), task, 1.5, rule)
@@ -286,17 +242,14 @@ FACTS = (
     options,
     features,
     grid_channels,
-    items,
     actions_medium,
     actions_primitive,
-    grammar,
     format_reasons,
     reasons,
     events,
     rules_table,
     collab_overcooked_order_of_play,
     kitchen_pictures,
-    legend,
     tasks,
     time_limits,
 )

@@ -8,11 +8,10 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.games.craft.engine import rules, step
-from collab_overcooked.games.craft.engine.constants import INTERVALS, PACES, Reason
+from collab_overcooked.games.craft.engine.constants import PACES, Reason
 from collab_overcooked.games.craft.engine.solvability import upper_bounds
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.games.craft.suite import published, score_record, score_records
-from collab_overcooked.metrics.orders import OrderCell
 
 from .writing import (
     block_table,
@@ -106,28 +105,6 @@ def craft_bounds() -> str:
     return table(("agents", *(f"pace {pace}" for pace in PACES), "CoS"), rows, right=range(7))
 
 
-def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[OrderCell]:
-    """Return all fractions with denominators up to ``most`` that round to a share."""
-    return [
-        OrderCell(done, resolved)
-        for resolved in range(1, most + 1)
-        for done in range(resolved + 1)
-        if round(done / resolved, digits) == share
-    ]
-
-
-def craft_arithmetic() -> str:
-    """List fractions that round to the published shares, and those between an idle team's failures and all orders."""
-    rows, episodes, steps = [], 3, 60
-    for interval, share in zip(INTERVALS, published()["shares"], strict=True):
-        starts, fitting = range(0, steps, interval), fitting_fractions(share)
-        failed, come = episodes * sum(t + int(1.5 * interval) <= steps for t in starts), episodes * len(starts)
-        expected = [str(cell) for cell in fitting if failed <= cell.resolved <= come]
-        rows.append((f"{share:.3f}", len(fitting), interval, failed, come, ", ".join(expected) or "none"))
-    heads = ("pace", "published", "fractions that fit", "interval", "idle failures", "orders", "fitting between")
-    return table(heads, ((pace, *row) for pace, row in zip(PACES, rows, strict=True)), right=range(6))
-
-
 def craft_results() -> str:
     """Show what the baselines reach, beside the published row."""
     measured = read_json(RESULT_FILE)
@@ -182,6 +159,5 @@ FACTS: tuple[Callable[[], str], ...] = (
     craft_reasons,
     craft_features,
     craft_bounds,
-    craft_arithmetic,
     craft_results,
 )

@@ -9,15 +9,9 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.games.cuisineworld.engine import compile as compiler
 from collab_overcooked.games.cuisineworld.engine import rules, step
 from collab_overcooked.games.cuisineworld.engine.constants import Reason
-from collab_overcooked.games.cuisineworld.engine.observe import (
-    AGENT_FEATURES,
-    ORDER_FEATURES,
-    ORIGINAL_LENGTH,
-    TOOL_FEATURES,
-)
+from collab_overcooked.games.cuisineworld.engine.observe import AGENT_FEATURES, ORDER_FEATURES, TOOL_FEATURES
 from collab_overcooked.games.cuisineworld.engine.spec import Level, levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
 
@@ -94,34 +88,6 @@ def cuisineworld_features() -> str:
         blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
     blocks.append(("clock", 3, "steps taken, steps left, steps until the order timer turns"))
     return block_table(blocks, ours.single_observation_space.shape[0])
-
-
-def cuisineworld_items() -> str:
-    """Say how items are numbered."""
-    level = game().level
-    base = len(level.base_ingredients)
-    return (
-        f"Items are numbered 0 to {len(level.items) - 1} in `level_3` (`env.game.level.items`): 0 to "
-        f"{base - 1} are the base ingredients ({level.items[0]} to {level.items[base - 1]}, the same in all built-in "
-        f"levels), the rest the products that the level's orders lead to ({', '.join(level.items[base:])}). Orders are "
-        f"numbered as in the level file ({', '.join(level.order_names)})."
-    )
-
-
-def cuisineworld_original64() -> str:
-    """List the original's 64 numbers."""
-    rows: list[tuple[str, str]] = [
-        ("0–4", "names of the first five open orders, as number of the object"),
-        ("5–9", "their remaining times; of a sixth order nothing is kept: 5 and 10 are overwritten"),
-        ("10, 11", "steps taken, steps of an episode"),
-        ("12, 13, 14", "`agent_0`: location (3 × kind + number), held object (−1 for none), 1 if busy"),
-        ("15, 16, 17", "`agent_1`: the same"),
-    ]
-    end = 18 + 4 * len(compiler.ORIGINAL_KINDS)
-    words = "by four: content of number 0 to 2 (−1 for none, else a sum of powers of two), then 1 if one is busy"
-    rows.append((f"18–{end - 1}", f"{', '.join(compiler.ORIGINAL_KINDS)}, {words}"))
-    rows.append((f"{end}–{ORIGINAL_LENGTH - 1}", "always 0"))
-    return table(("index", "content"), rows)
 
 
 # ------------------------------------------------------------------------------------------- actions and words
@@ -254,8 +220,6 @@ FACTS: tuple[Callable[[], str], ...] = (
     cuisineworld_specs,
     cuisineworld_options,
     cuisineworld_features,
-    cuisineworld_items,
-    cuisineworld_original64,
     cuisineworld_actions,
     cuisineworld_reports,
     cuisineworld_rules,

@@ -2,57 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import collab_overcooked
-from collab_overcooked.games.cuisineworld.engine.constants import PAPER_ALPHAS
 from collab_overcooked.games.cuisineworld.suite.scoring import published
 from collab_overcooked.metrics.orders import OrderCell, cos, mean_known
 
-from .cuisineworld import ENV_ID, EXTRA_LEVELS, SIZES
+from .cuisineworld import EXTRA_LEVELS, SIZES
 from .writing import code, measured, read_json, table, write_json
 
 BASELINES = ("random", "greedy", "planner")
 LEVELS = ("all", *EXTRA_LEVELS)
 RESULT_FILE = "cuisineworld.json"
 COLUMNS = ("completed", "expired", "failing_steps", "open")
-
-
-# ------------------------------------------------------------------------------------------- findings
-
-
-def play_idle(level: str, alpha: float, episodes: int = 3) -> Counter[str]:
-    """Let one agent do nothing in a run with order seed 0 and count what becomes of the orders.
-
-    Returns:
-        ``drawn``, ``expired``, ``failing steps`` and ``open``, and ``lost`` with each order's name.
-    """
-    env, counts = collab_overcooked.make(ENV_ID, level=level, agents=1, alpha=alpha), Counter[str]()
-    game: Any = env.game
-    for episode in range(episodes):
-        env.reset(seed=None if episode else 0)
-        counts["drawn"] += 1
-        while env.agents:
-            late = [f"lost {order['name']}" for order in env.scene()["orders"] if order["remaining"] == 0]
-            env.step({"agent_0": env.parse("noop")})
-            counts.update(late)
-            counts["drawn"] += game.order_events(env.arrays[1], 0)["drawn"] is not None
-        scene = env.scene()
-        counts.update({"expired": scene["expired"], "failing steps": scene["failed"], "open": len(scene["orders"])})
-    return counts
-
-
-def cuisineworld_idle() -> str:
-    """Show what a team that does nothing resolves, beside what is published for teams of GPT-4."""
-    rows = []
-    for alpha in PAPER_ALPHAS:
-        idle = play_idle("level_3", alpha)
-        theirs = [str(table.cell("level_3", alpha)) for table in published().tables.values()]
-        rows.append((f"{alpha:g}", *(idle[name] for name in ("drawn", "expired", "open")), ", ".join(theirs)))
-    heads = ("α", "drawn", "expired", "open at the end", "published, 2, 3, 4 agents")
-    return table(heads, rows, right=range(4))
 
 
 # ------------------------------------------------------------------------------------------- baselines
@@ -129,4 +91,4 @@ def measure() -> None:
     write_json(RESULT_FILE, {"columns": COLUMNS, "teams": teams})
 
 
-FACTS: tuple[Callable[[], str], ...] = (cuisineworld_idle, cuisineworld_results)
+FACTS: tuple[Callable[[], str], ...] = (cuisineworld_results,)

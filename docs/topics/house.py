@@ -6,16 +6,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from collab_overcooked import registry
 from collab_overcooked.games.house.engine import macro_actions, rules, step
-from collab_overcooked.games.house.engine.compile import ROOM_TYPES
-from collab_overcooked.games.house.engine.config import LOADS, TASKS
-from collab_overcooked.games.house.engine.constants import Goal, Kind, Place, Reason, Rel, Thing
+from collab_overcooked.games.house.engine.constants import Reason
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.suite import published, rate_improvement, score_record, step_improvement
-from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
@@ -36,7 +31,6 @@ from .writing import (
 RESULT_FILE = "house.json"
 TEAMS = {"housework": ("random", "greedy", "mhp", "planner"), "transport": ("random", "greedy", "rhp", "planner")}
 EPISODES = {"housework": 10, "transport": 6}  # of each kind of task
-FRAMES = ("rate_500", "rate_1000", "rate_2000", "rate_3000")
 SEARCH = "mcts:simulations=60,depth=15"
 SMALL: dict[str, dict[str, Any]] = {  # what the trained policies play: options of suite and environment, and who plays
     "housework": {"tasks": ("set_table",), "options": {}},
@@ -48,7 +42,6 @@ SMALL_TEAMS = {  # with numbers of episodes
     "housework": {"random": 30, "greedy": 30, "ppo:housework_set_table": 30, SEARCH: 5},
     "transport": {"random": 30, "greedy": 30, "ppo:transport_small": 30, SEARCH: 5},
 }
-HOMES = 200  # of each kind whose statistics are taken
 SHOWN = {"housework": ("ticks", 1.0, 1), "transport": ("rate", 100.0, 1)}  # metric, scale, digits
 
 
@@ -160,50 +153,6 @@ def _words(column: Column, ends: dict[str, float | None]) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def house_calibration() -> str:
-    """Show what was tuned to published numbers, and how near it came."""
-    measured = read_json(RESULT_FILE)
-    if measured is None:
-        return "Not measured yet: `python docs/facts.py --house`."
-    suites, homes = measured["suites"], measured["homes"]
-    told = published()
-    rows = [
-        (f"{who}, {words}", theirs, _words(Column("", "estimate", 1, scale=scale), suites[suite][team]["score"]))
-        for suite, words, scale, who, team, theirs in (
-            ("housework", "average steps", 1.0, "MHP alone", "mhp", f"{told['housework']['MHP alone']:g}"),
-            ("housework", "average steps", 1.0, "MHP pair", "mhp + mhp", f"{told['housework']['MHP pair']:g}"),
-            ("transport", "transport rate %", 100.0, "RHP alone", "rhp", _printed(told["transport"]["RHP alone"])),
-            ("transport", "transport rate %", 100.0, "RHP pair", "rhp + rhp", _printed(told["transport"]["RHP pair"])),
-        )
-    ]
-    rows += [(what, theirs, homes[what]) for what, theirs in HOME_STATISTICS.items()]
-    return table(("", "published", "here"), rows)
-
-
-HOME_STATISTICS = {  # as counted in the published test episodes, or simulated from the published generator's rules
-    "Transport: metres from target to bed, percentiles 10, 50, 90": "5.4, 8.8, 14.4",
-    "Transport: metres from target to the nearest other one, percentiles 10, 50, 90": "0.3, 1.7, 3.7",
-    "Transport: kinds among ten targets, mean": "5.3",
-    "Transport: targets in living rooms, food and stuff, %": "70, 58",
-    "Housework: goals of 3 things, by family, %": "66, 83, 21, 29, 81",
-    "Housework: things of wanted kinds, by family, mean": "4.8, 3.6, 6.7, 6.4, 3.9",
-    "Housework: of these in closed containers at the start, %": "55 to 60",
-}
-
-
-def house_by_frame() -> str:
-    """Show transport rates by frame, ours and printed ones."""
-    measured = read_json(RESULT_FILE)
-    if measured is None:
-        return "Not measured yet: `python docs/facts.py --house`."
-    rows = [
-        (code(team), *(f"{100 * rate:.0f}" for rate in own["by_frame"]))
-        for team, own in measured["suites"]["transport"].items()
-    ]
-    rows += [(f"{who}, published, another simulator", *map(str, own)) for who, own in published()["by_frame"].items()]
-    return table(("team", *(f"{name[5:]} frames" for name in FRAMES)), rows, right=range(1, 5))
-
-
 def house_trained() -> str:
     """Show what the trained policies and a general search reach in small tasks."""
     measured = read_json(RESULT_FILE)
@@ -236,11 +185,9 @@ def measure() -> None:
                     "score": estimate_json(mean_ci([own[name] for own in values])),
                     "success": estimate_json(mean_ci([own["success"] for own in values])),
                     "improvement": None if gain is None else estimate_json(gain),
-                    "by_frame": [sum(own[frame] for own in values) / len(values) for frame in FRAMES],
                 }
             print(suite, team, suites[suite][team]["score"]["value"], flush=True)
-    found = {"suites": suites, "small": _measure_small(), "homes": _measure_homes()}
-    write_json(RESULT_FILE, found)
+    write_json(RESULT_FILE, {"suites": suites, "small": _measure_small()})
 
 
 def _measure_small() -> dict[str, Any]:
@@ -253,54 +200,6 @@ def _measure_small() -> dict[str, Any]:
             found[suite][team] = {"episodes": len(values), **means}
             print(suite, team, means["rate"]["value"], flush=True)
     return found
-
-
-def _measure_homes() -> dict[str, str]:
-    """Return statistics of generated homes under the names of ``HOME_STATISTICS``."""
-    loads = [_transport_statistics(task) for task in LOADS]
-    tasks = [_housework_statistics(task) for task in TASKS]
-    means = [np.mean([own[k] for own in loads], axis=0) for k in range(3)]
-    values = (
-        ", ".join(f"{value:.1f}" for value in means[0]),
-        ", ".join(f"{value:.1f}" for value in means[1]),
-        f"{means[2]:.1f}",
-        ", ".join(f"{100 * own[3]:.0f}" for own in loads),
-        ", ".join(f"{100 * own[0]:.0f}" for own in tasks),
-        ", ".join(f"{own[1]:.1f}" for own in tasks),
-        f"{100 * sum(own[2] for own in tasks) / len(tasks):.0f}",
-    )
-    return dict(zip(HOME_STATISTICS, values, strict=True))
-
-
-def _homes(compiled: Any) -> Any:
-    state, out = compiled.alloc(HOMES)
-    state.rng[:] = seed_states(range(HOMES))
-    compiled.reset(state, out, np.ones(HOMES, np.bool_))
-    return state
-
-
-def _transport_statistics(task: str) -> tuple[Any, ...]:
-    own = game("Transport-v0", task=task)
-    state, width, targets, rooms = _homes(own), own.compiled.sizes.width, 10, own.compiled.sizes.rooms
-    spots = state.places[:, rooms + 1 : rooms + 1 + targets]
-    cells = np.stack([spots[:, :, Place.CELL] % width, spots[:, :, Place.CELL] // width], -1) / 2
-    bed = state.places[:, rooms, Place.CELL]
-    ways = np.linalg.norm(cells - np.stack([bed % width, bed // width], -1)[:, None] / 2, axis=-1)
-    apart = np.linalg.norm(cells[:, :, None] - cells[:, None], axis=-1) + 99 * np.eye(targets)
-    kinds = np.mean([len(set(row)) for row in state.things[:, :targets, Thing.CLASS].tolist()])
-    types = state.rooms[np.arange(HOMES)[:, None], spots[:, :, Place.ROOM], 0]
-    percentiles = (10, 50, 90)
-    living = (types == ROOM_TYPES.index("living room")).mean()
-    return np.percentile(ways, percentiles), np.percentile(apart.min(-1), percentiles), kinds, living
-
-
-def _housework_statistics(task: str) -> tuple[float, ...]:
-    state = _homes(game("Housework-v0", task=task))
-    present = state.things[:, :, Thing.REL] == Rel.AT
-    places = state.places[np.arange(HOMES)[:, None], state.things[:, :, Thing.PARENT]]
-    hidden = (places[:, :, Place.KIND] == Kind.CONTAINER) & (places[:, :, Place.OPEN] == 0) & present
-    three = (state.goals[:, :, Goal.NEED].sum(axis=1) == 3).mean()
-    return float(three), float(present.sum(axis=1).mean()), float(hidden.sum() / present.sum())
 
 
 def _play(suite: str, team: str, agents: int, options: Any = None, **own: Any) -> list[dict[str, Any]]:
@@ -318,7 +217,5 @@ FACTS: tuple[Callable[[], str], ...] = (
     house_rules,
     house_order_of_play,
     house_results,
-    house_calibration,
-    house_by_frame,
     house_trained,
 )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from collab_overcooked import registry
-from collab_overcooked.policies.llm.prompts import template_folders
 from collab_overcooked.policies.llm.settings import describe_settings
 from collab_overcooked.reporting.floors import stored_floors
 
@@ -27,15 +24,6 @@ def language_switches() -> str:
     return listing(rows)
 
 
-def prompt_files() -> str:
-    """List the templates by folder."""
-    rows = []
-    for folder, path in sorted(template_folders().items()):
-        names = ", ".join(code(template.name) for template in sorted(Path(path).glob("*.j2")))
-        rows.append((code(folder), names))
-    return table(("folder", "templates"), rows)
-
-
 def blind_floors() -> str:
     """Show what the best rule without understanding scores in each setting, beside ``greedy``."""
     rows = []
@@ -51,4 +39,4 @@ def blind_floors() -> str:
     return table(("setting", "episodes", "best rule", "floor", "`greedy`", "share"), rows, right=(1, 3, 4, 5))
 
 
-FACTS = (blind_floors, language_switches, prompt_files)
+FACTS = (blind_floors, language_switches)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked import registry
 from collab_overcooked.games.overcooked.v2.engine import rules, step
-from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, Event
+from collab_overcooked.games.overcooked.v2.engine.constants import Event
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.suite import ALL_SEEN, PAPER, published
@@ -73,11 +73,6 @@ def overcooked_v2_layouts() -> str:
     return table(("layout", "grid", "recipes"), parts)
 
 
-def overcooked_v2_ingredients() -> str:
-    """List the ingredients by their digits."""
-    return ", ".join(f"{k} {name}" for k, name in enumerate(INGREDIENTS))
-
-
 TEAMS = {"random": 10, "greedy": 10, "planner": 2}  # policy -> episodes
 
 
@@ -117,5 +112,4 @@ FACTS = (
     overcooked_v2_rules,
     overcooked_v2_order_of_play,
     overcooked_v2_layouts,
-    overcooked_v2_ingredients,
 )

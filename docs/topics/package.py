@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from cyclopts import App, Argument
 
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import parallel
+from collab_overcooked.metrics.registry import ANY_GAME, Metric, game_metrics
 
 from .writing import DOCS, code, first_line, listing, option_table, plain, table
 
@@ -92,7 +92,7 @@ def commands() -> str:
         if name.startswith(f"{PLAY} "):
             name, text = (
                 f"{PLAY} SUITE",
-                "Serves a game's page for people and programs; `play rooms` one for all games.",
+                "Serve the page of a game for people and policies; `play rooms` serves all games.",
             )
         rows.setdefault(name, text.replace("\n", " "))
     return table(("command", "what it does"), ((code(name), text) for name, text in rows.items()))
@@ -154,14 +154,15 @@ def result_identity() -> str:
     return table(("game", "axes of its tables", "options that are no part of the name, and why"), rows)
 
 
-def import_layers() -> str:
-    """List the layers that import-linter holds, from its configuration."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
-    rows = []
-    for contract in contracts:
-        layers = (layer.replace("(", "").replace(")", "") for layer in contract.get("layers", ()))
-        rows.append((contract["name"], " → ".join(map(code, layers))))
-    return table(("contract", "layers, from above"), rows)
+def metrics() -> str:
+    """List all metrics by game."""
+    sets = [("every game", ANY_GAME), *((code(record.id), game_metrics(record.id)) for record in registry.games())]
+    games: dict[Metric, list[str]] = {}
+    for game, metric_set in sets:
+        for metric in metric_set.metrics:
+            games.setdefault(metric, []).append(game)
+    rows = [(code(each.name), ", ".join(games[each]), each.meaning, each.unit, each.better) for each in games]
+    return table(("metric", "games", "meaning", "unit", "better"), rows)
 
 
 def reset_forms(env_id: str) -> Any:
@@ -193,7 +194,7 @@ def test_seconds() -> str:
 
 
 FACTS = (
-    import_layers,
+    metrics,
     result_identity,
     reset_options,
     games,

@@ -74,8 +74,8 @@ def results(pool: str) -> str:
     shown = ResultTable(tuple(columns), tuple(rows)).markdown()
     notes = "\n".join(f"- {note}" for note in scores(pool).notes())
     pictures = (
-        f"![Share of the best response by method and partner](pictures/{HEAT_MAP}_{pool}.svg)",
-        f"![Share of partners with more than a share of the best response](pictures/{PROFILE}_{pool}.svg)",
+        f"![Share of the best response by method and partner](../pictures/{HEAT_MAP}_{pool}.svg)",
+        f"![Share of partners with more than a share of the best response](../pictures/{PROFILE}_{pool}.svg)",
     )
     return "\n\n".join((shown, notes, *pictures))
 

@@ -27,7 +27,7 @@ from collab_overcooked.render.model import Board
 from collab_overcooked.render.rgb import draw_rgb
 from collab_overcooked.reporting.video import write_video
 from collab_overcooked.runner.replay import replay
-from topics import cuisineworld, package, partners
+from topics import cuisineworld, partners
 from topics.writing import DOCS, EXAMPLES, RESULTS
 
 FOLDER = DOCS / "pictures"
@@ -330,27 +330,3 @@ def draw(names: list[str]) -> None:
     for name in names or PICTURES:
         PICTURES[name].draw()
         DIGESTS.write_text(json.dumps(drawn_from() | {name: digest(name)}, indent=1, sort_keys=True) + "\n")
-
-
-def films_of_readme() -> str:
-    """Show the games on the first page of the repository."""
-    return films("", "docs/")
-
-
-def films_of_start() -> str:
-    """Show the games on the first page of the site."""
-    return films("../", "")
-
-
-def films(root: str, pages: str) -> str:
-    """Show the games as a table of three columns, for a page that finds the repository and the pages there."""
-    cells = []
-    for film in FILMS:
-        page = f"{pages}games/{package.page_of(film.env_id)}.md"
-        picture = f"![{film.env_id}: {film.caption}]({root}collab_overcooked/play/films/{film.path.name})"
-        cells.append(f"[{picture}]({page})<br>`{film.env_id}`, played by `{film.policy}`")
-    rows = [f"| {' | '.join(cells[i : i + 3])} |" for i in range(0, len(cells), 3)]
-    return "\n".join(["| | | |", "|---|---|---|", *rows])
-
-
-FACTS = (films_of_readme, films_of_start)

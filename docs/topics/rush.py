@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -19,7 +18,6 @@ from collab_overcooked.games.rush.text import text
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
-from . import files
 from .writing import (
     block_table,
     code,
@@ -165,12 +163,6 @@ def rush_scenarios() -> str:
     return "\n\n".join(parts)
 
 
-def rush_proofs() -> str:
-    """Prove what the built-in scenarios claim."""
-    output = files.run("check", "hard")
-    return "\n".join(line for line in output.split("\n") if not re.match(r"episode \d is", line))
-
-
 def rush_results() -> str:
     """Show the metrics of the baselines."""
     measured = read_json(RESULT_FILE)
@@ -225,6 +217,5 @@ FACTS: tuple[Callable[[], str], ...] = (
     rush_rules,
     rush_order_of_play,
     rush_scenarios,
-    rush_proofs,
     rush_results,
 )

@@ -7,8 +7,7 @@ import html
 import inspect
 import json
 import re
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from enum import IntEnum
 from itertools import groupby
@@ -211,27 +210,6 @@ def span(at: int, size: int) -> str:
     return f"{at}–{at + size - 1}" if size > 1 else str(at)
 
 
-def complaint(path: str, old: str, new: str, load: Callable[[Path], object]) -> str:
-    """Return what is said about an example file in which one part is replaced.
-
-    Args:
-        path: Of the file, below the examples.
-        old: Characters of the file that are replaced.
-        new: What replaces them.
-        load: Raises ValueError for a file that cannot work.
-    """
-    good = (EXAMPLES / path).read_text(encoding="utf-8")
-    assert old in good, f"the example no longer holds {old!r}"
-    with tempfile.TemporaryDirectory() as folder:
-        spoilt = Path(folder) / Path(path).name
-        spoilt.write_text(good.replace(old, new, 1), encoding="utf-8")
-        try:
-            load(spoilt)
-        except ValueError as error:
-            return code(str(error).replace("`", "'"))
-    raise AssertionError(f"nothing is said about {new!r} in {path}")
-
-
 # ------------------------------------------------------------------------------------------- measurements
 
 
@@ -259,8 +237,3 @@ def measured(suite: str, team: str, **options: Any) -> list[dict[str, Any]]:
     card, *_ = score_records(played(suite, team, **options))
     rows: list[dict[str, Any]] = card.to_dict()["data"]
     return rows
-
-
-def example(name: str) -> str:
-    """Show an example file."""
-    return f'```yaml title="{Path(name).name}"\n{(EXAMPLES / name).read_text(encoding="utf-8").rstrip()}\n```'

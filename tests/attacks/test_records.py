@@ -155,7 +155,7 @@ def test_nothing_hides_deep_in_fields_that_may_hold_anything(donors):
     with pytest.raises(RecordError, match=r"metrics\.x.*nested more than 40 deep"):
         parse_record(json.dumps(record), "f")
     record["metrics"] = {"x\x1b[31m": {"y": "\ud800"}}
-    with pytest.raises(RecordError, match=r"metrics\['x\\x1b\[31m'\]\.y must be a text without half characters"):
+    with pytest.raises(RecordError, match=r"metrics\['x\\x1b\[31m'\]\.y must be a text without unpaired surrogates"):
         parse_record(json.dumps(record), "f")
 
 

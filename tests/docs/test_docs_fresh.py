@@ -76,8 +76,8 @@ def blocks(path: Path) -> Iterator[Block]:
 
 LASTING = {  # pages whose trees and figures are searched anew, and whose intervals are resampled
     "docs/how_to/plan_search.md": pytest.mark.nightly,
-    "docs/originals.md": pytest.mark.slow,
-    "docs/partner_results.md": pytest.mark.nightly,
+    "docs/archive/originals.md": pytest.mark.slow,
+    "docs/archive/partner_results.md": pytest.mark.nightly,
 }
 CHECKED = [pytest.param(path, id=page_id(path), marks=LASTING.get(page_id(path), ())) for path in WITH_FACTS]
 
@@ -108,23 +108,24 @@ def test_stale_facts_are_noticed(facts: Any) -> None:
 
 def test_deviations_that_parity_knows_are_written_down() -> None:
     known = {value for name, value in vars(parity).items() if isinstance(value, str) and re.fullmatch(r"[EC]\d+", name)}
-    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    page = (DOCS / "archive/deviations.md").read_text(encoding="utf-8")
     for kind in {*known, parity.FOREIGN}:
         for tag in re.findall(r"\b[ECM]\d+\b", kind):
-            assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+            assert f"| {tag} |" in page, f"docs/archive/deviations.md lacks {tag}"
 
 
 def test_cuisineworld_deviations_are_written_down() -> None:
     values = [value for value in vars(cuisine_parity).values() if isinstance(value, str)]
     tags = {tag for value in values for tag in re.findall(r"^O\d+", value)}
     assert {"O22", "O34"} <= tags
-    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    page = (DOCS / "archive/deviations.md").read_text(encoding="utf-8")
     for tag in {*tags, cuisine_parity.NO_STATE}:
-        assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+        assert f"| {tag} |" in page, f"docs/archive/deviations.md lacks {tag}"
 
 
 def test_baseline_counts_are_complete(facts: Any) -> None:
     """Whoever is in the results was measured on every level, with every number of agents, at every pace."""
+    from collab_overcooked.games.cuisineworld.engine.constants import PAPER_ALPHAS
     from collab_overcooked.games.cuisineworld.suite.suite import published
 
     actual = facts.cuisineworld_results
@@ -132,7 +133,7 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
         assert sorted(sizes) == sorted(map(str, actual.SIZES)), team
         for paces in sizes.values():
             assert set(paces) == {*published().levels, *actual.EXTRA_LEVELS}, team
-            assert all(len(counts) == len(actual.PAPER_ALPHAS) for counts in paces.values()), team
+            assert all(len(counts) == len(PAPER_ALPHAS) for counts in paces.values()), team
 
 
 # ------------------------------------------------------------------------------------------- code
@@ -302,7 +303,7 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_api_page_has_every_public_name() -> None:
-    entries = re.findall(r"^::: (\S+)\.(\w+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+    entries = re.findall(r"^::: (\S+)\.(\w+)$", (DOCS / "reference/api.md").read_text("utf-8"), re.MULTILINE)
     described = {name: getattr(importlib.import_module(module), name) for module, name in entries}
     for name in {*collab_overcooked.__all__} - {"__version__"}:
         assert described[name] is getattr(collab_overcooked, name)

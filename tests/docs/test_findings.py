@@ -1,4 +1,4 @@
-"""Figures of docs/originals.md that no table or command shows."""
+"""Figures of docs/archive/originals.md that no table or command shows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import collab_overcooked
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.options import CollaborationOptions
+from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
 from collab_overcooked.games.collab_overcooked.suite.collaboration import (
     CollaborationRun,
     PlanConversation,
@@ -20,6 +21,7 @@ from collab_overcooked.games.collab_overcooked.suite.run_scores import score_run
 from collab_overcooked.games.cuisineworld.suite.suite import published
 from collab_overcooked.games.rooms.engine.solver import solve
 from collab_overcooked.metrics.trajectory import tes
+from collab_overcooked.registry import load_game
 
 
 @pytest.mark.parametrize(("level", "cap"), [(5, Fraction(11, 13)), (6, Fraction(13, 15))])
@@ -64,6 +66,19 @@ def idle(level: str, alpha: float, episodes: int = 3) -> tuple[list[str], list[s
             drawn += [new] if new else []
         steps += env.scene()["failed"]
     return drawn, lost, steps
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "steps"), [(4, [33, 33]), (5, [56, 46]), (6, [65, 61, 69, 51, 57, 53])])
+def test_first_references_are_not_the_fastest(level: int, steps: list[int]) -> None:
+    name = load_kitchen("paper").levels()[level][0]
+    game = load_game("CollabOvercooked-v0", task=name)
+    assert [reference_steps(game, number + 1) for number in range(len(steps))] == steps
+
+
+@pytest.mark.slow
+def test_an_idle_team_loses_as_many_orders_of_level_3_as_table_9_prints() -> None:
+    assert [len(idle("level_3", alpha)[1]) for alpha in (1.0, 1.5, 2.0, 2.5, 3.0)] == [24, 15, 12, 9, 6]
 
 
 @pytest.mark.slow

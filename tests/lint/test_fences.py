@@ -30,7 +30,7 @@ def test_every_option_is_played_by_conformance_and_on_the_page_of_its_game():
         assert not unplayed, f"{env_id}: no case of tests/support/option_sets.py has another value of {unplayed}"
         page = project.page_of(game.__module__.split(".")[2])
         missing = [name for name in config.names() if f"| `{name}` |" not in page]
-        assert not missing, f"docs/games says nothing of {missing}: run docs/facts.py"
+        assert not missing, f"docs/reference/games says nothing of {missing}: run docs/facts.py"
 
 
 def test_importing_the_package_loads_no_compiler_and_no_trainer():

@@ -13,7 +13,7 @@ RULES = "collab_overcooked/games/craft/engine/rules.py"
 RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n'
 CALLER = Source("collab_overcooked/games/craft/engine/step.py", "bake(1)\n")
 TEST = Source("tests/games/craft/test_rules.py", "def test_bake_when_empty(): pass\n")
-PAGES = {"docs/games/craft.md": "- An oven bakes. `bake`\n"}
+PAGES = {"docs/reference/games/craft.md": "- An oven bakes. `bake`\n"}
 
 FAULTS = {
     "a rule without a docstring": (RULES, "@kernel\ndef bake(oven): pass", "no docstring"),

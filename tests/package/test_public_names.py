@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable
 
-API = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+API = Path(__file__).resolve().parents[2] / "docs" / "reference" / "api.md"
 NAMES = [name for name in collab_overcooked.__all__ if name != "__version__"]
 
 

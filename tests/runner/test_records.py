@@ -52,7 +52,7 @@ def test_files_without_records_are_named(tmp_path):
         (("steps", 2, "messages"), [MESSAGE | {"agent": 2}], r"steps\[2\]\.messages\[0\]\.agent must be"),
         (("steps", 2, "tokens", 0), -1, r"steps\[2\]\.tokens\[0\] must be .* not -1"),
         (("history", 0, 0), {"timestamp": "1", "action": ""}, r"history\[0\]\[0\]\.timestamp must be .* not '1'"),
-        (("task",), "\ud800", r"task must be a text without half characters"),
+        (("task",), "\ud800", r"task must be a text without unpaired surrogates"),
         (("env_id",), "Chess-v0", "unknown environment id 'Chess-v0'"),
         (("env_kwargs", "kitchens"), "paper", "unknown option 'kitchens'; did you mean kitchen"),
         (("env_kwargs", "gamma"), -1, "gamma must be a number above 0"),

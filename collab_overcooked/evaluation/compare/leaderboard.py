@@ -78,14 +78,14 @@ class Leaderboard:
     yardsticks: Mapping[str, float] = field(default_factory=dict)  # Measured scores of ``greedy`` by setting
 
     def ordered(self, lines: Sequence[LeaderboardLine] | None = None) -> list[LeaderboardLine | Reference]:
-        """Return policies and published ones, the best first.
+        """Return policies and published results, best first.
 
         Args:
-            lines: Policies, those of the board if None.
+            lines: Policies to rank; all policies of the leaderboard if None.
 
-        A policy's place is the mean, over the settings that it played, of its score as a share of the yardstick of the
-        setting, or of the yardstick as a share of its score where less is better. Where there is no yardstick, the best
-        score on the board takes its place, so that the order can depend on who else is compared.
+        Policies are ranked by the mean over their settings of score / yardstick (yardstick / score when lower is
+        better). The best score on the board takes the place of a missing yardstick; the order can then depend on who
+        else is compared.
         """
         everybody: list[LeaderboardLine | Reference] = [*(self.lines if lines is None else lines), *self.references]
         lower = self.benchmark.lower_is_better
@@ -118,7 +118,11 @@ class Leaderboard:
         }
 
     def merged(self) -> list[LeaderboardLine]:
-        """Return the policies of the tables: the specialists of one method are one of them, and so are blind rules."""
+        """Return the rows of the tables.
+
+        Checkpoints of one method that were trained for single settings are merged into one row. Of the blind rules,
+        the best one is a row.
+        """
         names = {line.policy: name for name, lines in self.specialists().items() for line in lines}
         blind = [line for line in self.lines if is_blind(line.policy)]
         by_name: dict[str, list[LeaderboardLine]] = {}

@@ -42,7 +42,7 @@ def write(comparison: Comparison, out: Path) -> Path:
 
 
 def show(console: Console, comparison: Comparison) -> None:
-    """Print the verdict, the leaderboards, who is on none, and the decision times."""
+    """Print the verdict, leaderboards, policies that were skipped, and decision times."""
     console.print(terminal_text(comparison.verdict(), "bold"))
     for board in comparison.leaderboards:
         console.print(terminal_text(board.title, "bold"))

@@ -1,6 +1,6 @@
 r"""Which of several options an answer names. Options have labels, numbers or letters, and texts.
 
-The grammar, outside of thinking markup; docs/how_to/evaluate.md states it for users:
+The grammar, outside of thinking markup; docs/how_to/agents.md states it for users:
 
 - a JSON object with the requested key, also as the arguments of a tool call in the text forms of model families;
 - a statement: ``Answer: 3`` and its kin, ``I choose option 3``, ``\boxed{3}``, ``<answer>3</answer>``;

@@ -1,0 +1,45 @@
+"""The file on the page about studies is a study, and so is the file with each example of its keys added."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from collab_overcooked.study.design import ENDS, KEYS, PARTICIPANTS
+from collab_overcooked.study.reader import read_study
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "study.md"
+TEXT = PAGE.read_text("utf-8")
+WHOLE, *EXAMPLES = [
+    yaml.safe_load(block) for block in re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+]
+
+
+def extended(example: dict[str, Any]) -> dict[str, Any]:
+    """Return the whole file with an example: mappings are joined, blocks are appended, other values replaced."""
+    study = dict(WHOLE)
+    for key, value in example.items():
+        if isinstance(value, dict):
+            study[key] = study.get(key, {}) | value
+        else:
+            study[key] = [*study[key], *value] if key == "blocks" else value
+    return study
+
+
+@pytest.mark.parametrize("example", [{}, *EXAMPLES], ids=lambda example: "-".join(example) or "file")
+def test_examples_are_read(example: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copy(PAGE.parents[1] / "pictures" / "play.png", tmp_path / "kitchen.png")
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(extended(example), sort_keys=False))
+    read_study(file)
+
+
+def test_every_key_is_described() -> None:
+    keys = TEXT[TEXT.index("## The file") : TEXT.index("## Built-in studies")]
+    missing = [key for key in (*KEYS, *PARTICIPANTS, *ENDS) if not re.search(rf"\b{key}\b", keys)]
+    assert missing == []

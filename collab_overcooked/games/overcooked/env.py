@@ -219,7 +219,7 @@ class Overcooked(OvercookedManual):
     @cached_property
     def _foreseen(self) -> Overcooked:
         config, tables = self.compiled.config, self.compiled.tables
-        if config.changes is None or (config.notice and "random" not in config.changes):  # type: ignore[operator]
+        if config.changes is None or (config.notice and "random" not in config.changes):
             return self
         params = tables.params.copy()
         params[Param.CHANGES] = ChangeTime.NEVER
@@ -240,7 +240,7 @@ class Overcooked(OvercookedManual):
         from .text.picture import picture
 
         k = self._index(scene["layout"])
-        return picture(self.layouts[k], scene, self.display_names, self.object_names[k])
+        return picture(self.layouts[k], scene, self.display_names, self.object_names[k], self.coming(k))
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:

@@ -168,9 +168,7 @@ def _refuse_small_orders(layout: Layout) -> None:
         )
 
 
-def _check_changes(
-    config: OvercookedConfig, names: Sequence[str], terrain: Array, times: Array, frames: Array
-) -> None:
+def _check_changes(config: OvercookedConfig, names: Sequence[str], terrain: Array, times: Array, frames: Array) -> None:
     """Refuse changes that would leave players in a wall, or things in a state that no kitchen has."""
     if config.changes is None:
         if config.notice:

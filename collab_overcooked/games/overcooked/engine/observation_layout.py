@@ -132,9 +132,7 @@ def compile_view(
     return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
 
 
-def _template(
-    terrain: Array, shown: Mapping[Terrain, int], channels: int, margin: int, order: Sequence[int]
-) -> Array:
+def _template(terrain: Array, shown: Mapping[Terrain, int], channels: int, margin: int, order: Sequence[int]) -> Array:
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for kind, channel in shown.items():
         template[..., channel] = terrain == kind

@@ -75,7 +75,7 @@ def step_directives(tables, env, actions, out):
 
 @kernel
 def step_env(tables, env, actions, out):
-    """In a step, players interact, then move, then pots and gates advance, then a kitchen may change. Mutates: env, out."""
+    """In a step, players interact and move, pots and gates advance, and the kitchen may change. Mutates: env, out."""
     players, cells, clock, events, params = env.players, env.cells, env.clock, out.events, tables.params
     k = clock[Clock.LAYOUT]
     if params[Param.MACROS] == 0:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collab_overcooked.kernels.batch_kernels import BatchKernels
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.testing import CHECKS, ConformanceError, check_game
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from collab_overcooked.kernels.batch_kernels import BatchKernels
-
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 import relay
-from collab_overcooked.kernels.batch_kernels import BatchKernels
 from relay import HOLDING, Room, State
 
 from collab_overcooked import registry
 from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.io.config import Config, integer
 from collab_overcooked.kernels.arrays import Array
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 
 

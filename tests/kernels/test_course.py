@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from collab_overcooked.kernels.batch_kernels import BatchKernels
 
 from collab_overcooked.kernels.arrays import Array, BasicOut, allocate, array_of
+from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.jit import kernel
 
 B, LIMIT = 4, 2

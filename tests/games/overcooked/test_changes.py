@@ -12,12 +12,13 @@ from games.overcooked.world import Film, game_of, picture_of, scene_of, split_wo
 from naive.overcooked import NaiveKitchen
 
 import collab_overcooked
+from collab_overcooked import registry
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.overcooked.engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Row, Verb
 from collab_overcooked.games.overcooked.engine.directives import had_effect
 from collab_overcooked.games.overcooked.engine.observe import draw_change
 from collab_overcooked.games.overcooked.engine.rules import change_kitchen, is_change_due, next_layout
+from collab_overcooked.games.overcooked.engine.solvability import prove, works_anywhere
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.suite import measure_recovery, phases_of
 from collab_overcooked.kernels.jit import row_at
@@ -26,7 +27,7 @@ from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import replay
 from collab_overcooked.runner.teams import make_team
-from collab_overcooked.testing import check_game
+from collab_overcooked.testing import ConformanceError, check_game
 
 FIRST = "XPXPX\nO1 2O\nX   X\nXDXSX"
 SECOND = "XPXOX\nP1 2D\nX   X\nSXXXX"
@@ -315,13 +316,17 @@ def test_searches_foresee_a_random_change_once_it_is_announced() -> None:
 class Leaking(Overcooked):
     """A kitchen that tells its players how long ago it changed."""
 
+    id = "Leaking-v0"
+
     def describe(self, state: Any, i: int, seat: int) -> str:
         return f"{super().describe(state, i, seat)} {state.changes[i, Change.SINCE]}"
 
 
-def test_the_kit_finds_a_kitchen_that_tells_of_secret_changes() -> None:
-    with pytest.raises(AssertionError, match=r"the text of Alice depends on what it may not know \(changes\)"):
-        check_game(lambda: ParallelEnv(Leaking(POOL, changes=20)), checks=["knowledge"])
+def test_the_kit_finds_a_kitchen_that_tells_of_secret_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaking = registry.GameSpec("Leaking-v0", f"{__name__}:Leaking", "It tells.")
+    monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, leaking])
+    with pytest.raises(ConformanceError, match=r"the text of Alice depends on what it may not know \(changes\)"):
+        check_game("Leaking-v0", layout=POOL, changes=20, checks=["knowledge"])
 
 
 @pytest.mark.slow
@@ -429,3 +434,25 @@ def test_kitchens_that_cannot_follow_each_other_are_refused(pool: Any, message: 
 def test_changes_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Overcooked(POOL, **options)
+
+
+@pytest.mark.parametrize("wishes", [{}, {"rooms": 2}, {"agents": 3, "count": 3}, {"agents": 1}])
+def test_rearranged_kitchens_follow_each_other_and_work_from_anywhere(wishes: dict[str, Any]) -> None:
+    generator = {"seed": 3, "count": 4, "rearrange": True, "width": [5, 6], "height": [4, 5], **wishes}
+    options = {"agents": wishes["agents"]} if "agents" in wishes else {}
+    game = Overcooked("procedural", generator=generator, changes=50, **options)
+    grids = [layout.grid for layout in game.layouts]
+    assert len(set(grids)) == generator["count"]
+    assert len({"".join(sorted("".join(grid))) for grid in grids}) == 1, "they have the same stations"
+    assert len({layout.starts for layout in game.layouts}) == 1
+    for layout in game.layouts:
+        assert works_anywhere(layout.grid, layout.starts, [("onion",) * 3])
+
+
+def test_a_kitchen_that_works_from_its_starts_may_not_work_from_anywhere() -> None:
+    grid = ["XPOXXX", "D    X", "XSXXXX"]
+    recipes = [("onion",) * 3]
+    assert prove(grid, [(1, 1), (4, 1)], recipes) is not None
+    assert prove(grid, [(2, 1), (1, 1)], recipes) is None
+    assert not works_anywhere(grid, [(1, 1), (4, 1)], recipes)
+    assert works_anywhere(grid, [(1, 1)], recipes)

@@ -210,9 +210,9 @@ RECOVERED = 0.8  # share of a kitchen's usual rate
 def phases_of(record: OvercookedRecord) -> list[tuple[str, list[float]]]:
     """Return the kitchens of an episode in order, each with the team's points in its steps."""
     points = [sum(event.sparse for event in step.events if event is not None) for step in record.steps]
-    starts = [start for start, _ in record.kitchens]
+    ends = [*(start for start, _ in record.kitchens[1:]), len(points)]
     phases = []
-    for (start, name), end in zip(record.kitchens, [*starts[1:], len(points)], strict=True):
+    for (start, name), end in zip(record.kitchens, ends, strict=False):  # no kitchens where nothing changes
         if start < end:  # no change in the last step
             phases.append((name, points[start:end]))
     return phases

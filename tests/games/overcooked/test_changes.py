@@ -258,7 +258,10 @@ def test_an_announced_change_stands_in_texts_and_pictures() -> None:
     assert "In 2 steps the kitchen changes: (3, 0) becomes an onion dispenser" in game.describe(state, 0, 0)
     picture = game.render(state, 0, "ansi")
     assert "Change in 2" in picture
-    assert game.coming(0)[0] == ((3, 0), "an onion dispenser")
+    drawing = game.drawing(game.scene(state, 0))
+    labels = {place: cell.labels for place, cell in drawing.parts[0].cells}  # type: ignore[union-attr]
+    assert labels[3, 0][:2] == ("c1 soon onions", "soon onions") and labels[0, 0] == ("k0",)
+    assert {place for place, names in labels.items() if len(names) > 1} == {place for place, _ in game.coming(0)}
     wait(game, state, out, 2)
     assert "kitchen changes:" not in game.describe(state, 0, 0)
 

@@ -30,7 +30,7 @@ from collab_overcooked.render.model import (
     initials,
 )
 
-from ..engine.constants import IDLE
+from ..engine.constants import IDLE, Terrain
 from ..engine.spec import SOUPS, Layout
 from .text import soup_text
 
@@ -179,7 +179,7 @@ def picture(
     scene: Scene,
     names: Sequence[str],
     objects: Mapping[tuple[int, int], str],
-    coming: Sequence[tuple[tuple[int, int], str]],
+    coming: Sequence[tuple[tuple[int, int], Terrain]],
 ) -> Drawing:
     """Return the scene model of a state.
 
@@ -192,8 +192,9 @@ def picture(
     """
     standing, cards = seated(scene["players"], names, held_text)
     cells, left = _cells(layout, scene, objects), scene.get("changes", {}).get("left", 0)
-    for cell, what in coming if left else ():
-        cells[cell] = replace(cells[cell], labels=(*cells[cell].labels, f"soon {what}"))
+    for cell, kind in coming if left else ():
+        soon = f"soon {kind.name.lower()}"  # with the object's name where both fit
+        cells[cell] = replace(cells[cell], labels=(f"{objects[cell]} {soon}", soon, *cells[cell].labels))
     board = Board((layout.width, layout.height), tuple(cells.items()), tuple(standing))
     lines = order_lines(layout)
     first, rest = lines[:SHOWN_ORDERS], lines[SHOWN_ORDERS:]

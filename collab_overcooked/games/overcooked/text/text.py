@@ -478,14 +478,15 @@ class OvercookedText(OvercookedScenes):
         left = int(state.changes[i, Change.LEFT]) if state.changes.shape[1] else 0
         if not left:
             return []
-        cells = [f"({x}, {y}) becomes {what}" for (x, y), what in self.coming(int(state.clock[i, Clock.LAYOUT]))]
+        coming = self.coming(int(state.clock[i, Clock.LAYOUT]))
+        cells = [f"({x}, {y}) becomes {BECOMES[kind]}" for (x, y), kind in coming]
         return [f"In {left} step{'s' * (left > 1)} the kitchen changes: {', '.join(cells) or 'no cell'}."]
 
-    def coming(self, k: int) -> list[tuple[tuple[int, int], str]]:
+    def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:
         """Return the cells (x, y) that the next change of a layout changes, with what each becomes, row by row."""
         terrain = self.compiled.tables.terrain
         following = terrain[next_layout(k, terrain)]
-        return [((x, y), BECOMES[Terrain(following[y, x])]) for y, x in np.argwhere(following != terrain[k]).tolist()]
+        return [((x, y), Terrain(following[y, x])) for y, x in np.argwhere(following != terrain[k]).tolist()]
 
     def _past(self, state: Any, i: int, seat: int) -> list[str]:
         macro, reason = (

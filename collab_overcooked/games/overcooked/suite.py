@@ -281,10 +281,18 @@ class KitchenRow(SettingRow):
         directed = any(record.env_kwargs.get("action_level", PRIMITIVE) != PRIMITIVE for record in self.records)
         return fmean(map(sum, self.values("frozen"))) if directed else None  # type: ignore[arg-type]
 
+    @cached_property
+    def recovery(self) -> float | None:
+        """Mean of ``measure_recovery``; None if no kitchen changes, or to none that earns anything."""
+        steps = [measure_recovery(record) for record in self.records]  # type: ignore[arg-type]
+        known = [value for value in steps if value is not None]
+        return fmean(known) if known else None
+
     def line(self, columns: Sequence[Column]) -> dict[str, Cell]:
         line: dict[str, Cell] = {"title": self.title, "layout": self.setting, "swapped": self.swapped, **self.seats}
         line |= {"episodes": len(self.records), "score": self.mean("score"), "soups": fmean(self.values("soups"))}
         line |= {} if self.frozen is None else {"frozen": self.frozen}
+        line |= {} if self.recovery is None else {"recovery": self.recovery}
         names = dict.fromkeys([*published().self_play, *self.published])
         return line | {
             f"published_{name}": self.published[name][0] if name in self.published else None for name in names
@@ -476,6 +484,7 @@ class SoupSuite(Suite):
 
 
 FROZEN = Column("frozen", "number", 1, value=lambda row: row.frozen)
+RECOVERY = Column("recovery", "number", 1, value=lambda row: row.recovery)
 
 
 class OvercookedSuite(SoupSuite):
@@ -537,9 +546,10 @@ class OvercookedSuite(SoupSuite):
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = dict.fromkeys(name for row in rows for name in row.published)
-        frozen = [FROZEN] if any(row.frozen is not None for row in rows) else []
+        measured = [FROZEN] if any(row.frozen is not None for row in rows) else []
+        measured += [RECOVERY] if any(row.recovery is not None for row in rows) else []
         published_columns = (Column(name, published=True, value=methodcaller("printed", name)) for name in names)
-        return [*self.columns, *frozen, *published_columns]
+        return [*self.columns, *measured, *published_columns]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
@@ -549,6 +559,8 @@ class OvercookedSuite(SoupSuite):
                 f"Frozen: steps, all seats together, in which a directive had run for over {LONG_DIRECTIVE} steps, "
                 "so that its player had no choice."
             )
+        if any(row.recovery for row in rows):
+            yield "Recovery: steps after a change of the kitchen until 80 % of the new kitchen's usual points per step."
         if any(row.swapped for row in rows):
             yield "Seats swapped: the same policies in reverse order."
         if agents:

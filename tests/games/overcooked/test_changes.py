@@ -14,6 +14,7 @@ from naive.overcooked import NaiveKitchen
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.engine.constants import NOTHING, Change, ChangeTime, Clock, Param, Row, Verb
 from collab_overcooked.games.overcooked.engine.directives import had_effect
 from collab_overcooked.games.overcooked.engine.observe import draw_change
@@ -389,6 +390,22 @@ def test_records_tell_the_kitchens_and_replay() -> None:
     assert last.result == {"kitchens": [[begin, name] for begin, name in record.kitchens]}  # type: ignore[attr-defined]
     plain = play_episode(collab_overcooked.make("Overcooked-v0", max_cycles=5), make_team(["random", "random"]), 0)
     assert plain.kitchens == []  # type: ignore[attr-defined]
+
+
+def test_a_pool_is_one_setting_of_the_suite_with_its_recovery() -> None:
+    entry = {"layouts": "outage_off+outage_on", "max_cycles": 120, "options": {"changes": 40}}
+    plan = plan_evaluation("overcooked", ["all=greedy"], **entry)
+    (match,) = plan.matches
+    assert match.task == "outage_off+outage_on" and match.env_kwargs["layout"] == ["outage_off", "outage_on"]
+    records = match.run()
+    (card,) = registry.load_suite("overcooked").score(records, None)
+    heads = [column.name for column in card.tables[0].columns]
+    assert heads.index("recovery") > heads.index("soups")
+    assert card.to_dict()["data"][0]["recovery"] == measure_recovery(records[0])
+    outcome = registry.load_suite("overcooked").outcome(records[0])
+    assert outcome.count(" in outage_") == 3
+    with pytest.raises(ValueError, match="did you mean outage_on"):
+        plan_evaluation("overcooked", ["all=greedy"], layouts="outage_off+outage_onn")
 
 
 def test_a_directive_whose_object_is_gone_had_no_effect() -> None:

@@ -180,7 +180,9 @@ def measure(record: EpisodeRecord, names: Sequence[str]) -> dict[str, Any]:
             raise ValueError(near_matches("metric", name, known))
     values = measure_any_game(record)
     if not set(names) <= set(values):
-        values = game_metrics(record.env_id).measure(record) | values
+        of_game = game_metrics(record.env_id)
+        undefined: dict[str, Any] = dict.fromkeys(metric.name for metric in of_game.metrics)
+        values = undefined | of_game.measure(record) | values
     for name in names:
         if name not in values:
             values = _measure_custom(name, record) | values

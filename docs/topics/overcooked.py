@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
+from itertools import product
+from statistics import fmean
 from typing import Any
 
 from collab_overcooked import registry
@@ -15,8 +17,9 @@ from collab_overcooked.games.overcooked.engine.generate import GeneratorConfig
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite import ordered_layouts, published
+from collab_overcooked.games.overcooked.suite import ordered_layouts, phases_of, published
 from collab_overcooked.games.overcooked.text import text
+from collab_overcooked.metrics.registry import measure as measure_record
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
 
 from .writing import (
@@ -25,6 +28,7 @@ from .writing import (
     measured,
     option_table,
     order_of_play,
+    played,
     read_json,
     reason_list,
     rules_of,
@@ -36,6 +40,7 @@ from .writing import (
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"
 TEAMS = {"random": 10, "greedy": 1, "planner": 1}  # policy -> episodes; the others play the same one again
+CHANGING = {"split": "split_left+split_right", "outage": "outage_off+outage_on"}  # kitchens that change -> pool
 ALONE = ("gated_delivery", "gated_delivery_forced")  # layouts on which one planner plays by itself
 
 
@@ -172,7 +177,33 @@ def measure() -> None:
     """Play baselines on all layouts, one planner alone, and stand-ins for people, and keep the scores."""
     teams = {team: _scores(team, layouts="all", episodes=episodes) for team, episodes in TEAMS.items()}
     alone = _scores("planner", layouts=ALONE, options={"agents": 1})
-    write_json(RESULT_FILE, {"teams": teams, "alone": alone, "proxies": _measure_proxies()})
+    scores = {"teams": teams, "alone": alone, "proxies": _measure_proxies(), "changes": measure_changes()}
+    write_json(RESULT_FILE, scores)
+
+
+def measure_changes() -> list[dict[str, Any]]:
+    """Play kitchens that change every 100 steps, in secret and announced, and return scores by phase and recovery."""
+    rows = []
+    for (name, pool), notice, team in product(CHANGING.items(), (0, 20), ("greedy", "planner")):
+        options = {"changes": 100, "notice": notice}
+        records = played("overcooked", team, layouts=pool, episodes=4, options=options)
+        by_phase = zip(*([sum(points) for _, points in phases_of(record)] for record in records), strict=True)
+        row = {"kitchen": name, "notice": notice, "team": team, "phases": [fmean(scores) for scores in by_phase]}
+        rows.append(row | {"recovery": fmean(measure_record(record, ["recovery"])["recovery"] for record in records)})
+    return rows
+
+
+def overcooked_changes() -> str:
+    """Show scores by phase of kitchens that change, and steps to recover."""
+    rows = []
+    for row in _measured().get("changes", []):
+        signal = f"{row['notice']} steps" if row["notice"] else "secret"
+        phases = [f"{score:.0f}" for score in row["phases"]]
+        rows.append(
+            (row["kitchen"], signal, code(row["team"]), *phases, f"{sum(row['phases']):.0f}", f"{row['recovery']:.0f}")
+        )
+    heads = ("kitchen", "notice", "team", *(f"phase {k}" for k in range(1, 5)), "score", "`recovery`")
+    return table(heads, rows, right=range(3, len(heads)))
 
 
 def _measure_proxies() -> dict[str, dict[str, list[float]]]:
@@ -218,4 +249,5 @@ FACTS: tuple[Callable[[], str], ...] = (
     overcooked_human_proxy,
     overcooked_proxies,
     overcooked_alone,
+    overcooked_changes,
 )

@@ -62,6 +62,7 @@ FREE: Mapping[str, Any] = {  # values of options that games check themselves; al
     ("CollabOvercooked-v0", "task"): "baked_pumpkin_slices",
     "generator": {"seed": 1},
     "generators": "random",
+    "changes": {"every": 50},
     "doors": {"1-2": True},
     "shaping": {"PUT": 1.0, "dish": 2.0},
     "action_level": {"agent_0": "primitive", "agent_1": "medium"},

@@ -64,6 +64,16 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
             "stalemate": "paper",
             "max_cycles": 60,
         },
+        {"layout": ["split_left", "split_right"], "changes": 25, "notice": 8, "text_info": True, "max_cycles": 80},
+        {"layout": ["outage_off", "outage_on"], "changes": {"random": [9, 20]}, "obs": "features", "max_cycles": 80},
+        {"layout": ["split_left", "split_right"], "changes": {"after": "delivery"}, "notice": 3, "view_radius": 2},
+        {
+            "layout": ["outage_off", "outage_on"],
+            "changes": {"random": [9, 20]},
+            "notice": 4,
+            "action_level": "medium",
+            "max_cycles": 60,
+        },
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "agents": 3},
     ],
     "OvercookedV2-v0": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pathlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +22,21 @@ from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_layouts
 from .engine.config import OvercookedConfig
-from .engine.constants import HORIZON, LETTERS, WAIT, Action, Clock, Event, Kind, Path, Reason, Thing
+from .engine.constants import (
+    HORIZON,
+    LETTERS,
+    WAIT,
+    Action,
+    Change,
+    ChangeTime,
+    Clock,
+    Event,
+    Kind,
+    Param,
+    Path,
+    Reason,
+    Thing,
+)
 from .engine.generate import generate, read_wishes
 from .engine.observation_layout import check_view
 from .engine.observe import mask_primitive
@@ -118,9 +133,12 @@ class Overcooked(OvercookedManual):
         self._directives = self.directive_texts if self.has_macros else ()
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
-        self.global_state = ("players", "cells", "clock", *(("macro_state",) if self.has_macros else ()))
+        changes = config.changes is not None
+        macros = ("macro_state",) if self.has_macros else ()
+        self.global_state = ("players", "cells", "clock", *macros, *(("changes",) if changes else ()))
         height, width = self.compiled.tables.terrain.shape[1:]
         self.sizes = {"H": height, "W": width, "layers": len(Path) if self.has_macros else 0}
+        self.sizes["changes"] = len(Change) if changes else 0
         self._set_spaces(self.compiled.space)
 
     def tutorial_for(self, seat: int) -> tuple[tuple[str, str, str], ...]:
@@ -186,8 +204,28 @@ class Overcooked(OvercookedManual):
         return f"step {timestep}"
 
     def layout_numbers(self, state: State) -> np.ndarray:
-        numbers: np.ndarray = state.clock[:, Clock.LAYOUT]
+        """Return the number of the layout in which each episode started, int32 (B,)."""
+        has_changes = self.compiled.config.changes is not None
+        numbers: np.ndarray = state.changes[:, Change.FIRST] if has_changes else state.clock[:, Clock.LAYOUT]
         return numbers
+
+    def known_to(self, seat: int) -> Overcooked:
+        """Return the game without changes that nobody can foresee; see ``policies.search.simulator``.
+
+        These are secret ones and those at random times. A change that is already announced comes all the same.
+        """
+        return self._foreseen
+
+    @cached_property
+    def _foreseen(self) -> Overcooked:
+        config, tables = self.compiled.config, self.compiled.tables
+        if config.changes is None or (config.notice and "random" not in config.changes):
+            return self
+        params = tables.params.copy()
+        params[Param.CHANGES] = ChangeTime.NEVER
+        foreseen = copy.copy(self)
+        foreseen.__setstate__({"compiled": replace(self.compiled, tables=tables._replace(params=params))})
+        return foreseen
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last step, by the original's names.
@@ -202,7 +240,7 @@ class Overcooked(OvercookedManual):
         from .text.picture import picture
 
         k = self._index(scene["layout"])
-        return picture(self.layouts[k], scene, self.display_names, self.object_names[k])
+        return picture(self.layouts[k], scene, self.display_names, self.object_names[k], self.coming(k))
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:

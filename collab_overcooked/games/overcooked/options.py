@@ -15,7 +15,10 @@ class KitchenOptions:
     """Options of the suite beyond team, seed and options of the environment."""
 
     layouts: str | None = option(
-        None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
+        None,
+        "Layouts, files, folders of files, pools such as split_left+split_right, or procedural. Default: all built-in"
+        " layouts.",
+        metavar=NAMES,
     )
     episodes: int = option(1, "Episodes of each layout and order of seats.")
     max_cycles: int | None = option(None, f"Steps of an episode. Default: {HORIZON}.")

@@ -12,7 +12,7 @@ RECORDS = (
         module="collab_overcooked.envs.overcooked_v0",
         game="collab_overcooked.games.overcooked.env:Overcooked",
         metrics="collab_overcooked.games.overcooked.suite:METRICS",
-        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
+        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 17 layouts.",
         suites={
             "overcooked": SuiteEntry(
                 "collab_overcooked.games.overcooked.suite:OvercookedSuite",

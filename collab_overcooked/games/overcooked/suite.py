@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import Event, Step
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting
 from collab_overcooked.evaluation.par_score import NO_POLICY, play_par
 from collab_overcooked.evaluation.suites import (
@@ -34,7 +35,7 @@ from collab_overcooked.io.checks import near_matches, parse_integer, refuse_twic
 from collab_overcooked.io.document_kinds import DocumentFinding, DocumentKind
 from collab_overcooked.io.files import list_folder, read_shipped_yaml, write_atomic
 from collab_overcooked.io.options import option
-from collab_overcooked.io.structs import Number, Text
+from collab_overcooked.io.structs import Count, Name, Number, Text
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -45,7 +46,7 @@ from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
-from .engine.constants import HORIZON
+from .engine.constants import HORIZON, Clock
 from .engine.generate import GeneratorConfig, generate, layout_text, orders_to_prove, prove_layout, read_wishes
 from .engine.solvability import DISPENSERS, list_untouched
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
@@ -82,6 +83,32 @@ class OvercookedRecord(EpisodeRecord, kw_only=True):
     """Record of an episode."""
 
     steps: Sequence[OvercookedStep]
+    kitchens: list[tuple[Count, Name]] = []  # noqa: RUF012  Of a kitchen that changes: steps before each, and its name
+
+
+class KitchenLogger:
+    """Logger of the kitchens of an episode in which they change."""
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Log the first kitchen."""
+        self.kitchens: list[list[Any]] = []
+        if env.arrays[0].changes.shape[1]:
+            self.kitchens.append([0, self._name(env)])
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Log a change; the step itself gets no further fields."""
+        if self.kitchens and self._name(env) != self.kitchens[-1][1]:
+            self.kitchens.append([int(env.arrays[0].clock[0, Clock.T]), self._name(env)])
+        return {}
+
+    def end(self) -> dict[str, Any]:
+        """Return the kitchens with the steps before each, for the record."""
+        return {"kitchens": self.kitchens} if self.kitchens else {}
+
+    @staticmethod
+    def _name(env: ParallelEnv) -> str:
+        name: str = env.layout_names[env.arrays[0].clock[0, Clock.LAYOUT]]
+        return name
 
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
@@ -177,6 +204,51 @@ SOUP_METRICS = MetricSet(
     score_record,
     outcome=lambda record: record.metrics["soups"] * SOUP_STEPS / max(1, record.timesteps),
 )
+RECOVERED = 0.8  # share of a kitchen's usual rate
+
+
+def phases_of(record: OvercookedRecord) -> list[tuple[str, list[float]]]:
+    """Return the kitchens of an episode in order, each with the team's points in its steps."""
+    points = [sum(event.sparse for event in step.events if event is not None) for step in record.steps]
+    ends = [*(start for start, _ in record.kitchens[1:]), len(points)]
+    phases = []
+    for (start, name), end in zip(record.kitchens, ends, strict=False):  # no kitchens where nothing changes
+        if start < end:  # no change in the last step
+            phases.append((name, points[start:end]))
+    return phases
+
+
+def measure_recovery(record: OvercookedRecord) -> float | None:
+    """Return the mean number of steps after a change until the new kitchen's usual rate is reached by ``RECOVERED``.
+
+    The usual rate of a kitchen is its points per step in the second halves of all its phases. It is reached by the
+    first step at which the mean since the change is high enough, or else the phase counts with all its steps. Changes
+    to kitchens whose usual rate is 0 do not count; None where no change does.
+    """
+    phases, late = phases_of(record), dict[str, list[float]]()
+    for name, points in phases:
+        late.setdefault(name, []).extend(points[len(points) // 2 :])
+    steps = []
+    for name, points in phases[1:]:
+        enough, total = RECOVERED * sum(late[name]) / max(len(late[name]), 1), 0.0
+        if enough == 0:
+            continue
+        for n, paid in enumerate(points, start=1):
+            total += paid
+            if total >= enough * n:
+                steps.append(n)
+                break
+        else:
+            steps.append(len(points))
+    return fmean(steps) if steps else None
+
+
+def measure_kitchens(record: OvercookedRecord) -> dict[str, Any]:
+    """Return the metrics of one episode: those of ``METRICS``, with ``recovery`` only where kitchens change."""
+    recovery = {"recovery": measure_recovery(record)} if record.kitchens else {}
+    return score_record(record) | {"frozen": count_frozen(record)} | recovery
+
+
 METRICS = replace(
     SOUP_METRICS,
     metrics=(
@@ -184,8 +256,9 @@ METRICS = replace(
         Metric(
             "frozen", f"Steps of each agent without a choice, beyond {LONG_DIRECTIVE} of a directive.", "steps", "lower"
         ),
+        Metric("recovery", "Steps after a change of the kitchen until 80 % of its usual rate.", "steps", "lower"),
     ),
-    measure=lambda record: score_record(record) | {"frozen": count_frozen(record)},
+    measure=measure_kitchens,
 )
 
 
@@ -208,10 +281,18 @@ class KitchenRow(SettingRow):
         directed = any(record.env_kwargs.get("action_level", PRIMITIVE) != PRIMITIVE for record in self.records)
         return fmean(map(sum, self.values("frozen"))) if directed else None  # type: ignore[arg-type]
 
+    @cached_property
+    def recovery(self) -> float | None:
+        """Mean of ``measure_recovery``; None if no kitchen changes, or to none that earns anything."""
+        steps = [measure_recovery(record) for record in self.records]  # type: ignore[arg-type]
+        known = [value for value in steps if value is not None]
+        return fmean(known) if known else None
+
     def line(self, columns: Sequence[Column]) -> dict[str, Cell]:
         line: dict[str, Cell] = {"title": self.title, "layout": self.setting, "swapped": self.swapped, **self.seats}
         line |= {"episodes": len(self.records), "score": self.mean("score"), "soups": fmean(self.values("soups"))}
         line |= {} if self.frozen is None else {"frozen": self.frozen}
+        line |= {} if self.recovery is None else {"recovery": self.recovery}
         names = dict.fromkeys([*published().self_play, *self.published])
         return line | {
             f"published_{name}": self.published[name][0] if name in self.published else None for name in names
@@ -330,6 +411,8 @@ LAYOUT_NOTES = {
 def parse_layouts(text: str | None) -> tuple[str, ...]:
     """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``.
 
+    Layouts with a ``+`` between them are one pool, for kitchens that change.
+
     Raises:
         ValueError: A layout is unknown, or a folder has none.
     """
@@ -342,15 +425,21 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
         else:
             names = ordered_layouts() if word == "all" else [word]
         for name in names:
-            if name not in (*layouts(), PROCEDURAL) and not name.endswith(LAYOUT.endings):
-                raise ValueError(f"layouts: {near_matches('layout', name, [*layouts(), 'all', PROCEDURAL])}")
+            for one in _pool_of(name):
+                if one not in (*layouts(), PROCEDURAL) and not one.endswith(LAYOUT.endings):
+                    raise ValueError(f"layouts: {near_matches('layout', one, [*layouts(), 'all', PROCEDURAL])}")
             refuse_twice("layouts", name, chosen)
             chosen[name] = None
     return tuple(chosen)
 
 
+def _pool_of(layout: str) -> list[str]:
+    """Return the layouts of a pool such as ``"split_left+split_right"``, the first one first."""
+    return layout.split("+")
+
+
 def _setting_name(layout: str) -> str:
-    return layout if layout == PROCEDURAL else load_kitchen(layout).name
+    return layout if layout == PROCEDURAL else "+".join(load_kitchen(one).name for one in _pool_of(layout))
 
 
 def ordered_layouts() -> list[str]:
@@ -398,6 +487,7 @@ class SoupSuite(Suite):
 
 
 FROZEN = Column("frozen", "number", 1, value=lambda row: row.frozen)
+RECOVERY = Column("recovery", "number", 1, value=lambda row: row.recovery)
 
 
 class OvercookedSuite(SoupSuite):
@@ -409,7 +499,7 @@ class OvercookedSuite(SoupSuite):
         "obs": "the policies",
         "reward": "the score, which is never shaped",
     }
-    row_class = KitchenRow
+    row_class, logger_class = KitchenRow, KitchenLogger
     title = "Overcooked"
     process: ClassVar = SoupSuite.process | {Column("layouts", "estimate", 0): lambda rows: Estimate(len(rows))}
     budgets: ClassVar = {
@@ -445,7 +535,8 @@ class OvercookedSuite(SoupSuite):
             raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
         for layout in chosen:
             played = dict(length) if layout == PROCEDURAL else length | {"generator": None}
-            seats = load_checked(OVERCOOKED, **{"layout": layout, **played}).n_agents  # rejects bad option values
+            pool = _pool_of(layout) if "+" in layout else layout
+            seats = load_checked(OVERCOOKED, **{"layout": pool, **played}).n_agents  # rejects bad option values
             try:
                 specs = parse_seats(team, seats)
             except ValueError as error:
@@ -453,14 +544,15 @@ class OvercookedSuite(SoupSuite):
             for task, seated in both_orders(_setting_name(layout), specs):
                 level = default_level(seated)
                 kwargs = {} if level == PRIMITIVE else {"action_level": level}
-                kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": layout}
+                kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": pool}
                 yield Match(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
         names = dict.fromkeys(name for row in rows for name in row.published)
-        frozen = [FROZEN] if any(row.frozen is not None for row in rows) else []
+        measured = [FROZEN] if any(row.frozen is not None for row in rows) else []
+        measured += [RECOVERY] if any(row.recovery is not None for row in rows) else []
         published_columns = (Column(name, published=True, value=methodcaller("printed", name)) for name in names)
-        return [*self.columns, *frozen, *published_columns]
+        return [*self.columns, *measured, *published_columns]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
@@ -470,6 +562,8 @@ class OvercookedSuite(SoupSuite):
                 f"Frozen: steps, all seats together, in which a directive had run for over {LONG_DIRECTIVE} steps, "
                 "so that its player had no choice."
             )
+        if any(row.recovery for row in rows):
+            yield "Recovery: steps after a change of the kitchen until 80 % of the new kitchen's usual points per step."
         if any(row.swapped for row in rows):
             yield "Seats swapped: the same policies in reverse order."
         if agents:
@@ -497,7 +591,9 @@ class OvercookedSuite(SoupSuite):
 
     def outcome(self, record: Any) -> str:
         numbers = score_record(record)
-        return f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
+        score = f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
+        phases = [f"{sum(points):g} in {name}" for name, points in phases_of(record)]
+        return f"{score} ({', '.join(phases)})" if phases else score
 
     def training_references(self) -> dict[str, dict[str, Any]]:
         numbers: dict[str, dict[str, Any]] = {}

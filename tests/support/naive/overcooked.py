@@ -46,6 +46,13 @@ class NaiveKitchen:
         self.lying = {tuple(displayed["position"]): thing(displayed) for displayed in scene["objects"]}
         self.gates = {tuple(gate["position"]): gate["counter"] if gate["open"] else None for gate in scene["gates"]}
 
+    def change(self, layout: Any) -> None:
+        """Let the next layout take the kitchen's place; what is on a cell with another symbol is lost."""
+        before = self.symbols
+        self.layout = layout
+        self.symbols = {(x, y): symbol for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)}
+        self.lying = {cell: lies for cell, lies in self.lying.items() if self.symbols[cell] == before[cell]}
+
     def time(self, soup: dict[str, Any]) -> int:
         return self.layout.cook_times[recipe(soup["ingredients"])]
 

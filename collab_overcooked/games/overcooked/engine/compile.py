@@ -23,6 +23,7 @@ from .constants import (
     SYMBOLS,
     TERRAINS,
     VERBS,
+    ChangeTime,
     Kind,
     LayoutSize,
     Object,
@@ -105,9 +106,10 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     terrain = _terrain(layouts)
     floor = np.stack([number_floor(grid) for grid in terrain])
     neighbours = np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
-    symbols = set().union(*(row for layout in layouts for row in layout.grid))
-    frames = np.stack([_frame(layout, config) for layout in layouts])
     times = np.stack([_times(layout) for layout in layouts])
+    frames = np.stack([_frame(layout, config) for layout in layouts])
+    _check_changes(config, names, terrain, times, frames)
+    symbols = set().union(*(row for layout in layouts for row in layout.grid))
     highest = {"cook_time": int(times.max()), "gate_limit": int(frames[:, LayoutSize.GATE_LIMIT].max())}
     seen, space = compile_view(config, symbols, terrain, floor, neighbours, n_players, **highest)
     objects = number_objects(layouts, terrain)
@@ -166,11 +168,45 @@ def _refuse_small_orders(layout: Layout) -> None:
         )
 
 
+def _check_changes(config: OvercookedConfig, names: Sequence[str], terrain: Array, times: Array, frames: Array) -> None:
+    """Refuse changes that would leave players in a wall, or things in a state that no kitchen has."""
+    if config.changes is None:
+        if config.notice:
+            raise ValueError(f"notice={config.notice} is for kitchens that change; choose changes, too")
+        return
+    if len(names) == 1:
+        raise ValueError(f"changes needs a pool of at least two layouts, not only {names[0]}")
+    least, _ = _change_steps(config)
+    if "after" not in config.changes and config.notice >= least:  # type: ignore[operator]
+        raise ValueError(f"notice must be below the {least} steps between two changes, not {config.notice}")
+    kinds = {"floor": Terrain.FLOOR, "gates": Terrain.GATE, "walls (W)": Terrain.WALL}
+    for name, grid, time, frame in zip(names[1:], terrain[1:], times[1:], frames[1:], strict=True):
+        pair = f"layout {name} cannot follow {names[0]} in a kitchen that changes"
+        for what, kind in kinds.items():
+            cells = np.argwhere((grid == kind) != (terrain[0] == kind))
+            if len(cells):
+                y, x = cells[0].tolist()
+                raise ValueError(f"{pair}: {what} must be the same cells, but differ at ({x}, {y}); move stations only")
+        if (time != times[0]).any():
+            raise ValueError(f"{pair}: their soups must have the same cook_time")
+        if frame[LayoutSize.GATE_LIMIT] != frames[0, LayoutSize.GATE_LIMIT]:
+            raise ValueError(f"{pair}: their gates must have the same gate_limit; the option gate_limit sets one")
+
+
+def _change_steps(config: OvercookedConfig) -> tuple[int, int]:
+    """Return the fewest and the most steps between two changes; 0 where a delivery brings them, or nothing does."""
+    changes: Any = config.changes or {}
+    low, high = changes.get("random", [changes.get("every", 0)] * 2)
+    return low, high
+
+
 def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
 
 
 def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
+    least, most = _change_steps(config)
+    change_time = ChangeTime.TIMED if most else ChangeTime.DELIVERY
     return config.pack(
         Param,
         auto_start=config.dynamics == "auto",
@@ -179,6 +215,9 @@ def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
         macros=MEDIUM in levels,
         rules=Rules[config.text_rules.upper()],
         stalemate=Stalemate[config.stalemate.upper()],
+        changes=ChangeTime.NEVER if config.changes is None else change_time,
+        change_low=least,
+        change_high=most,
     )
 
 

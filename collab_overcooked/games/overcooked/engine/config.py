@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked.io import schema
-from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
+from collab_overcooked.io.config import MAX_OPTION, OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
 from .constants import MAX_PLAYERS, Rules, Stalemate
@@ -17,6 +17,22 @@ from .observation_layout import AXES, ENCODINGS
 MAX_RADIUS = 100
 MAX_SIDE = 1_000  # cells of a padded picture in each direction
 Source = str | Path | Mapping[str, Any]
+
+
+AFTER = ("delivery",)
+
+
+def _changes(value: Any) -> dict[str, Any]:
+    """Read when a kitchen changes; a number stands for ``every``."""
+    steps = schema.integer(1, MAX_OPTION)
+    forms = {"every": steps, "random": schema.tuple_of([steps, steps], "steps"), "after": schema.one_of(AFTER, "event")}
+    wishes = {"every": value} if isinstance(value, int) else value
+    if not isinstance(wishes, Mapping) or len(wishes) != 1:
+        raise schema.refuse(value, "a number of steps, or one of every: 100, random: [80, 120] and after: delivery")
+    read: dict[str, Any] = schema.record(forms)(dict(wishes))
+    if "random" in read and read["random"][0] > read["random"][1]:
+        raise schema.refuse(value, "random: [least, most] steps")
+    return read
 
 
 def _size(value: Any) -> list[int]:
@@ -74,6 +90,18 @@ class OvercookedConfig(Config):
         "empty_handed", 'Who opens gates: ``"empty_handed"`` or ``"anyone"``.', ("empty_handed", "anyone")
     )
     gate_reset: bool = boolean(True, "Close all gates when an episode starts; the original does not reset them.")
+    changes: int | Mapping[str, Any] | None = field(
+        default=None,
+        metadata={
+            "meaning": "When the kitchen changes into the next layout of the pool: every number of steps (``100`` or"
+            " ``{every: 100}``), after a number drawn from the episode's seed (``{random: [80, 120]}``), or after a"
+            " delivery (``{after: delivery}``). Default: never.",
+            "form": _changes,
+        },
+    )
+    notice: int = integer(
+        0, "Steps for which a change is announced in observations, texts and pictures; 0 keeps it secret.", least=0
+    )
     obs: str = choice("lossless", '``"lossless"``, ``"features"``, ``"jaxmarl"`` or ``"gates"``.', ENCODINGS)
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)

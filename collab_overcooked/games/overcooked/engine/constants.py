@@ -113,6 +113,26 @@ class Param(IntEnum):
     MACROS = 6  # 1 where some players choose directives instead of primitive actions
     RULES = 7  # see Rules
     STALEMATE = 8  # see Stalemate
+    CHANGES = 9  # see ChangeTime
+    CHANGE_LOW = 10  # steps between two changes of the kitchen, at least
+    CHANGE_HIGH = 11  # at most
+    NOTICE = 12  # steps for which a change is announced, 0 for secret changes
+
+
+class ChangeTime(IntEnum):
+    """When a kitchen changes into the next of the pool, option ``changes``."""
+
+    NEVER = 0
+    TIMED = 1  # a number of steps after the last change, fixed or drawn
+    DELIVERY = 2  # after a delivery
+
+
+class Change(IntEnum):
+    """Columns of ``State.changes`` (B, 3), which has none where kitchens never change."""
+
+    FIRST = 0  # index of the layout in which the episode started
+    SINCE = 1  # steps since the last change, or since the start
+    LEFT = 2  # steps to an announced change, 0 where none is announced
 
 
 class Shaping(IntEnum):
@@ -341,6 +361,7 @@ class View(IntEnum):
     MAP_Y = 8
     MAP_CHANNEL = 9
     CHANNELS = 10
+    CHANGES = 11  # channel of the countdown to a change, the changing cells are the next one; NOTHING without
 
 
 class Channel(IntEnum):

@@ -233,6 +233,8 @@ def had_effect(row, objects, player, cells):
         return hand != Item.NONE
     if verb == Verb.LOAD:
         return hand == Item.SOUP
+    if verb in (Verb.OPEN, Verb.START) and thing[Object.X] == NOTHING:
+        return False  # the kitchen changed, and has no such object any more
     if verb == Verb.OPEN:
         return cells[thing[Object.Y], thing[Object.X], Thing.ITEM] == Item.OPEN
     if verb == Verb.START:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from collab_overcooked.kernels.grid import OFFSETS
 
 from .compile import number_regions
 from .constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
-from .solvability import Cell, Proof, prove
+from .solvability import Cell, Proof, prove, works_anywhere
 from .spec import SOUPS, Layout, Soup, load_kitchen
 
 MAX_SIDE = 40  # cells in a row or column
@@ -47,6 +47,9 @@ class GeneratorConfig:
     tomatoes: Range = option((0, 0), "Tomato dispensers; 0 for the classic onion soup.")
     dishes: Range = option((1, 2), "Dish dispensers.")
     servings: Range = option((1, 2), "Serving cells.")
+    rearrange: bool = option(
+        False, "All layouts are the first one with its stations in other places, for kitchens that change."
+    )
 
 
 def read_wishes(options: Mapping[str, Any] | None) -> GeneratorConfig:
@@ -57,6 +60,7 @@ def read_wishes(options: Mapping[str, Any] | None) -> GeneratorConfig:
     """
     agents = schema.integer(1, MAX_PLAYERS)
     forms = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
+    forms["rearrange"] = schema.boolean
     forms |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
     chosen = schema.record(forms | {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")})(options or {})
     if "rooms" in chosen:
@@ -92,10 +96,12 @@ def generate(wishes: GeneratorConfig) -> list[Layout]:
     """
     layouts: list[Layout] = []
     known: set[str] = set()
+    first: _Plan | None = None
     for i in range(wishes.count):
         rng = np.random.default_rng([wishes.seed, i])
         for _ in range(TRIES):
-            grid = _draw(rng, wishes)
+            plan = first or _plan(rng, wishes)
+            grid = None if plan is None else _furnish(rng, plan, wishes.rearrange)
             if grid is not None and grid not in known:
                 break
         else:
@@ -103,6 +109,7 @@ def generate(wishes: GeneratorConfig) -> list[Layout]:
                 f"no layout number {i} found in {TRIES} tries; allow a larger grid, fewer counters or fewer stations"
             )
         known.add(grid)
+        first = plan if wishes.rearrange else None
         layouts.append(load_kitchen(_values(grid, f"procedural_{wishes.seed}_{i}", wishes)))
     return layouts
 
@@ -151,7 +158,14 @@ def layout_text(layout: Layout, par: int | None = None) -> str:
     return "\n".join([*lines, *([] if par is None else [f"par: {par}"]), ""])
 
 
-def _draw(rng: np.random.Generator, wishes: GeneratorConfig) -> str | None:
+class _Plan(NamedTuple):
+    floor: np.ndarray  # bool (H, W)
+    starts: list[Cell]
+    stations: list[str]  # Symbols
+    edge: list[Cell]  # Where they can stand
+
+
+def _plan(rng: np.random.Generator, wishes: GeneratorConfig) -> _Plan | None:
     width, height, rooms = (_between(rng, pair) for pair in (wishes.width, wishes.height, wishes.rooms))
     floor = np.zeros((height, width), bool)
     floor[1:-1, 1:-1] = rng.random((height - 2, width - 2)) >= rng.uniform(*wishes.counters)
@@ -165,14 +179,21 @@ def _draw(rng: np.random.Generator, wishes: GeneratorConfig) -> str | None:
     edge = _edge(floor)
     if not starts or len(stations) > len(edge) or not {"O", "T"} & set(stations):
         return None
-    grid = np.where(floor, " ", "X")
-    for symbol, place in zip(stations, rng.permutation(len(edge)), strict=False):
-        x, y = edge[place]
+    return _Plan(floor, starts, stations, edge)
+
+
+def _furnish(rng: np.random.Generator, plan: _Plan, anywhere: bool) -> str | None:
+    """Put the stations in place; None unless every soup is proved, with ``anywhere`` wherever players stand."""
+    grid = np.where(plan.floor, " ", "X")
+    for symbol, place in zip(plan.stations, rng.permutation(len(plan.edge)), strict=False):
+        x, y = plan.edge[place]
         grid[y, x] = symbol
     rows = ["".join(row) for row in grid]
-    if any(prove(rows, starts, [names_of(soup)]) is None for soup in _recipes("".join(rows))):
-        return None
-    for seat, (x, y) in enumerate(starts, start=1):
+    for soup in _recipes("".join(rows)):
+        recipes = [names_of(soup)]
+        if prove(rows, plan.starts, recipes) is None or (anywhere and not works_anywhere(rows, plan.starts, recipes)):
+            return None
+    for seat, (x, y) in enumerate(plan.starts, start=1):
         grid[y, x] = str(seat)
     return "\n".join("".join(row) for row in grid)
 

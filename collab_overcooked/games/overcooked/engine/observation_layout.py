@@ -107,7 +107,9 @@ def compile_view(
     if encoding >= Encoding.FEATURES:
         ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
-        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time)
+        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time, config.notice)
+        if config.notice:
+            view[View.CHANGES] = len(high) - 1
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
         return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
@@ -116,23 +118,24 @@ def compile_view(
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     map_channels = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
-    channels = PLAYER_CHANNELS * n_players + map_channels
+    base, changes = PLAYER_CHANNELS * n_players, [config.notice, 1] if config.notice else []
+    channels = base + map_channels + len(changes)
     shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
-    template = _template(
-        terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, map_channels, view_radius or 0, order
-    )
+    if changes:
+        view[View.CHANGES] = base + map_channels
+    table = GATED if encoding == Encoding.GATES else PLAIN
+    shown = {kind: base + channel for kind, channel in table.items() if channel < map_channels}
+    template = _template(terrain, shown, channels, view_radius or 0, order)
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
-    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:map_channels])
+    high = np.array([*_max_numbers(encoding, cook_time, gate_limit)[:map_channels], *changes])
+    space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
     return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
 
 
-def _template(
-    terrain: Array, table: Mapping[Terrain, int], channels: int, map_channels: int, margin: int, order: Sequence[int]
-) -> Array:
+def _template(terrain: Array, shown: Mapping[Terrain, int], channels: int, margin: int, order: Sequence[int]) -> Array:
     template = np.zeros((*terrain.shape, channels), np.uint8)
-    for kind, channel in table.items():
-        if channel < map_channels:
-            template[..., channels - map_channels + channel] = terrain == kind
+    for kind, channel in shown.items():
+        template[..., channel] = terrain == kind
     margins = (margin, margin)
     template = np.pad(template, ((0, 0), margins, margins, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))

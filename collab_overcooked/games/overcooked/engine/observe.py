@@ -24,6 +24,7 @@ from .constants import (
     PLAYER_CHANNELS,
     URGENT_STEPS,
     Action,
+    Change,
     Channel,
     Clock,
     Encoding,
@@ -36,7 +37,7 @@ from .constants import (
     Thing,
     View,
 )
-from .rules import can_interact, is_full, is_idle, is_ready
+from .rules import can_interact, is_full, is_idle, is_ready, next_layout
 
 BLOCK = 46
 POT_FEATURES = 10
@@ -69,6 +70,8 @@ def encode_features(tables, env, observations):
             out[2 * j - 1] = clip_i8(other[Player.Y] - y)
         out[2 * n_players - 2] = clip_i8(x)
         out[2 * n_players - 1] = clip_i8(y)
+        if tables.views[View.CHANGES] != NOTHING:
+            out[2 * n_players] = clip_i8(env.changes[Change.LEFT])
 
 
 @kernel
@@ -135,16 +138,19 @@ def encode_pot(target, x, y, cells, times, out, at):
     encode_way(target, x, y, width, out, at + 8)
 
 
-def feature_bounds(height: int, width: int, n_players: int, cook_time: int) -> tuple[np.ndarray, np.ndarray]:
+def feature_bounds(
+    height: int, width: int, n_players: int, cook_time: int, notice: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest value of each number of one player's observation, int8 (L,)."""
+    countdown = [notice] if notice else []
     way, most = [width - 1, height - 1], MAX_INGREDIENTS
     pot = [1] * 5 + [most, most, cook_time] + way
     block = [1] * 8 + way * len(SOURCES) + [most, most] + way * 2 + pot * 2 + [1] * 4
-    high = np.clip(block * n_players + way * n_players, 1, 127)
+    high = np.clip(block * n_players + way * n_players + countdown, 1, 127)
     to, at = [True, True], [False, False]
     flags = [False] * 8
     signed = flags + to * len(SOURCES) + at + to * 2 + ([False] * 8 + to) * 2 + [False] * 4
-    low = np.where(signed * n_players + to * (n_players - 1) + at, -high, 0)
+    low = np.where(signed * n_players + to * (n_players - 1) + at + [False] * len(countdown), -high, 0)
     return low.astype(np.int8), high.astype(np.int8)
 
 
@@ -267,15 +273,30 @@ def draw_state(tables, env, left, top, out):
             at = x * view[View.STEP_X] + y * view[View.STEP_Y] + base * step
             draw_thing(players[i, Player.HAND : HAND_END], False, times, encoding, step, out, at)
     if encoding != Encoding.GATES and clock[Clock.LIMIT] - clock[Clock.T] < URGENT_STEPS:
-        fill_channel(base + Channel.URGENT, view, out)
+        fill_channel(base + Channel.URGENT, 1, view, out)
+    if view[View.CHANGES] != NOTHING and env.changes[Change.LEFT] > 0:
+        draw_change(tables.terrain, env, left, top, view, out)
 
 
 @kernel
-def fill_channel(channel, view, out):
-    """Write a channel that is 1 in all cells. Mutates: out."""
+def draw_change(terrain, env, left, top, view, out):
+    """An announced change is a channel of the steps to it, and one of the cells that change. Mutates: out."""
+    k = env.clock[Clock.LAYOUT]
+    following = next_layout(k, terrain)
+    fill_channel(view[View.CHANGES], clip_u8(env.changes[Change.LEFT]), view, out)
+    for y in range(terrain.shape[1]):
+        for x in range(terrain.shape[2]):
+            if terrain[k, y, x] != terrain[following, y, x] and is_inside(x - left, y - top, view):
+                at = (x - left) * view[View.STEP_X] + (y - top) * view[View.STEP_Y]
+                out[at + (view[View.CHANGES] + 1) * view[View.STEP_CHANNEL]] = 1
+
+
+@kernel
+def fill_channel(channel, value, view, out):
+    """Write a channel that is the same number in all cells. Mutates: out."""
     for y in range(view[View.HEIGHT]):
         for x in range(view[View.WIDTH]):
-            out[x * view[View.STEP_X] + y * view[View.STEP_Y] + channel * view[View.STEP_CHANNEL]] = 1
+            out[x * view[View.STEP_X] + y * view[View.STEP_Y] + channel * view[View.STEP_CHANNEL]] = value
 
 
 @kernel

@@ -21,6 +21,8 @@ from .constants import (
     PICKUPS,
     STAY,
     Action,
+    Change,
+    ChangeTime,
     Clock,
     Event,
     EventColumn,
@@ -396,6 +398,52 @@ def age_gate(gate, occupied, limit, pause):
             gate[Thing.TICK] += 1
     elif not occupied:
         put(gate, Item.NONE)
+
+
+# ------------------------------------------------------------------------------------------- changes
+
+
+@kernel
+def is_change_due(changes, params, delivered, rng):
+    """A change comes after its time, fixed or drawn, or after a delivery; an announced one after its notice.
+
+    A time is drawn step by step, so that no state tells it in advance. Mutates: changes, rng.
+    """
+    changes[Change.SINCE] += 1
+    if changes[Change.LEFT] > 0:
+        changes[Change.LEFT] -= 1
+        return changes[Change.LEFT] == 0
+    begins = params[Param.CHANGES] == ChangeTime.DELIVERY and delivered
+    if params[Param.CHANGES] == ChangeTime.TIMED:
+        at = changes[Change.SINCE] + params[Param.NOTICE]
+        choices = params[Param.CHANGE_HIGH] - at + 1
+        if at >= params[Param.CHANGE_LOW]:
+            begins = choices <= 1 or draw_below(rng, choices) == 0
+    if begins:
+        changes[Change.LEFT] = params[Param.NOTICE]
+    return begins and params[Param.NOTICE] == 0
+
+
+@kernel
+def next_layout(k, terrain):
+    """Layouts follow each other in the order of the pool, and the first one follows the last."""
+    return (k + 1) % terrain.shape[0]
+
+
+@kernel
+def change_kitchen(terrain, env):
+    """The next layout of the pool replaces the kitchen: what is on a cell that changes is lost, all else stays.
+
+    Mutates: env.
+    """
+    k, cells = env.clock[Clock.LAYOUT], env.cells
+    following = next_layout(k, terrain)
+    for y in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            if terrain[k, y, x] != terrain[following, y, x]:
+                cells[y, x] = 0
+    env.clock[Clock.LAYOUT] = following
+    env.changes[Change.SINCE] = 0
 
 
 # ------------------------------------------------------------------------------------------- starting

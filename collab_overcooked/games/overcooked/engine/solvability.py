@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, product
 
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import shortest_paths
@@ -61,6 +61,23 @@ def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[s
             if errands is not None:
                 return Proof(recipe, tuple(errands), hands.zones)
     return None
+
+
+def works_anywhere(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[str, ...]]) -> bool:
+    """Return whether there is a proof wherever players stand on the floor of their starts, as they may at a change.
+
+    Players on the same floor are alike, so that each set of their cells is tried once.
+    """
+    seats_by_floor: dict[frozenset[Cell], list[int]] = {}
+    for seat, start in enumerate(starts):
+        seats_by_floor.setdefault(flood(grid, start, set()), []).append(seat)
+    choices = [combinations(sorted(floor), len(seats)) for floor, seats in seats_by_floor.items()]
+    order = [seat for seats in seats_by_floor.values() for seat in seats]
+    for chosen in product(*choices):
+        cells = dict(zip(order, chain.from_iterable(chosen), strict=True))
+        if prove(grid, [cells[seat] for seat in range(len(starts))], recipes) is None:
+            return False
+    return True
 
 
 def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR) -> frozenset[Cell]:

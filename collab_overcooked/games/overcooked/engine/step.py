@@ -8,11 +8,21 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
-from .constants import FIRST_ID, NOTHING, Clock, Event, EventColumn, LayoutSize, Param, Path, Player, Terrain
+from .constants import FIRST_ID, NOTHING, Change, Clock, Event, EventColumn, LayoutSize, Param, Path, Player, Terrain
 from .directives import mark_floor, mask_directives
 from .macro_actions import step_macro_actions
 from .observe import observe_env
-from .rules import age_gate, choose_primitives, cook, interact_in_turn, is_occupied, move_players, start_anywhere
+from .rules import (
+    age_gate,
+    change_kitchen,
+    choose_primitives,
+    cook,
+    interact_in_turn,
+    is_change_due,
+    is_occupied,
+    move_players,
+    start_anywhere,
+)
 
 
 @kernel
@@ -65,7 +75,7 @@ def step_directives(tables, env, actions, out):
 
 @kernel
 def step_env(tables, env, actions, out):
-    """In a step, players interact, then move, then pots and gates advance. Mutates: env, out."""
+    """In a step, players interact and move, pots and gates advance, and the kitchen may change. Mutates: env, out."""
     players, cells, clock, events, params = env.players, env.cells, env.clock, out.events, tables.params
     k = clock[Clock.LAYOUT]
     if params[Param.MACROS] == 0:
@@ -82,10 +92,14 @@ def step_env(tables, env, actions, out):
         x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
         limit, pause = tables.frames[k, LayoutSize.GATE_LIMIT], params[Param.GATE_PAUSE]
         age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
+    delivered = False
     for i in range(players.shape[0]):
         if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
             clock[Clock.SERVED] += 1
             clock[Clock.SCORE] += int(out.sparse[i])
+            delivered = True
+    if env.changes.shape[0] > 0 and is_change_due(env.changes, params, delivered, env.rng):
+        change_kitchen(tables.terrain, env)
     return end_step(env, out, params[Param.SHAPED])
 
 
@@ -111,6 +125,8 @@ def reset_env(tables, env, out, limit):
     clear_cells(env.cells, tables.terrain[k], params[Param.GATE_RESET])
     clock[Clock.LAYOUT] = k
     clock[Clock.LIMIT] = limit
+    if env.changes.shape[0] > 0:
+        env.changes[Change.FIRST] = k
     for i in range(players.shape[0]):
         players[i, Player.X] = tables.starts[k, i, 0]
         players[i, Player.Y] = tables.starts[k, i, 1]

@@ -272,7 +272,7 @@ class Search:
         self._team, self._ways, self._moves = by.allocate(TeamView), by.allocate(Ways), by.allocate(Moves)
         self._distances = self._find_distances()
         cells = game.alloc(1)[0].cells[0].size
-        self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells) | 1
+        self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells + 1) | 1
         self._plans = PlanMemory(PLANS_KEPT)
 
     def _find_distances(self) -> Array:
@@ -285,7 +285,7 @@ class Search:
 
     def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found."""
-        key = state_key(root.state) + root.state.clock[0].tobytes(), steps
+        key = state_key(root.state) + root.state.clock[0].tobytes() + root.state.changes[0].tobytes(), steps
         plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
         return plan
 
@@ -328,7 +328,8 @@ class Search:
         hands = state.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
         places = state.players[:, :, : Player.HAND].reshape(len(goals), -1)
         things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)
-        rest = np.concatenate([places, goals[..., Goal.STATION]], axis=1).astype(np.int64)
+        kitchens = state.clock[:, Clock.LAYOUT : Clock.LAYOUT + 1]
+        rest = np.concatenate([places, goals[..., Goal.STATION], kitchens], axis=1).astype(np.int64)
         alike = (things + 2) @ self._salt[: things.shape[1]]
         full = alike + (rest + 2) @ self._salt[-rest.shape[1] :]
         return np.arange(len(goals)), (worth, alike, full)
@@ -343,8 +344,8 @@ class Search:
 
 
 def state_key(state: Any) -> bytes:
-    """Return players and cells of environment 0 as bytes, which show whether a plan is being followed."""
-    return state.players[0].tobytes() + state.cells[0].tobytes()
+    """Return players, cells and kitchen of environment 0 as bytes, which show whether a plan is being followed."""
+    return state.players[0].tobytes() + state.cells[0].tobytes() + state.clock[0, Clock.LAYOUT].tobytes()
 
 
 search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game and width
@@ -380,8 +381,8 @@ class PlannerPolicy(PolicyBase):
         assigner(info.game)  # refuses other games
         if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
             raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")
-        game: Any = info.game
-        self._game, self._simulator = primitive_game(game), simulator_of(info, self.name)
+        game: Any = primitive_game(info.game)
+        self._game, self._simulator = game.known_to(seat), simulator_of(info, self.name)
         self._plan: Plan | None = None
         self._start = 0
 

@@ -213,4 +213,21 @@ class OvercookedManual(OvercookedText):
                 f"{who} can open a gate; it closes after {tables.frames[k, LayoutSize.GATE_LIMIT]} steps in which "
                 "nobody is in it."
             )
-        return lines
+        return [*lines, *self._change_rules()]
+
+    def _change_rules(self) -> list[str]:
+        """Return the rules of changes of the kitchen, but for secret ones."""
+        changes, notice = self.compiled.config.changes, self.compiled.config.notice
+        if not changes or not notice:
+            return []
+        steps = f"{notice} step{'s' * (notice > 1)}"
+        times = {
+            "every": f"Every {changes.get('every')} steps",
+            "random": "From time to time",
+            "after": f"{steps} after a delivery",
+        }
+        (when,) = (text for key, text in times.items() if key in changes)
+        return [
+            f"{when} the kitchen changes: stations move to other cells. What is on a cell that changes is lost; "
+            f"everything else stays. The state tells you {steps} ahead which cells change."
+        ]

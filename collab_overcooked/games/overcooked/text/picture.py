@@ -12,6 +12,7 @@ from collab_overcooked.render.model import (
     GOOD,
     GREY,
     INK,
+    WORKING,
     Board,
     BoardCell,
     Card,
@@ -29,7 +30,7 @@ from collab_overcooked.render.model import (
     initials,
 )
 
-from ..engine.constants import IDLE
+from ..engine.constants import IDLE, Terrain
 from ..engine.spec import SOUPS, Layout
 from .text import soup_text
 
@@ -173,12 +174,31 @@ def _object_text(layout: Layout, thing: Thing) -> str:
     return f"{position}{held_text(thing)}, {state}"
 
 
-def picture(layout: Layout, scene: Scene, names: Sequence[str], objects: Mapping[tuple[int, int], str]) -> Drawing:
-    """Return the scene model of a state; objects have their names in texts, by position."""
+def picture(
+    layout: Layout,
+    scene: Scene,
+    names: Sequence[str],
+    objects: Mapping[tuple[int, int], str],
+    coming: Sequence[tuple[tuple[int, int], Terrain]],
+) -> Drawing:
+    """Return the scene model of a state.
+
+    Args:
+        layout: The present kitchen.
+        scene: What is to be shown.
+        names: Display names of the players.
+        objects: Names of objects in texts, by position.
+        coming: Cells that the next change changes, with what each becomes; shown once the change is announced.
+    """
     standing, cards = seated(scene["players"], names, held_text)
-    board = Board((layout.width, layout.height), tuple(_cells(layout, scene, objects).items()), tuple(standing))
+    cells, left = _cells(layout, scene, objects), scene.get("changes", {}).get("left", 0)
+    for cell, kind in coming if left else ():
+        soon = f"soon {kind.name.lower()}"  # with the object's name where both fit
+        cells[cell] = replace(cells[cell], labels=(f"{objects[cell]} {soon}", soon, *cells[cell].labels))
+    board = Board((layout.width, layout.height), tuple(cells.items()), tuple(standing))
     lines = order_lines(layout)
     first, rest = lines[:SHOWN_ORDERS], lines[SHOWN_ORDERS:]
     orders = list_card("Orders", [*first, *([f"and {len(rest)} more"] if rest else [])])
     listing = [*(f"order: {line}" for line in rest), *(_object_text(layout, thing) for thing in scene["objects"])]
-    return kitchen_drawing(board, scene, [], GOOD if scene["score"] else INK, cards, orders, listing)
+    counts = [(f"Change in {left}", WORKING)] if left else []
+    return kitchen_drawing(board, scene, counts, GOOD if scene["score"] else INK, cards, orders, listing)

@@ -25,6 +25,7 @@ from ..engine.constants import (
     NOTHING,
     PATIENCE,
     Action,
+    Change,
     Clock,
     DirectiveHistory,
     Item,
@@ -170,6 +171,8 @@ class OvercookedScenes(CompiledGame):
             "gates": self._gates(position),
             "chance": codec.rng_state(),
         }
+        if self.compiled.config.changes is not None:
+            scene["changes"] = self._changes()
         if any(medium):
             past, none = (
                 _past(self._directives, position, height * width),
@@ -180,6 +183,17 @@ class OvercookedScenes(CompiledGame):
                 known_to=(), belief=codec.kept
             )  # no secret, but nothing to be shown either
         return scene
+
+    def _changes(self) -> Part:
+        """Declare the changes of a kitchen: the layout of its start, and times; nobody is told of secret ones."""
+        notice = self.compiled.config.notice
+        parts = {
+            "first": codec.column("changes", Change.FIRST, codec.names_of(self.compiled.names, "layout")),
+            "since": codec.column("changes", Change.SINCE, codec.COUNT),
+        }
+        if notice:
+            return codec.group(parts | {"left": codec.span("changes", Change.LEFT, 0, notice)})
+        return codec.group(parts)._replace(known_to=(), belief=codec.uniform)
 
     def _holding(self) -> Part:
         times, hand = self.compiled.tables.times, slice(Player.HAND, HAND_END)

@@ -29,6 +29,7 @@ from ..engine.constants import (
     MEMORY,
     NOTHING,
     Action,
+    Change,
     Clock,
     DirectiveHistory,
     Event,
@@ -43,6 +44,7 @@ from ..engine.constants import (
     Reason,
     Row,
     Rules,
+    Terrain,
     Thing,
     Verb,
 )
@@ -55,7 +57,7 @@ from ..engine.directives import (
     nearest_counter,
 )
 from ..engine.macro_actions import judge_action
-from ..engine.rules import ingredients_in, is_idle, is_ready
+from ..engine.rules import ingredients_in, is_idle, is_ready, next_layout
 from ..engine.solvability import FLOOR, flood, neighbours
 from .scene import OvercookedScenes
 
@@ -74,6 +76,14 @@ TITLES = {
     Kind.GATE: "gates",
     Kind.SHARED: "shared counters",
     Kind.COUNTER: "counters",
+}
+BECOMES = {  # cells that a change may bring
+    Terrain.COUNTER: "a counter",
+    Terrain.ONIONS: "an onion dispenser",
+    Terrain.TOMATOES: "a tomato dispenser",
+    Terrain.DISHES: "a dish dispenser",
+    Terrain.POT: "a pot",
+    Terrain.SERVING: "a serving cell",
 }
 THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
 DISTANCE_ORDER = (Kind.ONIONS, Kind.TOMATOES, Kind.DISHES, Kind.POT, Kind.SERVING, Kind.SHARED, Kind.GATE)
@@ -457,6 +467,7 @@ class OvercookedText(OvercookedScenes):
             for name in kinds[Kind.GATE]
             if moves[name] != NOTHING
         ]
+        lines += self._change_lines(state, i)
         if seen["put_down"]:
             lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
         if self.levels[seat] != MEDIUM:
@@ -464,6 +475,21 @@ class OvercookedText(OvercookedScenes):
         else:
             lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
         return "\n".join(lines)
+
+    def _change_lines(self, state: Any, i: int) -> list[str]:
+        """Return the announcement of a change, if there is one."""
+        left = int(state.changes[i, Change.LEFT]) if state.changes.shape[1] else 0
+        if not left:
+            return []
+        coming = self.coming(int(state.clock[i, Clock.LAYOUT]))
+        cells = [f"({x}, {y}) becomes {BECOMES[kind]}" for (x, y), kind in coming]
+        return [f"In {left} step{'s' * (left > 1)} the kitchen changes: {', '.join(cells) or 'no cell'}."]
+
+    def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:
+        """Return the cells (x, y) that the next change of a layout changes, with what each becomes, row by row."""
+        terrain = self.compiled.tables.terrain
+        following = terrain[next_layout(k, terrain)]
+        return [((x, y), Terrain(following[y, x])) for y, x in np.argwhere(following != terrain[k]).tolist()]
 
     def _past(self, state: Any, i: int, seat: int) -> list[str]:
         macro, reason = (

@@ -24,7 +24,7 @@ class Tables(NamedTuple):
     recipes: Array  # (Q,) bit fields of the recipes that are drawn
     holders: Array  # (M, 2) cells x, y of all but floor, in reading order
     permuted: Array  # (P,) ingredients whose channels are exchanged
-    views: Array  # (11,) see Overcooked's View
+    views: Array  # (12,) see Overcooked's View
     template: Array  # (L,) uint8, the kinds of cells as channels, with a margin as wide as the view
     levels: Array  # (N,) action level of each player: primitive
 

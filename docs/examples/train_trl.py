@@ -114,9 +114,7 @@ def parser() -> argparse.ArgumentParser:
             one.add_argument("--turns", type=int, help="Answers after which an episode is cut.")
             one.add_argument("--group", type=int, default=8, help="Rollouts per row; --batch is a multiple of it.")
             one.add_argument("--episodes", type=int, default=64, help="Rows of each game.")
-            one.add_argument(
-                "--temperature", type=float, default=1.0, help="Of rollouts; equal ones teach nothing."
-            )
+            one.add_argument("--temperature", type=float, default=1.0, help="Of rollouts; equal ones teach nothing.")
     return commands
 
 

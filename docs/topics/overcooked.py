@@ -17,7 +17,7 @@ from collab_overcooked.games.overcooked.engine.generate import GeneratorConfig
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.suite import ordered_layouts, phases_of, published
+from collab_overcooked.games.overcooked.suite import CHANGING, ordered_layouts, phases_of, published
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.metrics.registry import measure as measure_record
 from collab_overcooked.policies.policy_file import STAND_INS, policy_path, read_policy
@@ -40,7 +40,6 @@ from .writing import (
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"
 TEAMS = {"random": 10, "greedy": 1, "planner": 1}  # policy -> episodes; the others play the same one again
-CHANGING = {"split": "split_left+split_right", "outage": "outage_off+outage_on"}  # kitchens that change -> pool
 ALONE = ("gated_delivery", "gated_delivery_forced")  # layouts on which one planner plays by itself
 
 

@@ -408,6 +408,10 @@ LAYOUT_NOTES = {
 }
 
 
+CHANGING = {"split": "split_left+split_right", "outage": "outage_off+outage_on"}
+"""Pools of built-in kitchens that change, by name; a kitchen of them is no layout of its own."""
+
+
 def parse_layouts(text: str | None) -> tuple[str, ...]:
     """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``.
 
@@ -423,7 +427,8 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
             if not names:
                 raise ValueError(f"layouts: folder {word!r} has no file that ends in {', '.join(LAYOUT.endings)}")
         else:
-            names = ordered_layouts() if word == "all" else [word]
+            parts = {part for pool in CHANGING.values() for part in _pool_of(pool)}
+            names = [name for name in ordered_layouts() if name not in parts] if word == "all" else [word]
         for name in names:
             for one in _pool_of(name):
                 if one not in (*layouts(), PROCEDURAL) and not one.endswith(LAYOUT.endings):

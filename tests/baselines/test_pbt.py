@@ -191,7 +191,7 @@ def test_bad_values_are_refused(values, text):
     assert text in str(error.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_members_train_in_processes_of_their_own(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     settings = COOKING.with_values({"steps": 160})

@@ -107,9 +107,11 @@ def test_every_script_is_run_by_a_test_or_a_target():
 
 LASTING = {  # which take long whatever their budget; other tests train and install by the same commands
     ".ci/release.py",
+    ".ci/smoke.py",
     "benchmarks/floors.py",
     "benchmarks/network_results.py",
     "benchmarks/partner_results.py",
+    "benchmarks/people.py",
     "benchmarks/time_to_score.py",
     "benchmarks/v2_results.py",
 }

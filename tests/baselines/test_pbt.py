@@ -83,7 +83,9 @@ def test_a_killed_worker_is_reported_with_its_member_and_the_population_goes_on(
     assert run_pbt(TWO, COOKING, tmp_path, say=lambda text: None).exists()
 
 
-@pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
+@pytest.mark.parametrize(
+    "settings", [pytest.param(COOKING, id="dense"), pytest.param(REMEMBERING, id="memory", marks=pytest.mark.nightly)]
+)
 def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch, settings):
     full = run_pbt(TWO, settings, tmp_path / "whole", say=lambda text: None)
     calls = []

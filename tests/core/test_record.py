@@ -184,8 +184,8 @@ WORK: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize(
     "work",
     [
-        pytest.param(w, id=name, marks=pytest.mark.nightly if name in ("export", "resume", "frame") else ())
-        for name, w in WORK.items()
+        pytest.param(one, id=name, marks=() if name in ("play", "score") else pytest.mark.nightly)
+        for name, one in WORK.items()
     ],
 )
 def test_more_episodes_take_little_memory_more(work, more, sample, tmp_path):

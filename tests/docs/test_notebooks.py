@@ -26,8 +26,8 @@ def code_of(name: str) -> list[str]:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(n, marks=pytest.mark.slow if n == "language_model.ipynb" else pytest.mark.nightly)
-        for n in NOTEBOOKS
+        pytest.param(name, marks=pytest.mark.slow if name == "language_model.ipynb" else pytest.mark.nightly)
+        for name in NOTEBOOKS
     ],
 )
 def test_a_notebook_runs(name: str, tmp_path: Path) -> None:

@@ -97,7 +97,8 @@ def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
         assert episode(replaying, env_id, spec, **options) == record
 
 
-@pytest.mark.parametrize("game", first(GAMES[:2], rest=pytest.mark.slow), ids=["partner", "dispatcher"])
+@pytest.mark.slow
+@pytest.mark.parametrize("game", first(GAMES[:2]), ids=["partner", "dispatcher"])
 def test_the_papers_agents_survive_it(served, prompts, game):
     """What it writes into plans and words is nonsense; that ends in refusals and waiting, never in an error."""
     (client, store), (env_id, options) = served, game

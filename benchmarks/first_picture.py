@@ -20,8 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from support.browser_fixtures import chromium
 from playwright.sync_api import Browser
+from support.browser_fixtures import chromium
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")
 GAMES = (("cuisineworld",), ("collab-overcooked", "--tasks", "boiled_egg"))

@@ -18,9 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from support.browser_fixtures import chromium
 from play.pages import hosted, opened, start
 from playwright.sync_api import expect
+from support.browser_fixtures import chromium
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")
 WORDS = ("overcooked", "--layouts", "cramped_room", "--max-cycles", "20000", *TEAM)

@@ -111,6 +111,7 @@ def test_the_papers_agents_survive_it(served, prompts, game):
         assert episode(replaying, env_id, spec, **options) == record
 
 
+@pytest.mark.nightly
 def test_free_text_is_recovered_from_or_waited_out(served, prompts):
     client, store = served
     spec = f"llm:smollm2?agent=choose,answer=text,tokens=8,repairs=1,prompts={prompts}"

@@ -1,4 +1,4 @@
-"""Datasets made from records: arrays by hand, formats as their own libraries read them, and what is refused."""
+"""Files of datasets: arrays by hand, formats as their own libraries read them, and what is refused."""
 
 from __future__ import annotations
 

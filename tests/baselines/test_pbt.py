@@ -82,7 +82,9 @@ def test_a_killed_worker_is_reported_with_its_member_and_the_population_goes_on(
     assert run_pbt(TWO, COOKING, tmp_path).exists()
 
 
-@pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
+@pytest.mark.parametrize(
+    "settings", [pytest.param(COOKING, id="dense"), pytest.param(REMEMBERING, id="memory", marks=pytest.mark.nightly)]
+)
 def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch, settings):
     full = run_pbt(TWO, settings, tmp_path / "whole")
     calls = []
@@ -190,7 +192,7 @@ def test_bad_values_are_refused(values, text):
     assert text in str(error.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_members_train_in_processes_of_their_own(tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     settings = COOKING.with_values({"steps": 160})

@@ -174,6 +174,7 @@ def test_the_bonus_of_an_impossible_action_is_bounded():
     assert np.allclose(EntropyBonus([network], 1.0)(rollout), -np.log(LOWEST))
 
 
+@pytest.mark.nightly
 def test_a_stopped_population_of_members_that_learn_together_goes_on_to_the_same_pool(tmp_path, monkeypatch, caplog):
     ring = RING.with_values({"checkpoint_every": 1})
     full = run_population(MEP, ring, tmp_path / "full", bar=False)
@@ -269,6 +270,7 @@ def test_states_of_all_pairs_are_kept_at_equal_distances():
     assert returns[1, 0] == play_games(game, [files[1], files[0]], 2, 7 + 2).returns.mean()
 
 
+@pytest.mark.nightly
 def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
     full = run_rounds(ROUNDS, RING, tmp_path / "whole")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

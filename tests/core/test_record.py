@@ -183,7 +183,10 @@ WORK: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("more", first([100, 2000]))
 @pytest.mark.parametrize(
     "work",
-    [pytest.param(w, id=name, marks=pytest.mark.nightly if name == "export" else ()) for name, w in WORK.items()],
+    [
+        pytest.param(one, id=name, marks=() if name in ("play", "score") else pytest.mark.nightly)
+        for name, one in WORK.items()
+    ],
 )
 def test_more_episodes_take_little_memory_more(work, more, sample, tmp_path):
     work(write_run(tmp_path / "before", sample, FEW))  # imports, and caches of a game

@@ -206,9 +206,7 @@ def test_example_references_deliver() -> None:
                 assert steps <= task.reference_time * 1.5 + 1, f"{path.name}: {name} takes {steps} steps"
 
 
-FILES = sorted(
-    path for kind in ("layouts", "levels", "scenarios") for path in (DOCS / "examples" / kind).glob("*.yaml")
-)
+FILES = sorted(path for kind in ("layouts", "scenarios") for path in (DOCS / "examples" / kind).glob("*.yaml"))
 
 
 @pytest.mark.parametrize("path", [*FILES, *sorted((DOCS / "examples").glob("*.yaml"))], ids=page_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -48,6 +49,7 @@ def test_ic_of_one_useful_request_depends_on_the_denominator() -> None:
     assert shares == {"conversations": 1.0, "required": 0.2}
 
 
+@cache
 def idle(level: str, alpha: float, episodes: int = 3) -> tuple[list[str], list[str], int]:
     """Do nothing in a run with order seed 0.
 

@@ -23,8 +23,13 @@ def code_of(name: str) -> list[str]:
     return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "language_model.ipynb" else pytest.mark.nightly)
+        for name in NOTEBOOKS
+    ],
+)
 def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra of its pictures")
     if name in NEEDS:

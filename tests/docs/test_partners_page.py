@@ -66,7 +66,7 @@ def test_a_language_model_is_a_partner_whose_games_can_be_played_again(tmp_path,
     assert read_partner_pool("runs/model-best/model.yaml").partner("model").best is not None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_people_rank_egos_and_their_clone_is_a_partner_beside_all_other_kinds(tmp_path, monkeypatch):
     """Study, records, clone, pool, scores, table; everybody's part is played by a bot."""
     pytest.importorskip("uvicorn", reason="needs the extra play")

@@ -1,4 +1,4 @@
-"""Single names and numbers where a list of one is meant; never the letters of a name."""
+"""Plans of a suite: single names and numbers may stand for lists of one, and what cannot be played is refused."""
 
 from __future__ import annotations
 

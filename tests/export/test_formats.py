@@ -1,4 +1,4 @@
-"""Datasets made from records: arrays by hand, formats as their own libraries read them, and what is refused."""
+"""Files of datasets: arrays by hand, formats as their own libraries read them, and what is refused."""
 
 from __future__ import annotations
 
@@ -147,11 +147,11 @@ runpy.run_module("collab_overcooked", run_name="__main__")
     ("form", "moment", "names"),
     [
         ("npz", "writing", []),
-        ("npz", "move 1", []),
+        pytest.param("npz", "move 1", [], marks=pytest.mark.nightly),
         ("npz", "move 2", ["data.npz"]),
-        ("parquet", "move 2", ["data.parquet"]),
-        ("minari", "move 1", []),
-        ("chat", "move 1", []),
+        pytest.param("parquet", "move 2", ["data.parquet"], marks=pytest.mark.nightly),
+        pytest.param("minari", "move 1", [], marks=pytest.mark.nightly),
+        pytest.param("chat", "move 1", [], marks=pytest.mark.nightly),
     ],
 )
 def test_a_killed_export_leaves_no_torn_file(run, tmp_path, form, moment, names):

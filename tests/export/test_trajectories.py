@@ -21,7 +21,12 @@ def played(env_id: str, spec: str = "random", steps: int = 12, **options):
     return play_episode(env, make_team([spec] * env.max_num_agents), seed=3, task=options.get("task", "default"))
 
 
-@pytest.mark.parametrize("env_id", GAMES)
+QUICK = ("Overcooked-v0", "CuisineWorld-v0", "CollabCapture-v0")  # macro actions, orders, teams that win
+
+
+@pytest.mark.parametrize(
+    "env_id", [pytest.param(one, marks=() if one in QUICK else pytest.mark.nightly) for one in GAMES]
+)
 def test_trajectories_are_what_agents_saw(env_id):
     record = played(env_id)
     trajectory = read_trajectory(record, {})

@@ -76,7 +76,7 @@ def test_an_edited_rule_is_what_is_played(tmp_path):
     assert play(tmp_path, 1)[0] == ["1", "1"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_comments_and_docstrings_recompile_nothing(tmp_path):
     play(tmp_path)
     assert play(tmp_path, rule=COMMENTED_RULE)[0] == ["1", "1"]
@@ -147,7 +147,7 @@ def test_a_folder_that_another_process_makes_first_is_used(tmp_path, monkeypatch
     assert not recwarn.list
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_eight_processes_with_an_empty_cache_do_not_warn(tmp_path):
     (tmp_path / "rules.py").write_text(RULE.format(value=1))
     (tmp_path / "caller.py").write_text(CALLER)
@@ -167,6 +167,7 @@ def test_bounds_checks_have_a_cache_of_their_own(tmp_path):
     assert play(tmp_path, NUMBA_BOUNDSCHECK="1")[0] == ["1", "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", first([lambda b: b[:-9] + b"x" * 9, lambda b: b[: len(b) // 2], lambda b: b""]))
 def test_a_damaged_file_is_compiled_again_with_a_warning(tmp_path, damage):
     play(tmp_path)

@@ -185,7 +185,7 @@ def test_broken_plug_ins_give_a_warning_each_and_break_nothing(site):
     assert "must be a MetricSet" in command("list", "metrics", paths=[site]).stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
     install(site, "broken_pack", "0.3", BROKEN)
     texts = [
@@ -204,7 +204,7 @@ def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
     assert done.stderr.count("absent_module:") <= 1 and done.stderr.count("Absent-v0") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_packages_with_a_game_of_one_name_are_told_apart(site):
     install(site, "second_pack", "2.0", "[collab_overcooked.games]\nRelay-v0 = relay_pack:METRICS\n")
     done = command("list", "envs", paths=[site])
@@ -251,7 +251,7 @@ def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk
     assert "own, which has changed since" in again.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_cross_play_names_its_plug_ins(desk):
     texts = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "1", "--out", "pool"]
     command("crossplay", *texts, "--import", "relay.py", "--import", "own.py", folder=desk)

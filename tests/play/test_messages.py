@@ -1,4 +1,4 @@
-"""Keys, the clock, outboxes and messages, with a time of their own."""
+"""Messages from pages are read strictly, and floods of them are refused."""
 
 from __future__ import annotations
 

@@ -200,6 +200,7 @@ def test_scores_of_several_runs_are_compared_in_pairs(played):
     assert "Paired comparison" in done.stdout and "random (play) - mcts" in done.stdout
 
 
+@pytest.mark.slow
 def test_policies_are_compared_by_what_they_answer(tmp_path):
     texts = ["--games", "questions", "--policies", "random", "greedy", "ppo:collab_capture", "--workers", "1"]
     done = run("compare", *texts, "--out", tmp_path / "c")

@@ -1,4 +1,4 @@
-"""Pictures of pages: sprites as SVG, differences between frames, and nothing that a seat may not know."""
+"""Pictures of pages: differences between frames, icons of orders and captions."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Runs of plans: in processes, threads and folders that are continued."""
+
 from __future__ import annotations
 
 import os

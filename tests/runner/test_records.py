@@ -1,3 +1,5 @@
+"""Records are read as they were written, and what is wrong with one is named by file and line."""
+
 from __future__ import annotations
 
 import json

@@ -23,7 +23,6 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     ".ci/release.py": ["--here", "--only", "core", "stats", "llm", "--out", "FOLDER"],
     ".ci/smoke.py": ["2"],
     "benchmarks/floors.py": ["FOLDER", "--games", "rush", "--out", "OUT"],
-    "benchmarks/make_tables.py": ["--check"],
     "benchmarks/network_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
         *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "2", "--out", "FOLDER", "--stage"),
@@ -42,6 +41,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "docs/films.py": "make docs",
     "benchmarks/train_results.py": "tests/baselines/test_commands.py",
     "benchmarks/against.py": "make bench-against",
+    "benchmarks/make_tables.py": "tests/docs/test_docs_fresh.py",
     "benchmarks/peers/cogrid_cpu.py": "make bench-peers",
     "benchmarks/peers/jax_timing.py": "make bench-peers",
     "benchmarks/peers/jaxmarl_cpu.py": "make bench-peers",
@@ -107,9 +107,11 @@ def test_every_script_is_run_by_a_test_or_a_target():
 
 LASTING = {  # which take long whatever their budget; other tests train and install by the same commands
     ".ci/release.py",
+    ".ci/smoke.py",
     "benchmarks/floors.py",
     "benchmarks/network_results.py",
     "benchmarks/partner_results.py",
+    "benchmarks/people.py",
     "benchmarks/time_to_score.py",
     "benchmarks/v2_results.py",
 }

@@ -49,7 +49,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"scenario": "hard", "mask_in": "obs", "order": "game", "texts": "paper"},
         {"scenario": "easy", "agents": 3, "workers": 1, "max_turns": 30, "lexicon": "alien"},
     ],
-    "AlienRush-v0": [{"scenario": "hard", "text_info": True, "reward": "shaped"}, {"agents": 3, "lexicon": "kitchen"}],
+    "AlienRush-v0": [{"agents": 3, "lexicon": "kitchen"}, {"scenario": "hard", "text_info": True, "reward": "shaped"}],
     "Overcooked-v0": [
         {"layout": "locked", "text_info": True, "max_cycles": 90, "obs": "gates", "axes": "chw", "gate_reset": False},
         {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "size": "9x6"},

@@ -234,7 +234,7 @@ WRECK = r"of agent_1 depends on what it may not know \(wreck\)"
 def test_a_planted_fault_is_found(monkeypatch, game, check, sentence):
     plant(monkeypatch, game)
     with pytest.raises(ConformanceError, match=sentence) as caught:
-        check_game("Planted-v0", checks=[check])
+        check_game("Planted-v0", checks=[check], episodes=1)
     assert [result.check for result in caught.value.report.having("failed")] == [check]
 
 
@@ -599,13 +599,13 @@ FOUND = [
 def test_the_check_for_a_fault_finds_it(monkeypatch, game, check, sentence):
     plant(monkeypatch, game)
     with pytest.raises(ConformanceError, match=sentence):
-        check_game("Planted-v0", checks=[check])
+        check_game("Planted-v0", checks=[check], episodes=1)
 
 
 @pytest.mark.parametrize("game", [relay.Relay, beacon.Beacon, quota.Quota, LanternOfGlass])
 def test_games_without_a_fault_pass(monkeypatch, game):
     plant(monkeypatch, game)
-    assert check_game("Planted-v0", checks=ALL).ok
+    assert check_game("Planted-v0", checks=ALL, episodes=1).ok
 
 
 def helper(x):
@@ -664,12 +664,12 @@ def array_arithmetic(tables, env, out):
 def test_a_kernel_that_does_not_compile_is_the_only_failure(monkeypatch, kernel, sentence):
     module = types.ModuleType("planted")
     batch_kernels = BatchKernels(relay.is_over, relay.step_env, relay.reset_env, kernel, why_refused=relay.why_refused)
-    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "course": batch_kernels})
+    module.game = type("Broken", (relay.Relay,), {"id": "Planted-v0", "batch_kernels": batch_kernels})
     monkeypatch.setitem(sys.modules, "planted", module)
     record = registry.GameSpec("Planted-v0", "planted:game", "A broken game.")
     monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
     with pytest.raises(ConformanceError, match=sentence) as caught:
-        check_game("Planted-v0")
+        check_game("Planted-v0", episodes=1)
     assert [result.check for result in caught.value.report.results] == ["kernels"]
 
 

@@ -17,7 +17,7 @@ class KitchenOptions:
     layouts: str | None = option(
         None,
         "Layouts, files, folders of files, pools such as split_left+split_right, or procedural. Default: all built-in"
-        " layouts.",
+        " layouts but those of pools.",
         metavar=NAMES,
     )
     episodes: int = option(1, "Episodes of each layout and order of seats.")

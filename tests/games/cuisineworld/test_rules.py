@@ -1,4 +1,4 @@
-"""Every rule of CuisineWorld alone, in a few words where a kitchen is needed; see tests/cuisine.py."""
+"""Every rule of CuisineWorld alone, in a few words where a kitchen is needed; see world.py."""
 
 from __future__ import annotations
 

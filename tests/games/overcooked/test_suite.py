@@ -49,7 +49,7 @@ def test_different_policies_play_both_orders_of_seats(mixed: list[Any]) -> None:
 
 def test_one_policy_plays_one_order() -> None:
     plan = plan_evaluation("overcooked", ["all=greedy"], episodes=3)
-    assert len(plan.matches) == 3 * len(suite.ordered_layouts())
+    assert len(plan.matches) == 3 * len(suite.parse_layouts(None))
 
 
 def test_scores_are_what_deliveries_paid(usual: list[Any]) -> None:

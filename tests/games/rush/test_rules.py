@@ -1,4 +1,4 @@
-"""Every rule of Rush alone, as a picture where a round is needed; see tests/rush.py."""
+"""Every rule of Rush alone, as a picture where a round is needed; see world.py."""
 
 from __future__ import annotations
 

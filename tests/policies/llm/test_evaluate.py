@@ -59,7 +59,7 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
     assert "Tokens in" in (tmp_path / "b" / "table.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     spec = "llm:scripted?agent=choose,order=game"
     texts = [
@@ -92,6 +92,7 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     assert scores[0] == scores[1]
 
 
+@pytest.mark.slow
 def test_one_wrong_model_does_not_end_a_comparison(tmp_path, key):
     def half(asked):
         return choose(asked) if asked["model"] == "right" else Says("no such model", 404)

@@ -97,7 +97,8 @@ def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
         assert episode(replaying, env_id, spec, **options) == record
 
 
-@pytest.mark.parametrize("game", first(GAMES[:2], rest=pytest.mark.slow), ids=["partner", "dispatcher"])
+@pytest.mark.slow
+@pytest.mark.parametrize("game", first(GAMES[:2]), ids=["partner", "dispatcher"])
 def test_the_papers_agents_survive_it(served, prompts, game):
     """What it writes into plans and words is nonsense; that ends in refusals and waiting, never in an error."""
     (client, store), (env_id, options) = served, game
@@ -110,6 +111,7 @@ def test_the_papers_agents_survive_it(served, prompts, game):
         assert episode(replaying, env_id, spec, **options) == record
 
 
+@pytest.mark.nightly
 def test_free_text_is_recovered_from_or_waited_out(served, prompts):
     client, store = served
     spec = f"llm:smollm2?agent=choose,answer=text,tokens=8,repairs=1,prompts={prompts}"

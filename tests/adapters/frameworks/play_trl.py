@@ -133,10 +133,9 @@ class Watched(trl.GRPOTrainer):
 
     def _calculate_rewards(self, *args, **others):
         self.paid = super()._calculate_rewards(*args, **others)
-        turns = torch.arange(len(self.paid), device=self.paid.device)[:, None] % 2
-        return (
-            self.paid + turns * self.state.global_step
-        )  # a tiny model earns alike in a group, save in the second update
+        # A tiny model earns alike in a group, so every other rollout of the second update earns one more
+        extra = torch.arange(len(self.paid), device=self.paid.device)[:, None] % 2
+        return self.paid + extra * self.state.global_step
 
     def _generate_and_score_completions(self, inputs):
         self.generated.clear()

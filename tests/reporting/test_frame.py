@@ -11,7 +11,7 @@ pd = pytest.importorskip("pandas", reason="needs pandas")
 
 
 def test_seats_have_their_own_metrics_and_those_of_the_episode(tmp_path):
-    options = {"episodes": 2, "options": {"max_cycles": 30}, "workers": 1, "note": lambda _: None}
+    options = {"episodes": 2, "options": {"max_cycles": 30}, "workers": 1}
     team = ["agent_0=greedy", "agent_1=random"]
     records = co.evaluate("overcooked", tmp_path / "a", team, layouts="cramped_room", **options)
     frame = co.frame(tmp_path / "a")
@@ -26,7 +26,7 @@ def test_seats_have_their_own_metrics_and_those_of_the_episode(tmp_path):
 
 
 def test_runs_of_several_games_share_a_frame(tmp_path):
-    options = {"workers": 1, "note": lambda _: None}
+    options = {"workers": 1}
     kitchen = co.evaluate("overcooked", None, layouts="cramped_room", episodes=1, options={"max_cycles": 10}, **options)
     asked = co.evaluate("questions", None, ["random"], items="overcooked-p001-own,overcooked-p002-own", **options)
     frame = co.frame(kitchen, asked)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from games.overcooked.world import Film, game_of, picture_of, scene_of, split_world
-from naive.overcooked import NaiveKitchen
+from support.naive.overcooked import NaiveKitchen
 
 import collab_overcooked
 from collab_overcooked import registry

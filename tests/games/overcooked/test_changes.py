@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from games.overcooked.world import Film, game_of, picture_of, scene_of, split_world
-from naive.overcooked import NaiveKitchen
+from support.naive.overcooked import NaiveKitchen
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -256,7 +256,7 @@ def test_an_announced_change_stands_in_texts_and_pictures() -> None:
     assert "Every 6 steps the kitchen changes" in game.manual(state, 0, 0)
     assert "becomes" not in game.describe(state, 0, 0) and "Change in" not in game.render(state, 0, "ansi")
     wait(game, state, out, 4)
-    assert "In 2 steps the kitchen changes: (3, 0) becomes an onion dispenser" in game.describe(state, 0, 0)
+    assert "In 2 steps the kitchen changes: c1 (3, 0) becomes an onion dispenser" in game.describe(state, 0, 0)
     picture = game.render(state, 0, "ansi")
     assert "Change in 2" in picture
     drawing = game.drawing(game.scene(state, 0))

@@ -193,7 +193,7 @@ def test_trl(tmp_path):
     played = play("trl", str(tmp_path))
     assert len(played["warm"]["norms"]) == 100 and played["warm"]["losses"][-1] < played["warm"]["losses"][0] / 2
     norms, rollouts = played["train"]["norms"], played["rollouts"]
-    assert len(norms) == 2 and all(0 < norm < float("inf") for norm in norms)
+    assert len(norms) == 2 and 0 <= norms[0] < float("inf") and 0 < norms[1] < float("inf"), "rewards differ in one"
     assert sorted({rollout["suite"] for rollout in rollouts}) == ["collab-escape", "rush"]
     assert len(rollouts) == 16 and any(rollout["calls"] > 1 for rollout in rollouts)
     for rollout in (*rollouts, *played["cut"]):

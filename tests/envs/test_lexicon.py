@@ -275,7 +275,9 @@ def test_scripted_policies_play_as_ever(env_id, specs, options):
     assert first_difference(reference) is None
 
 
-@pytest.mark.parametrize("specs", [("reference", "reference"), ("noisy:0.3", "noisy:0.3")], ids=lambda s: s[0])
+@pytest.mark.parametrize(
+    "specs", [("reference", "reference"), ("noisy:0.3:reference", "noisy:0.3:reference")], ids=lambda s: s[0]
+)
 def test_metrics_understand_what_was_said(specs):
     actual, reference = both("CollabOvercooked-v0", specs, task="baked_pumpkin_slices")
     assert any(step.messages for step in reference.steps)

@@ -81,10 +81,7 @@ $("read-rules").onclick = () => {
 export function showEnding() {
   const { happened = [], par = "", best = "", did = [] } = now.ending;
   $("happened").replaceChildren(...happened.map((sentence) => make("li", phrase(sentence))));
-  const rows = [
-    ...(best ? [[words.your_best, best]] : []),
-    ...(par ? [[words.par, par]] : []),
-  ];
+  const rows = [...(best ? [[words.your_best, best]] : []), ...(par ? [[words.par, par]] : [])];
   $("par").replaceChildren(...rows.flatMap(([name, outcome]) => [make("dt", name), make("dd", phrase(outcome))]));
   const row = (tag, cells) => {
     const made = make("tr", "");

@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "how_to" / "language_training.md"
 TINY = {
     "warm": "--updates 100 --batch 4 --rate 5e-3 --tokens 1600",
-    "train": "--updates 2 --batch 8 --group 4 --rate 1e-3 --episodes 4 --tokens 2048 --temperature 3",
-    "compare": "--set collab-escape.max_cycles=3 --episodes 2",
+    "train": "--updates 2 --batch 8 --group 4 --rate 1e-3 --episodes 4 --tokens 2048",
+    "compare": "--set collab-escape.max_cycles=3 --episodes 2 --max-unusable 0",
     "evaluate": "--episodes 8",
 }
 MARKS = ["<|im_end|>", "<|im_start|>", "<pad>", "<tool_call>", "</tool_call>"]
@@ -133,7 +133,9 @@ class Watched(trl.GRPOTrainer):
 
     def _calculate_rewards(self, *args, **others):
         self.paid = super()._calculate_rewards(*args, **others)
-        return self.paid
+        # A tiny model earns alike in a group, so every other rollout of the second update earns one more
+        extra = torch.arange(len(self.paid), device=self.paid.device)[:, None] % 2
+        return self.paid + extra * self.state.global_step
 
     def _generate_and_score_completions(self, inputs):
         self.generated.clear()

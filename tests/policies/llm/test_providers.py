@@ -12,7 +12,6 @@ from support.cli_runner import CliRunner
 from support.endpoints import Says, serving
 
 from collab_overcooked.cli import app, progress
-from collab_overcooked.cli import evaluate as command
 from collab_overcooked.cli.app import TextConsole
 from collab_overcooked.policies.llm import client
 from collab_overcooked.policies.llm.exchange import EndpointConfig
@@ -133,7 +132,7 @@ def test_retries_are_told_beside_the_bar(tmp_path: Path, monkeypatch: pytest.Mon
     screen = io.StringIO()
     console = TextConsole(file=screen, force_terminal=True, soft_wrap=True, highlight=False, width=200)
     monkeypatch.setattr(progress, "ERR", console)
-    monkeypatch.setattr(command, "say", console.print)
+    monkeypatch.setitem(progress.say.__globals__, "ERR", console)
     with serving(troubled()) as server:
         done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output

@@ -158,7 +158,7 @@ class LlmOptions:
     store: Path | None = option(None, "File that stores every exchange; identical requests are answered from it.")
     replay: Path | None = option(None, "Take all responses from a file written by --store; send no requests.")
     budget: str = option("", BUDGET_HELP, metavar=PAIRS)
-    budget_total: str = option("", "Total budget for the run, in the same syntax as --budget.", metavar=PAIRS)
+    budget_total: str = option("", "Total budget for the run, such as dollars=5 or calls=1000.", metavar=PAIRS)
     max_unusable: int | None = option(
         None, "Unusable answers of a model in a row that end the run; 0 never ends it. Default: 12."
     )

@@ -120,6 +120,7 @@ def score(
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
     options = given_options(scoring)
+    check_no_comparison(paths)
     if further.compare and (options or metrics):
         raise ValueError("compare: runs are compared by their default metrics; leave out --metrics and scoring options")
     if further.page is not None and not further.compare:
@@ -133,6 +134,18 @@ def score(
     for card in cards:
         card.show(OUT, show.more, show.by_task)
     return 0
+
+
+def check_no_comparison(paths: Sequence[Path]) -> None:
+    """Refuse folders of ``compare``, whose records are in run folders below them."""
+    from collab_overcooked.evaluation.compare.plan import PLAN
+
+    for path in paths:
+        if (path / PLAN).is_file():
+            raise ValueError(
+                f"{path}: is the folder of a comparison; name run folders in it, as in {path}/SUITE/SETTING/POLICY, "
+                f"or use 'significance {path}' or 'compare --report-only {path}'"
+            )
 
 
 def write_page(path: Path, cards: Sequence[Scorecard]) -> None:

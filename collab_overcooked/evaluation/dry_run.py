@@ -25,15 +25,15 @@ from collab_overcooked.runner.records import key_of
 
 TEACHER = "teacher"
 NOTE = (
-    "Episodes that are not played yet, each as long as it may last. A decision takes one request, and more with "
-    "conversations, corrections and repeated requests; --budget and --budget-total bound these."
+    "Only episodes that have not been played count, each at its maximum length. A decision takes one request, and "
+    "more with conversations, corrections and retries; --budget and --budget-total limit these."
 )
 ANSWER_TOKENS = 100  # of an answer without reasoning
 FIRST_PROMPTS = 8  # of a model
 ESTIMATE = (
-    "Tokens: a prompt is as long as those of the first states (four characters a token; prompts that grow with a "
-    f"history are longer), an answer has {ANSWER_TOKENS} tokens, or tokens=N of its settings if that is less; "
-    "reasoning is not included, nor are teachers."
+    "Tokens are estimates: every prompt has the mean length of the first ones (four characters per token; prompts that "
+    f"grow with a history are longer), every answer {ANSWER_TOKENS} tokens, or tokens=N of the model's settings if "
+    "that is less. Reasoning and teachers are not included."
 )
 _COLUMNS = (
     Column("Suite"),
@@ -166,10 +166,10 @@ def dry_run_card(
     for name, limit in total.to_dict().items():
         limits[name] = min(limit, limits.get(name, limit))
     bounded = ", ".join(f"{limit:,.6g} {name}" for name, limit in limits.items())
-    notes = (NOTE, ESTIMATE, *([f"Bounds of the budgets: {bounded}."] if bounded else []))
+    notes = (NOTE, ESTIMATE, *([f"Limits set by the budgets: {bounded}."] if bounded else []))
     cells = []
     for (suite, spec, kind), bounds in rows.items():
         prompt = prompts.get((suite, parse_settings(PolicySpec.parse(spec).parameters).model))
         cells.append((suite, spec, kind, *bounds, *_cost(spec, kind, bounds[1], prompt, prices)))
     table = ResultTable(_COLUMNS, tuple(cells))
-    return Scorecard("dry-run", "At most", (table,), notes=notes)
+    return Scorecard("dry-run", "Estimated maximum", (table,), notes=notes)

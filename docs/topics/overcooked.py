@@ -70,9 +70,9 @@ def overcooked_options() -> str:
 
 
 def overcooked_generator() -> str:
-    """List what can be wished of generated layouts."""
+    """List the options of the generator."""
     rows = [(code(each.name), code(each.default), each.metadata["help"]) for each in fields(GeneratorConfig)]
-    return table(("wish", "default", "meaning"), rows)
+    return table(("option", "default", "meaning"), rows)
 
 
 def overcooked_observations() -> str:

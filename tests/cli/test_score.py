@@ -25,3 +25,10 @@ def test_report_is_made_again(finished):
     (folder / "report.html").unlink()
     assert run("report", folder).exit_code == 0
     assert (folder / "report.html").read_bytes() == before
+
+
+def test_score_names_other_commands_for_the_folder_of_a_comparison(tmp_path):
+    (tmp_path / "comparison.json").write_text("{}")
+    done = run("score", tmp_path)
+    assert done.exit_code == 2
+    assert "is the folder of a comparison; name run folders in it" in " ".join(done.output.split())

@@ -328,6 +328,12 @@ def test_pages_load_nothing_from_elsewhere() -> None:
     assert "http" not in text
 
 
+def test_every_page_is_in_the_navigation() -> None:
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r"[\w/]+\.md$", nav, re.MULTILINE)
+    assert sorted(listed) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+
+
 def dead_links(site: Path) -> list[str]:
     """Return the links of a built site to files that are not in it."""
     dead = []

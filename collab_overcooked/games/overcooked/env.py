@@ -82,15 +82,17 @@ class LayoutView(SeatView):
 
     @cached_property
     def awaited(self) -> Hashable | None:  # type: ignore[override]
-        """Hands, pots, counters and gates, and what can be done with them; None for a seat with primitive actions."""
+        """Kitchen, announcement, hands, pots, counters, gates and what is possible; None with primitive actions."""
         if self._game.levels[self._seat] != MEDIUM:
             return None
         seen = self._game.look(self._state, 0, self._seat)
-        times = self._game.compiled.tables.times[self._state.clock[0, Clock.LAYOUT]]
+        layout = int(self._state.clock[0, Clock.LAYOUT])
+        announced = bool(self._state.changes[0, Change.LEFT :].any())
+        times = self._game.compiled.tables.times[layout]
         things = seen["objects"].items()
         cells = ((name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in things)
         possible = (one for one in seen["feasible"] if not one.startswith("put on k"))  # the nearest counter changes
-        return tuple(seen["holding"].values()), tuple(cells), tuple(possible)
+        return layout, announced, tuple(seen["holding"].values()), tuple(cells), tuple(possible)
 
 
 class Overcooked(OvercookedManual):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -256,7 +257,7 @@ def test_an_announced_change_stands_in_texts_and_pictures() -> None:
     assert "Every 6 steps the kitchen changes" in game.manual(state, 0, 0)
     assert "becomes" not in game.describe(state, 0, 0) and "Change in" not in game.render(state, 0, "ansi")
     wait(game, state, out, 4)
-    assert "In 2 steps the kitchen changes: (3, 0) becomes an onion dispenser" in game.describe(state, 0, 0)
+    assert "In 2 steps the kitchen changes: c1 (3, 0) becomes an onion dispenser" in game.describe(state, 0, 0)
     picture = game.render(state, 0, "ansi")
     assert "Change in 2" in picture
     drawing = game.drawing(game.scene(state, 0))
@@ -265,6 +266,17 @@ def test_an_announced_change_stands_in_texts_and_pictures() -> None:
     assert {place for place, names in labels.items() if len(names) > 1} == {place for place, _ in game.coming(0)}
     wait(game, state, out, 2)
     assert "kitchen changes:" not in game.describe(state, 0, 0)
+
+
+def test_who_waits_for_a_change_wakes_at_its_announcement_and_when_it_comes() -> None:
+    game = changing(changes=6, notice=2, action_level="medium")
+    state, out = start(game, layout="first")
+    awaited = []
+    for _ in range(8):
+        awaited.append(game.seen(state, 0, 0).awaited)
+        game.step(state, np.zeros((1, 2), np.int32), out)
+    news = [after != before for before, after in pairwise(awaited)]
+    assert news == [False, False, False, True, False, True, False]
 
 
 SECRET: tuple[dict[str, Any], ...] = (

@@ -193,7 +193,7 @@ def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> No
         assert done.exit_code == 0, done.output
         assert not server.asked and not (tmp_path / "a").exists()
         assert bounds_of(done.stdout) == [3, 12]
-        assert "Bounds of the budgets: 15 calls, 2 dollars." in " ".join(done.stdout.split())
+        assert "Limits set by the budgets: 15 calls, 2 dollars." in " ".join(done.stdout.split())
         done = run("--runs", 3, "--workers", 1, *reach, "--budget-total", "calls=5")  # the second run is begun
         assert done.exit_code == 2
         assert bounds_of(run("--runs", 3, *reach, "--dry-run").stdout) == [2, 8]

@@ -172,10 +172,12 @@ def _check_changes(config: OvercookedConfig, names: Sequence[str], terrain: Arra
     """Refuse changes that would leave players in a wall, or things in a state that no kitchen has."""
     if config.changes is None:
         if config.notice:
-            raise ValueError(f"notice={config.notice} is for kitchens that change; choose changes, too")
+            raise ValueError(f"notice={config.notice} is for kitchens that change; set changes, too")
         return
     if len(names) == 1:
-        raise ValueError(f"changes needs a pool of at least two layouts, not only {names[0]}")
+        raise ValueError(
+            f"changes needs a pool of at least two layouts, not only {names[0]}: layout=[A, B], or --layouts A+B"
+        )
     least, _ = _change_steps(config)
     if "after" not in config.changes and config.notice >= least:  # type: ignore[operator]
         raise ValueError(f"notice must be below the {least} steps between two changes, not {config.notice}")

@@ -229,5 +229,6 @@ class OvercookedManual(OvercookedText):
         (when,) = (text for key, text in times.items() if key in changes)
         return [
             f"{when} the kitchen changes: stations move to other cells. What is on a cell that changes is lost; "
-            f"everything else stays. The state tells you {steps} ahead which cells change."
+            f"everything else stays. The state tells you {steps} ahead which cells change. Objects are then numbered "
+            "again, so the same name may mean another object."
         ]

@@ -481,8 +481,9 @@ class OvercookedText(OvercookedScenes):
         left = int(state.changes[i, Change.LEFT]) if state.changes.shape[1] else 0
         if not left:
             return []
-        coming = self.coming(int(state.clock[i, Clock.LAYOUT]))
-        cells = [f"({x}, {y}) becomes {BECOMES[kind]}" for (x, y), kind in coming]
+        k = int(state.clock[i, Clock.LAYOUT])
+        names = self.object_names[k]
+        cells = [f"{names[cell]} ({cell[0]}, {cell[1]}) becomes {BECOMES[kind]}" for cell, kind in self.coming(k)]
         return [f"In {left} step{'s' * (left > 1)} the kitchen changes: {', '.join(cells) or 'no cell'}."]
 
     def coming(self, k: int) -> list[tuple[tuple[int, int], Terrain]]:

@@ -56,12 +56,12 @@ class CompiledGame(FullGame[StateT, CompiledOutT]):
         sizes: Lengths of their axes by letter; N, A, ``numbers``, ``columns`` of events and ``scratch`` have defaults.
         seat_view: Class of a seat's knowledge.
         unsaved: State arrays that are not read with these options; scenes do not restore them.
-        handed_on: State arrays that survive a reset when an option reproduces the original's behaviour.
+        kept_between_episodes: State arrays that survive a reset when an option reproduces the original's behaviour.
         events_pay: Whether equal events of a step pay the same; False where open orders decide what they pay.
         event_pay: What events of agents pay, others nothing; None if rewards follow from something else.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
-        course: Kernels that advance, start and show a batch.
+        batch_kernels: Kernels that advance, start and show a batch.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.

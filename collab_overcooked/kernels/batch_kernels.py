@@ -1,4 +1,4 @@
-"""The course of a step, of a reset and of an observation, for all games: the loops over the environments of a batch.
+"""Steps, resets and observations of a batch, for all games: the loops over its environments.
 
 A game writes kernels for one environment, which get rows: ``env`` of its state, ``out`` of its outputs. In a row,
 numbers that an environment has one of are copies, so the loops write those of ``out`` themselves.

@@ -88,7 +88,7 @@ class Person:
         token: The secret of the link.
         next: Address that follows when everything is over; empty for none.
         following: Address of the person at the session that follows this one; empty for none.
-        outbox: The connection, None while there is none.
+        send_queue: The connection, None while there is none.
         sockets: Number of open sockets, those that are being closed included.
         ready: Whether the person wants the next episode to begin.
         keys: In real time.

@@ -1,4 +1,4 @@
-"""Sittings: the caller's texts play the same episodes as policies in the same seats, and nothing ends them."""
+"""Clients of seats: the caller's texts play the same episodes as policies in the same seats, and nothing ends them."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_readers_run_no_code_that_their_files_name(spec, planted, donors):
     pool, study = write_pool(planted / "pools", spec), write_study(planted, spec)
     (pool.parent / f"{NAME}.py").write_text(CODE)
     journal = planted / "journal"
-    with Journal.open(journal, read_study(QUICK), lambda _: None):
+    with Journal.open(journal, read_study(QUICK)):
         pass
     (journal / "config.json").write_text((journal / "config.json").read_text().replace('"greedy"', json.dumps(spec)))
     for words in (

@@ -60,7 +60,7 @@ def test_a_run_that_is_given_twice_is_refused_on_every_way(ways, number, tmp_pat
     with pytest.raises(ValueError, match=r"frame: .*name it once, as it would count twice"):
         frame(run, other)
     with pytest.raises(ValueError, match=r"data: .*name it once"):
-        read_choices(load_game("KitchenRush-v0"), [str(run), str(other)], None, lambda _: None)
+        read_choices(load_game("KitchenRush-v0"), [str(run), str(other)], None)
 
 
 def test_a_copy_is_another_run(ways, tmp_path):

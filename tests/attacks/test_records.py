@@ -205,4 +205,4 @@ def test_logs_of_the_original_are_not_read_without_end(text, message, tmp_path, 
     path = tmp_path / "log.json.gz"
     path.write_bytes(gzip.compress(text.encode()))
     with pytest.raises(ValueError, match=f"log.json.gz: .*{message}"):
-        score_paths([path], {"task": "boiled_egg"}, lambda _: None)
+        score_paths([path], {"task": "boiled_egg"})

@@ -27,7 +27,7 @@ MUTATIONS = 16
 def folder(tmp_path_factory):
     """The folder of a study in which two people took part."""
     path = tmp_path_factory.mktemp("study") / "quick"
-    with Journal.open(path, read_study(QUICK), lambda _: None) as journal:
+    with Journal.open(path, read_study(QUICK)) as journal:
         for number in range(2):
             person = journal.join({"PID": f"panel-{number}"})
             journal.form_group([person.id])

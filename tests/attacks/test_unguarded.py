@@ -14,9 +14,9 @@ pytestmark = pytest.mark.attacks
 
 POLICY = """
 import os
-from collab_overcooked.policies.api import Silent
+from collab_overcooked.policies.api import PolicyBase
 
-class Mine(Silent):
+class Mine(PolicyBase):
     name = "mine"
 
     def reset(self, seat, info, seed):
@@ -38,7 +38,7 @@ CALLS = {
     "options={'collab-capture': LIMIT}, only=['code2024'], WORKERS)",
 }
 REGISTERED = {
-    "nowhere": ("", "random"),
+    "nowhere": ("", "greedy"),
     "in the caller": (POLICY + "import collab_overcooked as co\nco.register_policy('mine', Mine)\n", "mine"),
     "of a module": ("import mine_here, collab_overcooked as co\nco.register_policy('mine', mine_here.Mine)\n", "mine"),
     "by a module": ("import mine_there\n", "mine"),

@@ -21,7 +21,7 @@ def matches(team: Sequence[str], *, suite: str, seed: int = 0, **options: Any) -
 
 
 class Player:
-    """Somebody at the other end of an outbox who answers what `choose` returns."""
+    """Somebody at the other end of a send queue who answers what `choose` returns."""
 
     def __init__(self, session: Session, person: Person, choose: Callable[[dict[str, Any]], dict[str, Any] | None]):
         self.session, self.person, self.choose = session, person, choose

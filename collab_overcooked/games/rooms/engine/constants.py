@@ -76,7 +76,7 @@ class RoomColumn(IntEnum):
 class EventColumn(IntEnum):
     """Columns of ``Out.events`` (B, N, 8), see ``kernels.events``: each player's action and its outcome."""
 
-    CODE = 0  # see Deed
+    CODE = 0  # see Event
     REASON = 1  # see Reason
     CAUGHT = 2  # 1 if it caught the thief, or was caught
     COMPLETED = 3  # 1 if its fix was the last one that a generator needed

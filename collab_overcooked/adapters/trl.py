@@ -125,7 +125,11 @@ class TrainingSeat:
 
 
 def check_tools(client: SeatClient) -> None:
-    """Refuse a seat whose question is not answered by the tool ``act`` alone."""
+    """Check that the seat's question is answered by the tool ``act`` alone.
+
+    Raises:
+        ValueError: Several seats are open, or the question has other tools.
+    """
     tools = [tool["name"] for tool in client.request.tools] if client.request is not None else []
     if tools != [ACT] or len(client.seats) > 1:
         raise ValueError(

@@ -176,7 +176,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str) -> None:
     """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
 
     Raises:
-        ValueError: A number of steps is given; cloning is measured in epochs.
+        ValueError: ``steps`` is set; cloning takes ``epochs``.
     """
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")

@@ -177,7 +177,7 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
         column: What the curves show, for the vertical axis.
 
     Raises:
-        ValueError: The suffix of the file is none of ``FORMATS``.
+        ValueError: The suffix of the file is not one of ``FORMATS``.
     """
     if path.suffix not in FORMATS:
         raise ValueError(f"out: {path.name!r} must end in {', '.join(FORMATS)}")

@@ -46,7 +46,7 @@ def read_rows(path: Path) -> list[Mapping[str, Any]]:
     """Read a table of games; the ending of the file name is its format.
 
     Raises:
-        ValueError: The file is no table of games, or lacks a column.
+        ValueError: The file is not a table of games, or lacks a column.
     """
     content = read_bytes(path)
     try:

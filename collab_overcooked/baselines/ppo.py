@@ -32,7 +32,7 @@ def choose_device(name: str) -> torch.device:
     """Return the device of a setting: ``"auto"`` is CUDA where it is available, otherwise the CPU.
 
     Raises:
-        ValueError: CUDA is asked for, and torch finds no GPU.
+        ValueError: The device is ``"cuda"``, and torch finds no GPU.
     """
     if name == "cuda" and not torch.cuda.is_available():
         raise ValueError("device: 'cuda' is not available, torch finds no GPU; use device=cpu or device=auto")

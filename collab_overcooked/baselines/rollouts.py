@@ -38,7 +38,7 @@ def observation_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
         float32, of the observation's shape or (channels, 1, 1).
 
     Raises:
-        ValueError: Convolutions are asked for, and observations are no planes.
+        ValueError: The network has convolutions, and observations do not have the shape (channels, height, width).
     """
     shape = game.single_observation_space.shape
     if by_channel and len(shape) != 3:

@@ -275,7 +275,7 @@ class BatchEnv:
         """Add ``weight`` times the shaped rewards to the rewards from the next step on; 0, the default, adds nothing.
 
         Raises:
-            ValueError: If the weight is no number, or the game has no shaped rewards or pays them already.
+            ValueError: If the weight is not a number, or the game has no shaped rewards or pays them already.
         """
         self._shaping = check_shaping(self.game, self.out, weight)
 
@@ -309,7 +309,7 @@ class BatchEnv:
                 seat; agents that are left out keep the game's rewards.
 
         Raises:
-            ValueError: For an unknown event, a weight that is no finite number, or a game that counts no events.
+            ValueError: For an unknown event, a weight that is not finite, or a game that counts no events.
         """
         self._event_reward = None if weights is None else EventReward(self.game, weights)
 

@@ -119,7 +119,7 @@ def parse_action(action: object, agent: str, n_actions: int) -> int:
     """Validate an action and return it as int.
 
     Raises:
-        ValueError: The action is no integer of the action space.
+        ValueError: The action is not an integer in the action space.
     """
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]

@@ -285,7 +285,7 @@ def find_best_responses(
         **options: ``workers``, ``make`` and ``progress`` of ``score``.
 
     Raises:
-        ValueError: Fewer than two games are asked for.
+        ValueError: ``games`` is less than 2.
     """
     if (episodes or pool.episodes) < 2:
         raise ValueError("games must be at least 2, not 1: half of them choose the best response, half measure it")

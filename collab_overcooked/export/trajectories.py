@@ -82,7 +82,11 @@ def read_trajectory(record: EpisodeRecord, observation: Mapping[str, Any]) -> Tr
 
 
 def check_people(records: Iterable[EpisodeRecord], people: bool) -> None:
-    """Refuse episodes with people unless they are wanted."""
+    """Check that no episode has people, unless ``people`` is true.
+
+    Raises:
+        ValueError: A person takes part in an episode.
+    """
     for record in records:
         if not people and (record.people or PERSON in record.team.values()):
             raise ValueError(

@@ -54,7 +54,7 @@ def parse_text(value: object, what: str = "text of an action") -> str:
     """Return a value that must be a string.
 
     Raises:
-        TypeError: The value is no string.
+        TypeError: The value is not a string.
     """
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string, not {quote_value(value)}")
@@ -129,7 +129,7 @@ def parse_integer(name: str, value: Any, least: int, unit: str = "", most: int |
         most: Maximum; None for no limit.
 
     Raises:
-        ValueError: The value is no integer, or outside the range.
+        ValueError: The value is not an integer, or outside the range.
     """
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):

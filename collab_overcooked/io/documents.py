@@ -107,7 +107,7 @@ class Document(Mapping[str, Any]):
         """Return a string; a blank one counts as missing.
 
         Raises:
-            LayoutError: The value is no text, or missing without a default.
+            LayoutError: The value is not a string, or missing without a default.
         """
         value = self._value_at(path, default, "be a text")
         if value is None:
@@ -170,7 +170,7 @@ class Document(Mapping[str, Any]):
         """Return a list, empty only if it has a default; ``what`` names the entries in messages.
 
         Raises:
-            LayoutError: The value is no list, or empty without a default.
+            LayoutError: The value is not a list, or empty without a default.
         """
         value = self._value_at(path, default, f"be a list of {what}")
         if value is None:
@@ -203,7 +203,7 @@ class Document(Mapping[str, Any]):
             default: Value of a missing field.
 
         Raises:
-            LayoutError: The value is no mapping, has an unknown key, or is empty without a default.
+            LayoutError: The value is not a mapping, has an unknown key, or is empty without a default.
         """
         value = self._value_at(path, default, "hold `name: value` lines")
         if value is None:

@@ -70,7 +70,7 @@ def parse_json(text: str | bytes) -> Any:
     """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting.
 
     Raises:
-        SchemaError: The text is no such JSON.
+        SchemaError: The text is not standard JSON, or nested too deeply.
     """
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of_pairs)

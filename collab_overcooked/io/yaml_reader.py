@@ -68,7 +68,7 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
         name: Name of the file for messages and marks.
 
     Raises:
-        LayoutError: The text is no YAML of this package, or too long.
+        LayoutError: The text is not valid YAML, uses YAML that this package refuses, or is too long.
     """
     if len(text) > MAX_CHARACTERS:
         raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")

@@ -131,7 +131,7 @@ def parse_cell(text: str) -> OrderCell:
     """Parse a printed fraction such as ``"18/19"``.
 
     Raises:
-        ValueError: The text is no such fraction.
+        ValueError: The text is not a fraction.
     """
     match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
     if not match or int(match[1]) > int(match[2]):

@@ -90,7 +90,7 @@ def as_decision(answer: object) -> Decision:
     """Return a policy's answer as a decision; its action may still lie outside the action space.
 
     Raises:
-        ValueError: The answer is none of these types.
+        ValueError: The answer is not an action id, a text or a ``Decision``.
     """
     if isinstance(answer, str):
         return Decision(plan=answer)

@@ -51,7 +51,7 @@ def read_number(name: str, parameter: str, text: str, low: int) -> int:
     """Parse an integer of at least ``low`` in a spec.
 
     Raises:
-        ValueError: The text is no such integer.
+        ValueError: The text is not an integer, or less than ``low``.
     """
     if not (text.isascii() and text.isdecimal()) or int(text) < low:
         raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
@@ -62,7 +62,7 @@ def read_probability(name: str, text: str) -> float:
     """Parse a number from 0 to 1 in a spec.
 
     Raises:
-        ValueError: The text is no such number.
+        ValueError: The text is not a number from 0 to 1.
     """
     try:
         probability = float(text)

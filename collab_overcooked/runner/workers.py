@@ -70,7 +70,7 @@ def read_workers(value: int | str | None, default: int | None = None) -> Workers
         default: Default number of workers; if None the number of processor cores, and short runs start no process.
 
     Raises:
-        ValueError: The value is no such number or address.
+        ValueError: The value is not a positive integer, ``ray`` or ``ray:ADDRESS``.
     """
     if value is None:
         return Workers(_cores(), begins_here=True) if default is None else Workers(default)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
 import pytest
 from support.cli_runner import run
 

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import fields
 
-import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
 import pytest
 from support.cli_runner import run
 

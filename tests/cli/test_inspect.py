@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
 import pytest
 from support.cli_runner import run
 

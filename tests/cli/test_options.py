@@ -8,7 +8,6 @@ import sys
 from dataclasses import fields
 from typing import Any
 
-import pydantic  # noqa: F401  see test_app.py
 import pytest
 from cyclopts import Argument
 from support.cli_runner import CliRunner

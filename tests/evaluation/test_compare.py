@@ -244,7 +244,18 @@ def test_the_order_of_two_does_not_depend_on_a_third(lower: bool) -> None:
 
     yardsticks = {"x": 40.0, "y": 70.0}
     assert order(lines, yardsticks) == order(lines[:2], yardsticks)
-    assert order(lines, {}) != order(lines[:2], {}) or lower, "shares of the best on the board do depend on it"
+    if not lower:
+        assert order(lines, {}) != order(lines[:2], {}), "shares of the best on the board do depend on it"
+
+
+def test_a_score_of_zero_is_best_where_less_is_better() -> None:
+    lines = tuple(
+        boards.LeaderboardLine(name, "scripted", {"x": Estimate(value)}, {}, ())
+        for name, value in (("A", 3.0), ("B", 0.0), ("C", 1.0))
+    )
+    benchmark = Benchmark("", "", (Setting("x", {}),), Setting("x", {}), lower_is_better=True)
+    board = boards.Leaderboard("rush", "", benchmark, lines, (), None, (), (), (), {}, {"x": 2.0})
+    assert "".join(line.policy for line in board.ordered()) == "BCA"
 
 
 def test_published_lines_have_their_place() -> None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
+import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
+
 
 class _Stream(io.StringIO):
     """Stream that also writes to another one, which holds the output of both streams in its order."""

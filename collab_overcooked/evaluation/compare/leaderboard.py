@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,8 +97,15 @@ class Leaderboard:
         best |= self.yardsticks
 
         def share(one: LeaderboardLine | Reference) -> float:
-            pairs = [(value, best[setting]) for setting, value in _values(one).items()]
-            shares = [top / value if lower else value / top for value, top in pairs if top > 0]
+            shares = []
+            for setting, value in _values(one).items():
+                top = best[setting]
+                if top <= 0:
+                    continue
+                if not lower:
+                    shares.append(value / top)
+                else:
+                    shares.append(top / value if value > 0 else math.inf)
             return sum(shares) / len(shares) if shares else 0.0
 
         return sorted(everybody, key=share, reverse=True)

@@ -135,7 +135,7 @@ def read_plan(out: Path) -> ComparisonPlan:
     """Read the plan of a comparison.
 
     Raises:
-        RecordError: The file is no plan of a comparison.
+        RecordError: The file is not the plan of a comparison.
     """
     path = out / PLAN
     try:

@@ -36,7 +36,7 @@ def layout_names(game: Game) -> set[str]:
     """Return the names of the layouts that a game plays.
 
     Raises:
-        ValueError: The actions of the game are no primitive ones.
+        ValueError: The game has macro actions.
     """
     if game.n_actions != len(Action):
         raise ValueError("games of people have the six primitive actions; they teach no other")

@@ -304,7 +304,7 @@ def read_verdict(text: str) -> Answer:
     """Parse a judgement; the value is whether the answer approves, and its reason.
 
     Raises:
-        Unreadable: The answer is no judgement.
+        Unreadable: The answer neither approves nor rejects.
     """
     text = visible(text)
     answer = read_object(text, ["okay", "reason"], ["okay"])

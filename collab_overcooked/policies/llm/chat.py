@@ -108,7 +108,7 @@ def parse_completion(answer: object, request: Request, seconds: float) -> Reply:
     """Return the reply in a chat completion.
 
     Raises:
-        ValueError: The answer is no chat completion.
+        ValueError: The answer is not a chat completion.
     """
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)

@@ -55,7 +55,7 @@ def parse_response(answer: object, request: Request, seconds: float) -> Reply:
     """Return the reply in a response.
 
     Raises:
-        ValueError: The answer is no response.
+        ValueError: The answer is not a response.
         MalformedAnswer: It lacks the list of output items.
     """
     if isinstance(answer, str):  # a page from a proxy

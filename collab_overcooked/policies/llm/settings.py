@@ -238,7 +238,7 @@ class AgentSettings:
         """Return the values of all switches that a kind of agent has.
 
         Raises:
-            OptionError: A switch that is set is none of this kind's.
+            OptionError: A switch is set that this kind of agent does not have.
         """
         defaults = {name: switch.defaults[kind] for name, switch in SWITCHES.items() if kind in switch.defaults}
         for name in self.switches:

@@ -136,7 +136,7 @@ def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:
         make: Factory of language policies, whose client the teacher uses.
 
     Raises:
-        ValueError: The spec is of no language policy.
+        ValueError: The spec does not name a language policy.
     """
     model = make(f"{KIND}:{text}")
     if not isinstance(model, LanguagePolicy):

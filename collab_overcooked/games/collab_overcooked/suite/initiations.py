@@ -75,7 +75,7 @@ def paper_stages(game: Any) -> tuple[Stage, ...]:
     Source: the appendix of the paper: pickup, put, cut or stir, pickup and place, on level 3.
 
     Raises:
-        ValueError: The paper's actions are asked for, and the task begins with others.
+        ValueError: The assistant's first actions in the task differ from the paper's.
     """
     chosen = stages(game)[: len(PAPER_VERBS)]
     verbs = tuple(verb_of(stage.action) for stage in chosen)

@@ -62,7 +62,7 @@ def check_episode(value: Any, n_episodes: int) -> int:
     """Validate and return the number of an episode.
 
     Raises:
-        ValueError: The episode is no integer of this range.
+        ValueError: The episode is not an integer from 0 to ``n_episodes - 1``.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < n_episodes:
         raise ValueError(f"episode must be an integer from 0 to {n_episodes - 1}, not {quote_value(value)}")

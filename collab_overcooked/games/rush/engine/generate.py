@@ -292,7 +292,7 @@ def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random)
     have the same effect in all episodes; dishes are renamed.
 
     Raises:
-        ValueError: More episodes are asked for than there are exchanges.
+        ValueError: ``episodes`` exceeds the number of possible exchanges.
     """
     first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))

@@ -87,7 +87,7 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop bound kernels, which depend on the arrays' memory addresses."""
-        left_out = ("_bound", "_views", "_rejected", "_shaped")
+        left_out = ("_bound", "_row", "_copies", "_rejected", "_shaped", "_rewards")
         return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_bound": None}
 
     def __repr__(self) -> str:
@@ -177,7 +177,8 @@ class ParallelEnv(PettingZooParallelEnv):
                 names = ", ".join(map(str, actions))
                 raise ValueError(f"the episode is over, but there are actions for {names}; call reset")
             return {}, {}, {}, {}, {}
-        row, n_actions = self._actions[0], self._n_actions
+        bound, n_actions = self._bound or self._bind(), self._n_actions
+        row = self._row
         for i, agent in enumerate(agents):
             try:
                 action = actions[agent]
@@ -191,7 +192,7 @@ class ParallelEnv(PettingZooParallelEnv):
             raise ValueError(f"actions for unknown agents {extra}; agents: {', '.join(agents)}")
         if self.text_info:
             self._reasons = self._judge()
-        (self._bound or self._bind()).step()
+        bound.step()
         return self._results()
 
     def act(self, agent: str, action: object) -> StepResult | None:
@@ -227,8 +228,9 @@ class ParallelEnv(PettingZooParallelEnv):
     def _bind(self) -> BoundBatch:
         game, out = self.game, self._out
         shape = game.single_observation_space.shape
-        self._views = [
-            (agent, out.observations[0, i].reshape(shape), out.masks[0, i])
+        self._row, self._rewards = self._actions[0], out.rewards[0]
+        self._copies = [
+            (agent, out.observations[0, i].reshape(shape).copy, out.masks[0, i].copy)
             for i, agent in enumerate(self.possible_agents)
         ]
         self._rejected = game.rejections(self._state, out)[0]
@@ -244,11 +246,15 @@ class ParallelEnv(PettingZooParallelEnv):
             out.rewards[...] = self._event_reward.of(out)
         if self._shaping:
             np.add(out.rewards, self._shaping * out.shaped, out=out.rewards, casting="same_kind")
-        rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
+        rewards: dict[str, float] = {}
+        terminations: dict[str, bool] = {}
+        truncations: dict[str, bool] = {}
         terminated, truncated = out.terminated.item(), out.truncated.item()
+        for agent, reward in zip(agents, self._rewards.tolist(), strict=True):
+            rewards[agent], terminations[agent], truncations[agent] = reward, terminated, truncated
         if terminated or truncated:
             self.agents = []
-        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
+        return observations, rewards, terminations, truncations, infos
 
     def look(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the current observations and infos of the live agents."""
@@ -258,11 +264,15 @@ class ParallelEnv(PettingZooParallelEnv):
             return observations, infos
         if self._bound is None:
             self._bind()
-        name = {"obs": "observation", "rllib": "observations"}.get(self.mask_in)
-        for (agent, observation, mask), rejected in zip(self._views, self._rejected.tolist(), strict=True):
-            masked = {"action_mask": mask.copy()}  # in one place alone: adapters merge observations and infos
-            observations[agent] = {name: observation.copy(), **masked} if name else observation.copy()
-            infos[agent] = {**({} if name else masked), "rejected": rejected}
+        if self.mask_in == "info":
+            for (agent, observation, mask), rejected in zip(self._copies, self._rejected.tolist()):
+                observations[agent] = observation()
+                infos[agent] = {"action_mask": mask(), "rejected": rejected}
+        else:  # in one place alone: adapters merge observations and infos
+            name = "observation" if self.mask_in == "obs" else "observations"
+            for (agent, observation, mask), rejected in zip(self._copies, self._rejected.tolist()):
+                observations[agent] = {name: observation(), "action_mask": mask()}
+                infos[agent] = {"rejected": rejected}
         if self._shaped is not None:
             for info, shaped in zip(infos.values(), self._shaped.tolist(), strict=True):
                 info["shaped_reward"] = shaped

@@ -60,6 +60,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self._n_actions = game.n_actions
         self.render_mode = render_mode
         self.mask_in = mask_in
+        self._observation_name = {"obs": "observation", "rllib": "observations"}.get(mask_in)  # None: not in a dict
         self.text_info = text_info
         self.metadata = {**shell_metadata(game), "is_parallelizable": True}
         self.possible_agents = agent_names(game)
@@ -103,11 +104,10 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def _observation_space(self) -> gymnasium.Space:
         box = copy.deepcopy(self.game.single_observation_space)
-        if self.mask_in == "info":
+        if self._observation_name is None:
             return box
         mask = gymnasium.spaces.Box(0, 1, (self.game.n_actions,), np.int8)
-        name = "observation" if self.mask_in == "obs" else "observations"
-        return gymnasium.spaces.Dict({name: box, "action_mask": mask})
+        return gymnasium.spaces.Dict({self._observation_name: box, "action_mask": mask})
 
     def observation_space(self, agent: str) -> gymnasium.Space:
         """Return an agent's observation space, the same object at every call."""
@@ -250,8 +250,9 @@ class ParallelEnv(PettingZooParallelEnv):
         terminations: dict[str, bool] = {}
         truncations: dict[str, bool] = {}
         terminated, truncated = out.terminated.item(), out.truncated.item()
-        for agent, reward in zip(agents, self._rewards.tolist(), strict=True):
-            rewards[agent], terminations[agent], truncations[agent] = reward, terminated, truncated
+        paid = self._rewards.tolist()
+        for i, agent in enumerate(agents):
+            rewards[agent], terminations[agent], truncations[agent] = paid[i], terminated, truncated
         if terminated or truncated:
             self.agents = []
         return observations, rewards, terminations, truncations, infos
@@ -264,18 +265,19 @@ class ParallelEnv(PettingZooParallelEnv):
             return observations, infos
         if self._bound is None:
             self._bind()
-        if self.mask_in == "info":
-            for (agent, observation, mask), rejected in zip(self._copies, self._rejected.tolist()):
+        rejected = self._rejected.tolist()
+        shaped = None if self._shaped is None else self._shaped.tolist()
+        name = self._observation_name
+        for i, (agent, observation, mask) in enumerate(self._copies):
+            if name is None:  # the mask is in one place alone: adapters merge observations and infos
                 observations[agent] = observation()
-                infos[agent] = {"action_mask": mask(), "rejected": rejected}
-        else:  # in one place alone: adapters merge observations and infos
-            name = "observation" if self.mask_in == "obs" else "observations"
-            for (agent, observation, mask), rejected in zip(self._copies, self._rejected.tolist()):
+                info: dict[str, Any] = {"action_mask": mask(), "rejected": rejected[i]}
+            else:
                 observations[agent] = {name: observation(), "action_mask": mask()}
-                infos[agent] = {"rejected": rejected}
-        if self._shaped is not None:
-            for info, shaped in zip(infos.values(), self._shaped.tolist(), strict=True):
-                info["shaped_reward"] = shaped
+                info = {"rejected": rejected[i]}
+            if shaped is not None:
+                info["shaped_reward"] = shaped[i]
+            infos[agent] = info
         if self.layout_names or self.text_info:
             self._add_infos(infos)
         return observations, infos

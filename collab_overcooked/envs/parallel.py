@@ -229,7 +229,7 @@ class ParallelEnv(PettingZooParallelEnv):
         game, out = self.game, self._out
         shape = game.single_observation_space.shape
         self._row, self._rewards = self._actions[0], out.rewards[0]
-        self._copies = [
+        self._copies = [  # what copies an agent's observation and mask, looked up once
             (agent, out.observations[0, i].reshape(shape).copy, out.masks[0, i].copy)
             for i, agent in enumerate(self.possible_agents)
         ]

@@ -14,7 +14,9 @@ import argparse
 import json
 from collections.abc import Iterator
 from contextlib import nullcontext
+from math import sqrt
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 from unittest.mock import patch
 
@@ -24,7 +26,6 @@ from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.training import is_finished, train
 from collab_overcooked.io.files import write_atomic
-from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import read_policy
 
 # Configuration, and what is changed of it; about half a minute of one core each
@@ -65,26 +66,23 @@ def trained(folder: Path, tasks: list[str], seeds: int, steps: int | None) -> It
 
 
 def table(lines: list[dict[str, Any]]) -> str:
-    """Return the mean returns of each seed, and the mean difference with its interval over the seeds, as Markdown."""
+    """Return the mean returns of each seed and the mean of their differences with its standard error, as Markdown."""
     earned = {(line["task"], line["gradient"], line["seed"]): line["return"] for line in lines}
     rows = [
-        "| task | steps | seeds | by hand | by autograd | mean difference | 95 % interval |",
-        "|---|---:|---:|---|---|---:|---|",
+        "| task | steps | by hand | by autograd | mean difference | standard error |",
+        "|---|---:|---|---|---:|---:|",
     ]
     for task in dict.fromkeys(line["task"] for line in lines):
-        both = [
-            seed for name, one, seed in earned if name == task and one == "hand" and (task, "autograd", seed) in earned
-        ]
+        seeds = {gradient: {key[2] for key in earned if key[:2] == (task, gradient)} for gradient in GRADIENTS}
+        both = sorted(set.intersection(*seeds.values()))
         if not both:
             continue
         hand, autograd = ([earned[task, gradient, seed] for seed in both] for gradient in GRADIENTS)
-        difference = mean_ci([a - b for a, b in zip(hand, autograd, strict=True)])
-        assert difference is not None
-        known = difference.low is not None and difference.high is not None
-        interval = f"{difference.low:.1f} to {difference.high:.1f}" if known else "one seed"
+        differences = [a - b for a, b in zip(hand, autograd, strict=True)]
+        error = f"{stdev(differences) / sqrt(len(both)):.1f}" if len(both) > 1 else "one seed"
         steps = max(line["steps"] for line in lines if line["task"] == task)
-        each = (", ".join(f"{one:.0f}" for one in of) for of in (hand, autograd))
-        rows.append(f"| {task} | {steps:,} | {len(both)} | {' | '.join(each)} | {difference.value:.1f} | {interval} |")
+        each = " | ".join(", ".join(f"{one:.0f}" for one in of) for of in (hand, autograd))
+        rows.append(f"| {task} | {steps:,} | {each} | {mean(differences):.1f} | {error} |")
     return "\n".join(rows)
 
 

@@ -60,6 +60,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self._n_actions = game.n_actions
         self.render_mode = render_mode
         self.mask_in = mask_in
+        self._observation_name = {"obs": "observation", "rllib": "observations"}.get(mask_in)  # None: not in a dict
         self.text_info = text_info
         self.metadata = {**shell_metadata(game), "is_parallelizable": True}
         self.possible_agents = agent_names(game)
@@ -87,7 +88,7 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop bound kernels, which depend on the arrays' memory addresses."""
-        left_out = ("_bound", "_views", "_rejected", "_shaped")
+        left_out = ("_bound", "_row", "_copies", "_rejected", "_shaped", "_rewards")
         return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_bound": None}
 
     def __repr__(self) -> str:
@@ -103,11 +104,10 @@ class ParallelEnv(PettingZooParallelEnv):
 
     def _observation_space(self) -> gymnasium.Space:
         box = copy.deepcopy(self.game.single_observation_space)
-        if self.mask_in == "info":
+        if self._observation_name is None:
             return box
         mask = gymnasium.spaces.Box(0, 1, (self.game.n_actions,), np.int8)
-        name = "observation" if self.mask_in == "obs" else "observations"
-        return gymnasium.spaces.Dict({name: box, "action_mask": mask})
+        return gymnasium.spaces.Dict({self._observation_name: box, "action_mask": mask})
 
     def observation_space(self, agent: str) -> gymnasium.Space:
         """Return an agent's observation space, the same object at every call."""
@@ -177,7 +177,8 @@ class ParallelEnv(PettingZooParallelEnv):
                 names = ", ".join(map(str, actions))
                 raise ValueError(f"the episode is over, but there are actions for {names}; call reset")
             return {}, {}, {}, {}, {}
-        row, n_actions = self._actions[0], self._n_actions
+        bound, n_actions = self._bound or self._bind(), self._n_actions
+        row = self._row
         for i, agent in enumerate(agents):
             try:
                 action = actions[agent]
@@ -191,7 +192,7 @@ class ParallelEnv(PettingZooParallelEnv):
             raise ValueError(f"actions for unknown agents {extra}; agents: {', '.join(agents)}")
         if self.text_info:
             self._reasons = self._judge()
-        (self._bound or self._bind()).step()
+        bound.step()
         return self._results()
 
     def act(self, agent: str, action: object) -> StepResult | None:
@@ -227,8 +228,9 @@ class ParallelEnv(PettingZooParallelEnv):
     def _bind(self) -> BoundBatch:
         game, out = self.game, self._out
         shape = game.single_observation_space.shape
-        self._views = [
-            (agent, out.observations[0, i].reshape(shape), out.masks[0, i])
+        self._row, self._rewards = self._actions[0], out.rewards[0]
+        self._copies = [  # what copies an agent's observation and mask, looked up once
+            (agent, out.observations[0, i].reshape(shape).copy, out.masks[0, i].copy)
             for i, agent in enumerate(self.possible_agents)
         ]
         self._rejected = game.rejections(self._state, out)[0]
@@ -244,11 +246,16 @@ class ParallelEnv(PettingZooParallelEnv):
             out.rewards[...] = self._event_reward.of(out)
         if self._shaping:
             np.add(out.rewards, self._shaping * out.shaped, out=out.rewards, casting="same_kind")
-        rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
+        rewards: dict[str, float] = {}
+        terminations: dict[str, bool] = {}
+        truncations: dict[str, bool] = {}
         terminated, truncated = out.terminated.item(), out.truncated.item()
+        paid = self._rewards.tolist()
+        for i, agent in enumerate(agents):
+            rewards[agent], terminations[agent], truncations[agent] = paid[i], terminated, truncated
         if terminated or truncated:
             self.agents = []
-        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
+        return observations, rewards, terminations, truncations, infos
 
     def look(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the current observations and infos of the live agents."""
@@ -258,14 +265,19 @@ class ParallelEnv(PettingZooParallelEnv):
             return observations, infos
         if self._bound is None:
             self._bind()
-        name = {"obs": "observation", "rllib": "observations"}.get(self.mask_in)
-        for (agent, observation, mask), rejected in zip(self._views, self._rejected.tolist(), strict=True):
-            masked = {"action_mask": mask.copy()}  # in one place alone: adapters merge observations and infos
-            observations[agent] = {name: observation.copy(), **masked} if name else observation.copy()
-            infos[agent] = {**({} if name else masked), "rejected": rejected}
-        if self._shaped is not None:
-            for info, shaped in zip(infos.values(), self._shaped.tolist(), strict=True):
-                info["shaped_reward"] = shaped
+        rejected = self._rejected.tolist()
+        shaped = None if self._shaped is None else self._shaped.tolist()
+        name = self._observation_name
+        for i, (agent, observation, mask) in enumerate(self._copies):
+            if name is None:  # the mask is in one place alone: adapters merge observations and infos
+                observations[agent] = observation()
+                info: dict[str, Any] = {"action_mask": mask(), "rejected": rejected[i]}
+            else:
+                observations[agent] = {name: observation(), "action_mask": mask()}
+                info = {"rejected": rejected[i]}
+            if shaped is not None:
+                info["shaped_reward"] = shaped[i]
+            infos[agent] = info
         if self.layout_names or self.text_info:
             self._add_infos(infos)
         return observations, infos

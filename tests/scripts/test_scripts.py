@@ -23,6 +23,8 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     ".ci/release.py": ["--here", "--only", "core", "stats", "llm", "--out", "FOLDER"],
     ".ci/smoke.py": ["2"],
     "benchmarks/floors.py": ["FOLDER", "--games", "rush", "--out", "OUT"],
+    "benchmarks/gpu.py": "--out OUT --device cpu --steps 25600".split(),
+    "benchmarks/gradient_results.py": "--task features --seeds 1 --steps 6400 --out FOLDER".split(),
     "benchmarks/network_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
         *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "2", "--out", "FOLDER", "--stage"),
@@ -109,6 +111,8 @@ LASTING = {  # which take long whatever their budget; other tests train and inst
     ".ci/release.py",
     ".ci/smoke.py",
     "benchmarks/floors.py",
+    "benchmarks/gpu.py",
+    "benchmarks/gradient_results.py",
     "benchmarks/network_results.py",
     "benchmarks/partner_results.py",
     "benchmarks/people.py",
@@ -126,6 +130,15 @@ def test_script(script: str, tmp_path: Path):
     run(sys.executable, ROOT / script, *texts)
     if "OUT" in SCRIPTS[script]:
         assert json.loads((tmp_path / "out.json").read_text())
+
+
+@pytest.mark.slow
+def test_a_gpu_that_is_not_there_is_asked_for(tmp_path: Path):
+    command = [sys.executable, ROOT / "benchmarks/gpu.py", "--out", tmp_path / "out.json"]
+    hidden = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(command, cwd=ROOT, env=hidden, capture_output=True, text=True)
+    assert done.returncode == 2 and "torch finds no GPU; it needs a driver" in done.stderr
+    assert not (tmp_path / "out.json").exists()
 
 
 @pytest.mark.nightly

@@ -89,7 +89,7 @@ def suite_command(name: str) -> Callable[..., None]:
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_dry_run([(plan, out)], llm_options)
-        records = run_plan(plan, out, run.workers, llm_options)
+        records = evaluate_plan(plan, out, run.workers, llm_options)
         scoring_values = scoring_of(presets, scoring, options.scoring()) | asdict(record_scoring)
         write_results(out, records, run.report, scoring_values, show)
         warn_of(records)
@@ -157,7 +157,9 @@ def warn_of_repetitions(plan: "MatchPlan") -> None:
         )
 
 
-def run_plan(plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions) -> Sequence[EpisodeRecord]:
+def evaluate_plan(
+    plan: "MatchPlan", out: Path, workers: str | None, llm_options: LlmOptions
+) -> Sequence[EpisodeRecord]:
     """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 

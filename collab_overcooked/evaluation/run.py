@@ -10,8 +10,8 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure_numbers, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.match import MatchPlan
-from collab_overcooked.runner.play import Progress, play
 from collab_overcooked.runner.records import PackedRecords
+from collab_overcooked.runner.run_plans import Progress, run_plans
 from collab_overcooked.runner.teams import MakePolicy, team_text
 
 
@@ -78,5 +78,5 @@ def evaluate(
     elif plan_options:
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     folder = None if out is None else Path(out)
-    played = play([(plan, folder)], folder, workers=workers, make=make, facts=facts, stop=stop, progress=progress)
+    played = run_plans([(plan, folder)], folder, workers=workers, make=make, facts=facts, stop=stop, progress=progress)
     return Episodes(played[0])

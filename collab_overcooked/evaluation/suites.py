@@ -26,7 +26,7 @@ from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode_seed
 from collab_overcooked.runner.match import Match, MatchPlan
-from collab_overcooked.runner.play import check_episodes
+from collab_overcooked.runner.run_plans import check_episodes
 from collab_overcooked.runner.teams import SEAT, SWAPPED, parse_seats, read_team, specs_as_given, team_text
 
 FILES = (".yaml", ".yml")

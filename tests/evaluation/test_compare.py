@@ -26,9 +26,9 @@ from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.reporting.differences import episode_values
 from collab_overcooked.reporting.floors import RULE_SPECS, stored_floors
-from collab_overcooked.runner.play import play
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
+from collab_overcooked.runner.run_plans import run_plans
 
 POLICIES = ("random", "reference", "greedy", "selfish")
 GAMES = ("collab-overcooked", "rush")
@@ -43,7 +43,7 @@ def comparison_plan() -> plans.ComparisonPlan:
 def played(comparison_plan: plans.ComparisonPlan, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("compared")
     comparison_plan.write(out)
-    play(comparison_plan.runs(out), out, workers=1, timed=True)
+    run_plans(comparison_plan.runs(out), out, workers=1, timed=True)
     return out
 
 
@@ -157,7 +157,7 @@ def test_what_was_played_is_not_played_again(
 ) -> None:
     before = {path: path.read_bytes() for path in played.rglob("records.jsonl")}
     played_again: list[tuple[int, int]] = []
-    play(
+    run_plans(
         comparison_plan.runs(played), played, workers=1, timed=True, progress=lambda *now: played_again.append(now[:2])
     )
     assert not played_again and "continuing" in caplog.messages[-1]
@@ -195,7 +195,7 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
 @pytest.mark.parametrize("game", first([*dict.fromkeys(["collab-capture", "rush", *registry.first_suites()])], 2))
 def test_episodes_are_compared_by_what_the_table_ranks(game: str, tmp_path: Path) -> None:
     plan = plans.make_plan(["greedy", "random"], [game], episodes=1, crossplay=False)
-    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
+    run_plans(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
     board, metric = boards.read_comparison(plan, tmp_path).leaderboards[0], registry.load_suite(game).score_metric
     for line in board.lines:
         for entry in (entry for entry in plan.entries if entry.team[0] == line.policy):
@@ -274,7 +274,7 @@ def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
     names = ("ppo:cramped_room", "ppo:coordination_ring")
     short = {"overcooked": {"max_cycles": 20}}
     plan = plans.make_plan(("random", *names), ("overcooked",), episodes=1, crossplay=False, options=short)
-    play(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
+    run_plans(plan.runs(tmp_path), tmp_path, workers=1, timed=True)
     (board,) = boards.read_comparison(plan, tmp_path).leaderboards
     ranking = {row[0]: row for row in board.ranking().rows}
     assert set(ranking) == {"random", "ppo, one per layout"}

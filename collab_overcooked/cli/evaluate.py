@@ -199,7 +199,7 @@ def language_models(
         try:
             run_arguments = {
                 "make": policy_maker(client),
-                "facts": {"language": client.facts},
+                "run_config": {"language": client.run_config},
                 "stop": client.stop,
                 "workers": LANGUAGE_WORKERS if workers is None else workers,
             }

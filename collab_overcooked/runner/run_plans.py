@@ -182,7 +182,7 @@ def run_plans(
     workers: int | str | None = None,
     timed: bool = False,
     make: MakePolicy | None = None,
-    facts: Mapping[str, Any] | None = None,
+    run_config: Mapping[str, Any] | None = None,
     stop: Callable[[], None] | None = None,
     progress: Progress | None = None,
 ) -> list[list[Any]]:
@@ -195,7 +195,7 @@ def run_plans(
         timed: Whether records say how long decisions took, for which episodes are played one by one. A plan whose
             language model cannot be asked is left incomplete then, while others go on.
         make: Turns policy specs into policies, for policies outside the registry or that share something.
-        facts: What else must be equal for a run to be continued, fit for JSON.
+        run_config: JSON values that must be equal for a run to be continued, besides those of its plan.
         stop: Called when playing ends early, so that policies in other threads need not be waited for.
         progress: Called after every episode.
 
@@ -217,7 +217,7 @@ def run_plans(
     hint: AbstractContextManager[None] = nullcontext() if folder is None else resumable(folder, "**/*.jsonl")
     with hint, ExitStack() as opened:
         for number, (plan, path) in enumerate(plans):
-            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(facts or {})})
+            run: Run[EpisodeRecord] = Run(path, {**plan.config(), **(run_config or {})})
             opened.callback(run.close)
             runs.append(run)
             check_seeds(path or "", run.results, plan)

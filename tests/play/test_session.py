@@ -65,10 +65,10 @@ def test_pages_report_the_window_and_losses_of_the_focus(make_session) -> None:
     (person,) = session.people
     for lost in (False, True, True):
         session.receive(person, read_message(json.dumps({"type": "window", "width": 500, "lost": lost})))
-    facts = person.facts()
-    assert (facts["window"], facts["focus_losses"], facts["answered"]) == ("small", 2, 0)
+    entry = person.entry()
+    assert (entry["window"], entry["focus_losses"], entry["answered"]) == ("small", 2, 0)
     person.begin()
-    assert (person.facts()["window"], person.facts()["focus_losses"]) == ("small", 0), "losses are those of an episode"
+    assert (person.entry()["window"], person.entry()["focus_losses"]) == ("small", 0), "losses are those of an episode"
 
 
 def test_episodes_of_the_same_task_are_numbered_on(make_session) -> None:

@@ -52,7 +52,7 @@ class Client:
         store: Exchanges; requests in it are not sent again.
         replay: Exchanges that answer all requests without any endpoint.
         keep: All exchanges of the run by position, from which a stopped run resumes without repeating requests.
-        facts: Configuration that must be equal to resume an evaluation, as JSON values.
+        run_config: Configuration that must be equal to resume an evaluation, as JSON values.
         fuse: Ends a run whose models give no usable answers.
         model_prices: Prices in settings of models, by model and endpoint.
         usage: Usage of the requests sent, excluding those answered from a store.
@@ -73,7 +73,7 @@ class Client:
     store: Store | None = None
     replay: Store | None = None
     keep: Store | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    run_config: Mapping[str, Any] = field(default_factory=dict)
     fuse: Fuse = field(default_factory=lambda: Fuse(0))
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
@@ -329,8 +329,10 @@ def connect(
     if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
         raise ValueError(f"give only one of {', '.join(chosen)}")
     limits, prices = parse_budget(budget), parse_prices(price)
-    facts = {"budget": limits.to_dict(), "prices": {model: vars(price) for model, price in prices.items()}}
-    client = Client(budget=limits, total=parse_budget(budget_total, "budget-total"), prices=prices, facts=facts)
+    run_config = {"budget": limits.to_dict(), "prices": {model: vars(price) for model, price in prices.items()}}
+    client = Client(
+        budget=limits, total=parse_budget(budget_total, "budget-total"), prices=prices, run_config=run_config
+    )
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
@@ -341,7 +343,7 @@ def connect(
         client.default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
         client.timeout, client.give_up = timeout, give_up or RetryPolicy.give_up
         client.rate, client.threads = rate, local_threads
-        client.facts = {**facts, "endpoint": _where(client, client.default)}
+        client.run_config = {**run_config, "endpoint": _where(client, client.default)}
     source = store if replay is None else replay
     if keep is not None and (source is None or Path(source).resolve() != Path(keep).resolve()):
         client.keep = Store(keep)

@@ -247,7 +247,7 @@ class ModelVoices:
         self, template: str, briefing: Briefing, read: Callable[[str], Answer], schema: Mapping[str, Any], **values: Any
     ) -> Any:
         fill, seen = self.session.prompts.fill, briefing.seen
-        facts = {
+        variables = {
             "me": seen.names[briefing.seat],
             "members": [seen.names[seat] for seat in briefing.members],
             "manual": rules_of(seen, pays=bool(self.values["charge"])),
@@ -264,7 +264,10 @@ class ModelVoices:
             "json": self.session.settings.json,
             **values,
         }
-        chat = [ChatMessage("system", fill("cots_rules", **facts)), ChatMessage("user", fill(template, **facts))]
+        chat = [
+            ChatMessage("system", fill("cots_rules", **variables)),
+            ChatMessage("user", fill(template, **variables)),
+        ]
         try:
             return self.session.ask(chat, read, schema if self.session.settings.json else None)
         except UnusableReply:

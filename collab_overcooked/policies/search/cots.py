@@ -80,7 +80,7 @@ class Member:
         self.running: SubPlan | None = None
         self.history: tuple[str, ...] = ()  # the last sub-plans that it began
         self.waiting = False  # without work since the last plan update
-        self.facts: frozenset[str] = frozenset()  # facts known at the last rating
+        self.triggers: frozenset[str] = frozenset()  # those at the last rating
         self.known: frozenset[str] = frozenset()  # objects known when the plan was made
 
     def look_at(self, seen: AgentView, shared: Findings) -> PlanningView:
@@ -171,7 +171,7 @@ class SearchTeam:
     def _trigger(self, member: Member, view: PlanningView) -> str:
         if not self.had_plan:
             return "start"
-        if view.facts - member.facts:
+        if view.triggers - member.triggers:
             return "news" if member.running is not None else "free"
         if any(partner.left_plan for partner in self.partners.values()):
             return "partner"
@@ -233,7 +233,7 @@ class SearchTeam:
             seen_by_seat, known = looks[seat]
             if seat != seen.seat and np.count_nonzero(seen_by_seat.mask) > 1:  # not asked yet in this step
                 self._go_on(member, known)
-            member.facts, member.waiting = known.facts, False
+            member.triggers, member.waiting = known.triggers, False
             for entry in [e for e in member.queue if known.way_to(seat, e, member.known) is None]:
                 member.queue.remove(entry)
                 self._drop(member, entry, seen.names)

@@ -87,7 +87,7 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
 def words_of(state: PlanningView) -> str:
     """Return all that a moment holds."""
     options = {seat: [dataclasses.asdict(option) for option in entry] for seat, entry in state.options.items()}
-    further = (state.places, state.held, state.room, sorted(state.facts), sorted(state.urgent), state.describe())
+    further = (state.places, state.held, state.room, sorted(state.triggers), sorted(state.urgent), state.describe())
     return repr((options, further))
 
 

@@ -322,7 +322,7 @@ class CollabOvercookedSubplans:
         return PlanningView(
             options=options,
             places=dict(enumerate(scene.poses)),
-            facts=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),
+            triggers=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),
             describe=lambda: seen.text,
         )
 

@@ -56,7 +56,7 @@ class CuisineWorldSubplans:
             held={seat: int(agent[Agent.ITEM] != NOTHING) for seat, agent in enumerate(agents)},
             travel=lambda here, there: float(here != there),
             scale=SCALE,
-            facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
+            triggers=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
             describe=lambda: seen.text,
         )
 

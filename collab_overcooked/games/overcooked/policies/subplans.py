@@ -61,7 +61,7 @@ class OvercookedSubplans:
             places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
             held={seat: int(row[Player.HAND] != Item.NONE) for seat, row in enumerate(players)},
             steps=STEPS,
-            facts=frozenset({f"{seen.scene['served']} served"}),
+            triggers=frozenset({f"{seen.scene['served']} served"}),
             describe=lambda: seen.text,
             idle=self._yielding(seen),
         )

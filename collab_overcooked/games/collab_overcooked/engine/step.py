@@ -41,7 +41,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     out.rewards[:] = 0
     clear_events(out.events, FIRST_ID)
@@ -95,4 +95,4 @@ def time_limit(order, tasks):
     return tasks[0, Task.LIMIT]
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -215,7 +215,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over. Mutates: out."""
     clear_events(out.events, FIRST_ID)
     out.rewards[:] = 0
@@ -299,4 +299,4 @@ def measure_batch(tables, state, scratch):
         measure_ways(row_at(state, b), tables.params[Param.GRID_WIDTH], scratch[b])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)

@@ -42,7 +42,7 @@ def is_over(tables, env):
 
 
 @kernel
-def rest(env, out):
+def write_after_end(env, out):
     """Nothing happens in an episode that is over, and nothing is paid. Mutates: out."""
     clear_events(out.events, FIRST_ID)
     clear_rewards(out)
@@ -144,5 +144,5 @@ def observe_directives(tables, env, out):
             mask_directives(tables, env, i, out.paths, out.masks[i])
 
 
-BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, rest=rest)
-DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, rest=rest)
+BATCH_KERNELS = BatchKernels(is_over, step_env, reset_env, observe_env, write_after_end=write_after_end)
+DIRECTIVES = BatchKernels(is_over, step_directives, reset_env, observe_directives, write_after_end=write_after_end)

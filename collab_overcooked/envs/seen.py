@@ -125,7 +125,7 @@ class SeatView:
         return [self._say(order if isinstance(order, str) else order["name"]) for order in self.scene.get("orders", ())]
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         """Goal of this episode and points for reaching it, as a few sentences for people."""
         return ""
 

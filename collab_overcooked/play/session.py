@@ -469,7 +469,7 @@ class Session:
             "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
             "offers_practice": seat is not None and self._offers_practice,
-            "aim": "" if view is None else named(view.aim),
+            "objective": "" if view is None else named(view.objective),
             "limit": None if view is None else view.limit,
             "talks": self.talks,
             "episodes": self.episodes,

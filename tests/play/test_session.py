@@ -615,20 +615,20 @@ def test_the_first_step_waits_until_the_goal_was_read(make_session) -> None:
 
     (player,) = play(session, reader)
     welcome = player.of_type("welcome")[0]
-    assert "2 generators" in welcome["aim"] and welcome["limit"] == 30 and session.records
+    assert "2 generators" in welcome["objective"] and welcome["limit"] == 30 and session.records
 
 
 def test_the_card_names_the_goals_of_the_episode_that_follows(make_session) -> None:
-    aims = set()
+    objectives = set()
     for seed in range(3):
         session = make_session(["agent_0=person", "all=random"], suite="housework", episodes=1, seed=seed)
         (player,) = play(session, lambda each: {"type": "leave"} if each["type"] == "ask" else first_legal(each))
         picture = player.of_type("frame")[0]["picture"]["put"]
         needed = re.findall(r"'([a-z ]+) 0 of (\d+)", str([card for key, card in picture.items() if key[0] == "k"]))
-        aim = player.of_type("welcome")[0]["aim"]
-        assert needed and all(f"{name} ({count})" in aim for name, count in needed), (aim, picture)
-        aims.add(aim)
-    assert len(aims) > 1
+        objective = player.of_type("welcome")[0]["objective"]
+        assert needed and all(f"{name} ({count})" in objective for name, count in needed), (objective, picture)
+        objectives.add(objective)
+    assert len(objectives) > 1
 
 
 @pytest.mark.parametrize(("partner", "talks"), [("greedy", False), ("late:4:greedy", False), ("person", True)])

@@ -29,7 +29,7 @@ class CraftView(OrderView):
     goto = Verb.GOTO
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         lifetime = self._game.compiled.config.lifetime
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
 

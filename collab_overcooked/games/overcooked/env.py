@@ -57,7 +57,7 @@ class LayoutView(SeatView):
     public_actions = True
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         return self._say(orders_text(self._game.layouts[self._state.clock[0, Clock.LAYOUT]]))
 
     @property

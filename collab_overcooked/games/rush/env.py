@@ -34,7 +34,7 @@ class BoardView(SeatView):
     public_choices = plays_in_turns = True
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         return self._say(GOAL)
 
     @property

@@ -65,7 +65,7 @@ function showStart() {
         ? fill(own?.limit ?? words.steps_long, { n: now.me.limit })
         : say("seconds_long", { n: Math.round(now.me.limit * now.me.tick) }));
   $("start-goal").textContent = own?.goal ?? "";
-  $("start-aim").textContent = phrase(now.me.aim);
+  $("start-objective").textContent = phrase(now.me.objective);
   const facts = [$("who").textContent, long, ...(own?.how ?? []), howToAct()];
   $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
   show("read-rules", Boolean(now.me.manual));

@@ -212,7 +212,7 @@ class HouseView(SeatView):
     public_history = False
 
     @property
-    def aim(self) -> str:
+    def objective(self) -> str:
         goals = [f"{goal['name']} ({goal['need']})" for goal in self.scene["goals"]]
         return self._say(f"Bring to the {self.scene['goal']['name']}: {join_and(goals)}.")
 

@@ -98,8 +98,8 @@ def collides(moves, here):
     for i in range(here.shape[0]):
         target = moves.choices[i, moves.choice[i], 0]
         for j in range(i + 1, here.shape[0]):
-            aim = moves.choices[j, moves.choice[j], 0]
-            if target == aim or (target == here[j] and aim == here[i]):
+            heading = moves.choices[j, moves.choice[j], 0]
+            if target == heading or (target == here[j] and heading == here[i]):
                 return True
     return False
 

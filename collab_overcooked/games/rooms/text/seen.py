@@ -29,8 +29,8 @@ class RoomView(SeatView):
         return super().deed("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
 
     @property
-    def aim(self) -> str:
-        return self._say(self._game.aim(self.scene["limit"]))
+    def objective(self) -> str:
+        return self._say(self._game.objective(self.scene["limit"]))
 
     @property
     def has_partners(self) -> bool:

@@ -214,7 +214,7 @@ class RoomText(CompiledGame):
             rules += "\n" + SIGHT
         return rules
 
-    def aim(self, turns: int) -> str:
+    def objective(self, turns: int) -> str:
         """Return what players are to achieve in so many turns, and how doors or generators take part in it."""
         if self.goal == Goal.CAPTURE:
             doors = self._doors().replace("\n", " ")

@@ -31,7 +31,7 @@ class SeatView:
         public_actions: Whether all seats see the actions of others in earlier steps.
         role: Role of the seat in the team, empty if all seats are alike.
         recipe: Recipe of the current order, None if the seat does not know it or the text contains it anyway.
-        awaited: Everything that a seat may wait for, in a form that can be compared; None where the game does not say.
+        wait_until_changed: Value that differs once anything has changed that a seat may wait for; None if the game has none.
     """
 
     public_refusals = False
@@ -41,7 +41,7 @@ class SeatView:
     public_actions = False
     role = ""
     recipe: str | None = None
-    awaited: Hashable | None = None
+    wait_until_changed: Hashable | None = None
 
     def __init__(self, game: Any, state: State, seat: int) -> None:
         self._game, self._seat = game, seat

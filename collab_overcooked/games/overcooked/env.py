@@ -81,7 +81,7 @@ class LayoutView(SeatView):
         return self.text.partition(self._say(text.MENU))[0].rstrip()
 
     @cached_property
-    def awaited(self) -> Hashable | None:  # type: ignore[override]
+    def wait_until_changed(self) -> Hashable | None:  # type: ignore[override]
         """Kitchen, announcement, hands, pots, counters, gates and what is possible; None with primitive actions."""
         if self._game.levels[self._seat] != MEDIUM:
             return None

@@ -271,11 +271,11 @@ def test_an_announced_change_stands_in_texts_and_pictures() -> None:
 def test_who_waits_for_a_change_wakes_at_its_announcement_and_when_it_comes() -> None:
     game = changing(changes=6, notice=2, action_level="medium")
     state, out = start(game, layout="first")
-    awaited = []
+    values = []
     for _ in range(8):
-        awaited.append(game.seen(state, 0, 0).awaited)
+        values.append(game.seen(state, 0, 0).wait_until_changed)
         game.step(state, np.zeros((1, 2), np.int32), out)
-    news = [after != before for before, after in pairwise(awaited)]
+    news = [after != before for before, after in pairwise(values)]
     assert news == [False, False, False, True, False, True, False]
 
 

@@ -96,8 +96,8 @@ def has_room(kitchen, cells, team, ways, jobs, i, item):
             continue
         if ways.fields[s, ways.here[i]] < FAR and item_on(kitchen, cells, s) == Item.NONE:
             free += is_meeting_place(kitchen, ways, s)
-    awaited = (item != DISH and dishes > jobs.loose[DISH]) or (team.relief[0] == 1 and jobs.soups[0] > 0)
-    return free > (1 if awaited and item != SOUP else 0)
+    needed_soon = (item != DISH and dishes > jobs.loose[DISH]) or (team.relief[0] == 1 and jobs.soups[0] > 0)
+    return free > (1 if needed_soon and item != SOUP else 0)
 
 
 @kernel

@@ -31,7 +31,7 @@ class SeatView:
         public_actions: Whether all seats see the actions of others in earlier steps.
         role: Role of the seat in the team, empty if all seats are alike.
         recipe: Recipe of the current order, None if the seat does not know it or the text contains it anyway.
-        wait_until_changed: Value that differs once anything has changed that a seat may wait for; None if the game has none.
+        wait_until_changed: Value that differs once anything has changed that a seat waits for; None if there is none.
     """
 
     public_refusals = False

@@ -26,7 +26,7 @@ from collab_overcooked.play.ending import numbers_of, par_of, summary_of
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Person, SendQueue
-from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, PractiseFirst, Round, goals_for
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, TUTORIAL_ROUNDS, PractiseFirst, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.rematch import Rematch
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
@@ -284,7 +284,7 @@ class Session:
 
     def _repeats(self) -> bool:
         practice = None if self.driver is None else self.driver.practice
-        if practice is None or not practice.fails or self._practice.count(practice.goal) >= LESSON_ROUNDS:
+        if practice is None or not practice.fails or self._practice.count(practice.goal) >= TUTORIAL_ROUNDS:
             return False
         self._practice.insert(self._number, practice.goal)
         return True

@@ -17,7 +17,7 @@ from collab_overcooked import registry
 from collab_overcooked.io.structs import convert
 from collab_overcooked.play import rooms
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.practice import LESSON, Goal, Practice
+from collab_overcooked.play.practice import TUTORIAL, Goal, Practice
 from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, details, listing, playable, with_rematch
 from collab_overcooked.play.server import page_file
 from collab_overcooked.play.settings import LANGUAGES, PlaySettings
@@ -136,9 +136,9 @@ def test_a_frame_comes_before_the_first_ready(make_session) -> None:
 
 
 def test_practice_is_skipped_by_each_for_themselves() -> None:
-    lesson = (("take", r"\w+ take onion", "crate"), ("serve", r"\w+ deliver soup", "serving"))
-    goal = Goal(LESSON, 0, lambda step, seat, idle: False)
-    practice = Practice(goal, {0: "stay", 1: "stay"}, {0: lesson, 1: lesson})
+    tutorial = (("take", r"\w+ take onion", "crate"), ("serve", r"\w+ deliver soup", "serving"))
+    goal = Goal(TUTORIAL, 0, lambda step, seat, idle: False)
+    practice = Practice(goal, {0: "stay", 1: "stay"}, {0: tutorial, 1: tutorial})
     pay = {"sparse": 0, "shaped": 0}
     events = [
         {"event": "onion_pickup", "label": "take onion", **pay},
@@ -155,7 +155,7 @@ def test_practice_is_skipped_by_each_for_themselves() -> None:
     assert practice.reached(last) and practice.over
 
 
-LESSONS = {
+TUTORIALS = {
     "Overcooked-v0": "cramped_room",
     "OvercookedV2-v0": "grounded_coord_simple",
     "CollabOvercooked-v0": "boiled_egg",
@@ -171,26 +171,26 @@ LESSONS = {
 
 
 def test_games_with_a_lesson_are_known() -> None:
-    assert {game for game in playable() if registry.game_class(game).lesson} == LESSONS.keys()
+    assert {game for game in playable() if registry.game_class(game).tutorial} == TUTORIALS.keys()
 
 
-@pytest.mark.parametrize("game", LESSONS)
+@pytest.mark.parametrize("game", TUTORIALS)
 def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
-    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
+    match = next(match for match in rooms.matches_of(game) if match.task == TUTORIALS[game])
     env = registry.make(match.env_id, **match.env_kwargs)
     policies = ("greedy", "random")  # only a random cook puts things down that nobody needs there
     played = [replace(match, team=(policy,) * len(match.team)).run()[0].steps for policy in policies]
-    steps = {name for name, *_ in env.game.lesson}
+    steps = {name for name, *_ in env.game.tutorial}
     taught, done = set(), set()
     for seat in range(env.game.n_agents):
-        lesson = env.game.tutorial_for(seat)
-        taught |= {name for name, *_ in lesson}
+        tutorial = env.game.tutorial_for(seat)
+        taught |= {name for name, *_ in tutorial}
         for record_steps in played:
-            practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {seat: ""}, {seat: lesson})
+            practice = Practice(Goal(TUTORIAL, 0, lambda step, seat, idle: False), {seat: ""}, {seat: tutorial})
             for step in record_steps:
                 practice.reached(step)
             done |= set(practice.progress(seat)["done"])
-        assert 1 <= len(lesson) <= 3, "practice is short"
+        assert 1 <= len(tutorial) <= 3, "practice is short"
     assert taught == done == steps
 
 
@@ -200,10 +200,10 @@ def test_a_lesson_of_a_seat_without_a_pot_leaves_the_pot_out() -> None:
     assert sorted(names, key=len) == [["take", "put_down"], ["take", "pot", "put_down"]]
 
 
-@pytest.mark.parametrize("game", LESSONS)
+@pytest.mark.parametrize("game", TUTORIALS)
 def test_every_step_of_a_lesson_marks_places_that_the_board_shows(game: str) -> None:
     """Some places come into view only later."""
-    match = next(match for match in rooms.matches_of(game) if match.task == LESSONS[game])
+    match = next(match for match in rooms.matches_of(game) if match.task == TUTORIALS[game])
     env = registry.make(match.env_id, **match.env_kwargs)
     env.reset(seed=match.seed)
     scene, seen_at_once = env.scene(), set[str]()
@@ -217,8 +217,8 @@ def test_every_step_of_a_lesson_marks_places_that_the_board_shows(game: str) -> 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_step_of_a_lesson_has_a_text(language: str) -> None:
-    texts = json.loads(page_file(f"words.{language}.json"))["page"]["lessons"]
-    names = {name for game in LESSONS for name, *_ in registry.game_class(game).lesson}
+    texts = json.loads(page_file(f"words.{language}.json"))["page"]["tutorials"]
+    names = {name for game in TUTORIALS for name, *_ in registry.game_class(game).tutorial}
     assert texts.keys() == names and all(texts.values())
 
 

@@ -20,7 +20,7 @@ from collab_overcooked.play import warming
 from collab_overcooked.play.matches import check_matches
 from collab_overcooked.play.messages import read_message
 from collab_overcooked.play.people import SendQueue
-from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, TUTORIAL, TUTORIAL_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import PlaySettings
@@ -255,11 +255,11 @@ def ready_after(messages: list[dict], start: int) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("lesson", "goals"), [(True, [LESSON] * LESSON_ROUNDS + ["speak"]), (False, ["act", "effect", "speak"])]
+    ("tutorial", "goals"), [(True, [TUTORIAL] * TUTORIAL_ROUNDS + ["speak"]), (False, ["act", "effect", "speak"])]
 )
-def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: list[str]) -> None:
-    if not lesson:
-        monkeypatch.setattr(CollabEscape, "lesson", ())
+def test_practice_is_kept_apart(make_session, monkeypatch, tutorial: bool, goals: list[str]) -> None:
+    if not tutorial:
+        monkeypatch.setattr(CollabEscape, "tutorial", ())
 
     def eager(message):
         answer = first_legal(message)
@@ -294,7 +294,7 @@ def test_people_choose_to_practise_first(make_session, wish: str) -> None:
 
     session = make_session(["all=person"], practice=None, **ESCAPE)
     players = play(session, [chooses(wish), chooses("ready")])
-    goals = [LESSON, "speak", ""] if wish == "practise" else []
+    goals = [TUTORIAL, "speak", ""] if wish == "practise" else []
     for player in players:
         offers = [(message["goal"], message["offers_practice"]) for message in player.of_type("welcome")]
         assert offers == [("", True), *((goal, False) for goal in goals)]
@@ -322,7 +322,7 @@ def test_a_lesson_is_done_if_the_partner_catches_the_thief(make_session) -> None
     session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, suite="collab-capture", episodes=1)
     (player,) = play(session, walker)
     assert player.of_type("progress")[-1]["done"] == ["walk", "catch"]
-    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", ""]
+    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["tutorial", ""]
 
 
 def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
@@ -334,7 +334,7 @@ def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
 
     session = make_session(["agent_0=person", "agent_1=random"], practice=True, **ESCAPE)
     (player,) = play(session, waits)
-    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + [""]
+    assert [message["goal"] for message in player.of_type("welcome")][:4] == [TUTORIAL] * TUTORIAL_ROUNDS + [""]
     assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, COUNTS_NOW]
 
 
@@ -637,7 +637,7 @@ def test_pages_know_whether_a_partner_reads(make_session, partner, talks) -> Non
     welcome = play(session, lambda message: {"type": "leave"} if message["type"] == "frame" else None)[0].got
     (first, *_) = [message for message in welcome if message["type"] == "welcome"]
     assert first["talks"] is talks and first["team"] == ["human", "human" if talks else "scripted"]
-    assert [goal.name for goal in session._practice] == [LESSON, *(["speak"] if talks else [])]
+    assert [goal.name for goal in session._practice] == [TUTORIAL, *(["speak"] if talks else [])]
 
 
 def test_pages_name_people_where_a_game_numbers_them(make_session) -> None:

@@ -35,7 +35,7 @@ class CollabOvercooked(CollabOvercookedText):
     array_classes = (State, Out)
     event_codes = Event
     seat_view = CookView
-    lesson = (
+    tutorial = (
         ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)", "ingredients"),
         ("hand_over", r"PLACE .*", "counter"),
         ("receive", r"PICKUP pickup\(.+,counter\)", "counter"),
@@ -70,7 +70,7 @@ class CollabOvercooked(CollabOvercookedText):
             "receive": delivers and not collects,
             "utensil": delivers,
         }
-        return tuple(step for step in self.lesson if possible[step[0]])
+        return tuple(step for step in self.tutorial if possible[step[0]])
 
     def reset_forms(self) -> dict[str, Form]:
         return {

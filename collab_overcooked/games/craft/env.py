@@ -58,7 +58,7 @@ class CraftKitchen(CraftText):
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
     forced_column, over_column = Clock.FORCED, Clock.OVER
-    lesson = (("hunt", "KILL .*", "mob"), ("chop", "MINE .*", "log"), ("furnace", "(INPUT|FUEL) .*", "furnace"))
+    tutorial = (("hunt", "KILL .*", "mob"), ("chop", "MINE .*", "log"), ("furnace", "(INPUT|FUEL) .*", "furnace"))
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CraftConfig.read(values, options)

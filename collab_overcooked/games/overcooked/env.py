@@ -108,7 +108,7 @@ class Overcooked(OvercookedManual):
     array_classes = (State, Out)
     event_codes, events_are_bits = Event, True
     max_cycles = HORIZON
-    lesson = (
+    tutorial = (
         ("take", r"\S+ take (onion|tomato)", "crate"),
         ("pot", r"\S+ put (onion|tomato) in pot", "pot"),
         ("put_down", r"\S+ put \w+ down", "counter"),
@@ -147,7 +147,7 @@ class Overcooked(OvercookedManual):
         starts = self.compiled.tables.starts[:, seat].tolist()
         names = [name for k, (x, y) in enumerate(starts) for name in self.within_reach(k, (x, y), FLOOR)]
         has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)
-        return tuple(step for step in self.lesson if has_pot or step[0] != "pot")
+        return tuple(step for step in self.tutorial if has_pot or step[0] != "pot")
 
     def reset_forms(self) -> dict[str, Form]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}

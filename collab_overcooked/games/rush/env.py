@@ -83,7 +83,7 @@ class KitchenRush(RushText, RushScene):
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn
     deterministic = True
-    lesson: tuple[tuple[str, str, str], ...] = (
+    tutorial: tuple[tuple[str, str, str], ...] = (
         ("ingredients", "TAKE_INGREDIENTS .* advanced.*", r"pantry\d*"),
         ("cook", "COOK_MEAL .* advanced.*", r"stove\d*"),
         ("spices", "TAKE_SPICES .* advanced.*", r"spicebag\d*"),
@@ -114,7 +114,7 @@ class KitchenRush(RushText, RushScene):
             "cook": any(recipe.cook_time for recipe in recipes),
             "spices": any(recipe.spices for recipe in recipes),
         }
-        return tuple(step for step in self.lesson if needed[step[0].removeprefix(STRANGE)])
+        return tuple(step for step in self.tutorial if needed[step[0].removeprefix(STRANGE)])
 
     def reset_forms(self) -> dict[str, Form]:
         return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
@@ -185,4 +185,4 @@ class AlienRush(KitchenRush):
     id = "AlienRush-v0"
     language = "alien"
     # Texts that name no place, as those of Kitchen Rush would translate the alien names
-    lesson = tuple((STRANGE + name, event, place) for name, event, place in KitchenRush.lesson)
+    tutorial = tuple((STRANGE + name, event, place) for name, event, place in KitchenRush.tutorial)

@@ -35,7 +35,7 @@ class OvercookedV2(OvercookedV2Text):
     n_actions = len(Action)
     max_cycles = HORIZON
     global_state = ("players", "cells", "clock")
-    lesson = (
+    tutorial = (
         ("take", r"\S+ take ingredient", "crate"),
         ("pot", r"\S+ put ingredient in pot", "pot"),
         ("put_down", r"\S+ put down", "counter"),

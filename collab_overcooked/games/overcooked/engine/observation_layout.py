@@ -103,7 +103,7 @@ def compile_view(
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
     view[View.ENCODING] = encoding
-    holders = _holders(terrain)
+    object_cells = _object_cells(terrain)
     if encoding >= Encoding.FEATURES:
         ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
@@ -112,7 +112,7 @@ def compile_view(
             view[View.CHANGES] = len(high) - 1
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         template = np.zeros((len(terrain), 0), np.uint8)
-        return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
+        return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
     _refuse_unknown(symbols, n_players, obs)
     terrain = _pad(terrain, config.size)
     order = AXES[config.axes or ("hwc" if obs == "jaxmarl" else "whc")]
@@ -129,7 +129,7 @@ def compile_view(
     nearest = np.zeros((len(terrain), 0, len(NearestObject)), np.int32)
     high = np.array([*_max_numbers(encoding, cook_time, gate_limit)[:map_channels], *changes])
     space = _map_space(shape, order, np.minimum(high, MAX_NUMBER))
-    return {"views": view, "holders": holders, "template": template, "nearest": nearest}, space
+    return {"views": view, "object_cells": object_cells, "template": template, "nearest": nearest}, space
 
 
 def _template(terrain: Array, shown: Mapping[Terrain, int], channels: int, margin: int, order: Sequence[int]) -> Array:
@@ -166,12 +166,12 @@ def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:
     return np.array([min(high.get(name, 1), MAX_NUMBER) for name in names.__members__])
 
 
-def _holders(terrain: Array) -> Array:
+def _object_cells(terrain: Array) -> Array:
     cells = [np.argwhere(np.isin(grid, (Terrain.COUNTER, Terrain.POT, Terrain.GATE)))[:, ::-1] for grid in terrain]
-    holders = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
-    for rows, row in zip(holders, cells, strict=True):
+    object_cells = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
+    for rows, row in zip(object_cells, cells, strict=True):
         rows[: len(row)] = row
-    return holders
+    return object_cells
 
 
 def _from_rows(order: Sequence[int]) -> tuple[int, ...]:

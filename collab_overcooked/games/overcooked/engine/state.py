@@ -36,7 +36,7 @@ class Tables(NamedTuple):
     floor: Array  # (K, H, W) number of a floor or gate cell, row by row, or NOTHING
     neighbours: Array  # (K, F, 4) floor or gate cell next to one, by direction, or NOTHING: what kernels.paths floods
     views: Array  # (12,) see View
-    holders: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
+    object_cells: Array  # (K, M, 2) cells x, y on which things can lie or gates stand; unused rows are 0
     template: Array  # (K, L) uint8, what pictures show before anything moves; (K, 0) for features
     nearest: Array  # (K, 4F, 6) flat cell closest to a pose, see Closest; (K, 0, 6) for pictures
     objects: Array  # (K, M, 5) see Object

@@ -161,11 +161,11 @@ class OvercookedV2Scenes(CompiledGame):
         return Codec(form, lambda bits: list(recipes[bits]), lambda value: _bits(value))
 
     def _objects(self, names: Sequence[str], position: Codec) -> Part:
-        terrain, holders = self.compiled.tables.terrain, self.compiled.tables.holders.tolist()
+        terrain, object_cells = self.compiled.tables.terrain, self.compiled.tables.object_cells.tolist()
 
         def read(rows: Rows) -> list[dict[str, Any]]:
             objects = []
-            for x, y in holders:
+            for x, y in object_cells:
                 bits, timer = rows["cells"][y][x]
                 if bits and terrain[y, x] == Terrain.POT:
                     soup = {"item": SOUP, "ingredients": [INGREDIENTS[kind] for kind in kinds_of(bits)]}

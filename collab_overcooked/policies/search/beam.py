@@ -34,11 +34,11 @@ class BeamProblem(Protocol):
     def goal(self, children: Fork) -> int | None:
         """Return a child that ends the search, if there is one."""
 
-    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+    def score_children(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Return the children (n,) that may be kept, and the data about them for ``select``."""
 
     def select(self, merits: Notes) -> Array:
-        """Return the rows of the sifted children to keep, in the order of the next layer."""
+        """Return the rows of the scored children to keep, in the order of the next layer."""
 
 
 class Found(NamedTuple):
@@ -102,7 +102,7 @@ class Beam:
             goal = problem.goal(children)
             if goal is not None:
                 return children, later, (parents[chunk], actions), goal
-            rows, merits = problem.sift(children, later)
+            rows, merits = problem.score_children(children, later)
             parts.append(((start + rows, actions[rows], *(note[rows] for note in later)), merits))
         (rows, actions, *later_notes), merits = (
             tuple(np.concatenate(columns) for columns in zip(*side, strict=True)) for side in zip(*parts, strict=True)

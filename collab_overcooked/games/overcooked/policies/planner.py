@@ -320,7 +320,7 @@ class Search:
         """Return no goal: search up to the last step."""
         return None
 
-    def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
+    def score_children(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Return all children with their worth, and hashes of the things and of the full state."""
         goals, state = notes[0], children.state
         worth = np.zeros(len(goals), np.int64)

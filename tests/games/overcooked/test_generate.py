@@ -11,7 +11,7 @@ from support.covers import first
 
 import collab_overcooked
 from collab_overcooked.games.overcooked.engine.generate import generate, layout_text, prove_layout, read_wishes
-from collab_overcooked.games.overcooked.engine.solvability import Carry, Proof, prove
+from collab_overcooked.games.overcooked.engine.solvability import Proof, Subtask, prove
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.suite import par_score
 from collab_overcooked.kernels.grid import OFFSETS
@@ -65,11 +65,11 @@ def use(env, proof: Proof, seat: int, cell: tuple[int, int]) -> None:
 
 def carry_out(env, proof: Proof) -> int:
     pot = None
-    for errand in proof.errands:
-        if errand.thing != "soup" or errand.source != pot:  # there it is in the hand that brought the dish
-            use(env, proof, errand.seat, errand.source)
-        use(env, proof, errand.seat, errand.target)
-        pot = errand.target if errand.thing == "dish" else pot
+    for subtask in proof.subtasks:
+        if subtask.thing != "soup" or subtask.source != pot:  # there it is in the hand that brought the dish
+            use(env, proof, subtask.seat, subtask.source)
+        use(env, proof, subtask.seat, subtask.target)
+        pot = subtask.target if subtask.thing == "dish" else pot
     return env.scene()["score"]
 
 
@@ -90,7 +90,7 @@ def test_every_generated_kitchen_is_served_by_a_policy(name: str) -> None:
         assert par_score(layout, "greedy") > 0 or par_score(layout, "planner") > 0, layout.grid
 
 
-GIVE_WAY = "small_corridor"  # no proof is found: errands end where they begin to make way for each other
+GIVE_WAY = "small_corridor"  # no proof is found: subtasks end where they begin to make way for each other
 
 
 def test_a_kitchen_where_players_must_give_way_is_served_by_a_policy() -> None:
@@ -114,13 +114,13 @@ def test_every_shipped_kitchen_without_gates_serves_by_its_proof(name: str) -> N
 def test_proof_says_who_carries_what() -> None:
     proof = prove(["XOXXPDX", "X  X  S", "XXXXXXX"], [(1, 1), (4, 1)], [("onion",)])
     assert proof is not None
-    assert proof.errands == (
-        Carry(0, "onion", (1, 0), (3, 1)),
-        Carry(1, "onion", (3, 1), (4, 0)),
-        Carry(1, "dish", (5, 0), (4, 0)),
-        Carry(1, "soup", (4, 0), (6, 1)),
+    assert proof.subtasks == (
+        Subtask(0, "onion", (1, 0), (3, 1)),
+        Subtask(1, "onion", (3, 1), (4, 0)),
+        Subtask(1, "dish", (5, 0), (4, 0)),
+        Subtask(1, "soup", (4, 0), (6, 1)),
     )
-    assert str(proof.errands[-1]) == "player 1 carries soup from (4, 0) to (6, 1)"
+    assert str(proof.subtasks[-1]) == "player 1 carries soup from (4, 0) to (6, 1)"
 
 
 @pytest.mark.parametrize(

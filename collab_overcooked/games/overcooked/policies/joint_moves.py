@@ -75,7 +75,7 @@ def list_choices(kitchen, env, ways, goal, i, moves):
 
 @kernel
 def urgency(ways, goals, i):
-    """Return how urgent a player's errand is; no two are equally urgent."""
+    """Return how urgent a player's subtask is; no two are equally urgent."""
     left = FAR if goals[i, Goal.STATION] == NOTHING else min(steps_left(ways, goals[i], ways.here[i]), FAR)
     return (goals[i, Goal.RANK] * (FAR + 1) + FAR - left) * 8 - i
 

@@ -1,6 +1,6 @@
-"""Search for deliveries in Overcooked: joint plans of errands, found by beam search.
+"""Search for deliveries in Overcooked: joint plans of subtasks, found by beam search.
 
-Players without an errand choose one, a station at which their hands can do something, or none; the moves that errands
+Players without a subtask choose one, a station at which their hands can do something, or none; the moves that subtasks
 come to are chosen together, as in ``assignment``. Equal nodes are merged, and those are kept that have earned
 most, where what is in pots, hands and on counters counts by how far it has come. Of nodes with the same things in the
 same places later ones count less, so that the others differ in more.
@@ -42,7 +42,7 @@ CARRIED = 45  # an ingredient or dish in hand, as long as it can be of use
 LYING = 30  # the same on a counter
 PER_STEP = 4  # less for each step to the next station
 MAX_STEPS = 60  # steps, at most, that count
-UNDECIDED = 5  # steps for which having no errand counts
+UNDECIDED = 5  # steps for which having no subtask counts
 
 
 @kernel
@@ -103,7 +103,7 @@ def worth_of_pot(kitchen, pot):
 
 ERRANDS = 16  # maximum number that a player chooses from
 COUNTERS = 4  # of these, nearest empty counters
-JOINT = 48  # joint errands tried from one node
+JOINT = 48  # joint subtasks tried from one node
 PATIENCE = 3  # steps that a player is blocked before it chooses anew
 
 
@@ -120,10 +120,10 @@ def can_use(kitchen, cells, s, hand):
 
 
 @kernel
-def list_errands(kitchen, distances, env, i, options):
+def list_subtasks(kitchen, distances, env, i, options):
     """List where a player can do something: none first, then all stations, but of empty counters only the nearest.
 
-    Mutates: options, with the number of errands in the last place.
+    Mutates: options, with the number of subtasks in the last place.
     """
     stations, hand, count, counters = kitchen.stations, env.players[i, Player.HAND : HAND_END], 1, 0
     cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
@@ -155,7 +155,7 @@ def list_errands(kitchen, distances, env, i, options):
 
 @kernel
 def make_children(kitchens, distances, state, goals, options, parents, chosen):
-    """Players without an errand try all of theirs, jointly with the others; where these are too many, some of them.
+    """Players without a subtask try all of theirs, jointly with the others; where these are too many, some of them.
 
     Mutates: options, parents, chosen.
 
@@ -170,7 +170,7 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
                 options[i, 0] = goals[w, i, Goal.STATION]
                 options[i, ERRANDS] = 1
             else:
-                list_errands(row_at(kitchens, k), distances[k], env, i, options[i])
+                list_subtasks(row_at(kitchens, k), distances[k], env, i, options[i])
             total *= options[i, ERRANDS]
         stride = 1 + (total - 1) // JOINT
         for code in range((env.clock[Clock.T] + 7 * w) % stride, total, stride):
@@ -188,8 +188,8 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
 
 
 @kernel
-def act_on_errands(kitchens, state, goals, team, ways, moves, actions):
-    """Turn the errands of all nodes into joint primitive actions.
+def act_on_subtasks(kitchens, state, goals, team, ways, moves, actions):
+    """Turn the subtasks of all nodes into joint primitive actions.
 
     Mutates: goals, team.turn, ways, moves, actions (C, N).
     """
@@ -230,8 +230,8 @@ def shortest_paths(kitchen, env, trust, ways, goals):
 
 
 @kernel
-def end_errands(kitchens, state, before, actions, goals):
-    """An errand ends when its player has acted, can do nothing there any more, or has been in a jam too long.
+def end_subtasks(kitchens, state, before, actions, goals):
+    """A subtask ends when its player has acted, can do nothing there any more, or has been in a jam too long.
 
     Mutates: goals.
     """
@@ -302,18 +302,18 @@ class Search:
         return Plan(actions, name_states(root, actions, state_key), int(scores[best]))
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Players without an errand choose one; notes are the goals of all players, int32 (C, N, Goal)."""
+        """Players without a subtask choose one; notes are the goals of all players, int32 (C, N, Goal)."""
         where = self._kitchens, self._distances, nodes.state
         count = make_children(*where, notes[0], self._options, self._parents, self._chosen)
         return self._parents[:count], (self._chosen[:count],)
 
     def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Step towards the errands, and end those that are done."""
+        """Step towards the subtasks, and end those that are done."""
         state, goals = children.state, notes[0]
         actions, before = np.zeros(goals.shape[:2], np.int32), state.players.copy()
-        act_on_errands(self._kitchens, state, goals, self._team, self._ways, self._moves, actions)
+        act_on_subtasks(self._kitchens, state, goals, self._team, self._ways, self._moves, actions)
         children.advance(actions)
-        end_errands(self._kitchens, state, before, actions, goals)
+        end_subtasks(self._kitchens, state, before, actions, goals)
         return actions, notes
 
     def goal(self, children: Fork) -> int | None:

@@ -276,7 +276,7 @@ def job_time(kitchen, env, team, ways, jobs, i, s):
 
 
 @kernel
-def settle(kitchen, cells, jobs, s, target):
+def mark_as_assigned(kitchen, cells, jobs, s, target):
     """Remove a thing that a player goes to fetch from the needs. Mutates: jobs.needs, jobs.loose, jobs.taken."""
     item, needs = item_at(kitchen, cells, s), jobs.needs
     if kitchen.stations[s, Station.TERRAIN] == Terrain.COUNTER:
@@ -323,7 +323,7 @@ def give_jobs(kitchen, env, team, ways, jobs):
         if terrain == Terrain.POT:
             jobs.needs[what, Need.START] = 0
         elif terrain != Terrain.GATE:
-            settle(kitchen, env.cells, jobs, what, where)
+            mark_as_assigned(kitchen, env.cells, jobs, what, where)
         if goals[who, Goal.OPENED] == 1:
             open_for_oneself(kitchen.gates, ways, goals, who)
 

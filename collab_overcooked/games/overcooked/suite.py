@@ -344,9 +344,7 @@ def _check_layout(source: str, policy: str) -> DocumentFinding:
     if score is not None:
         lines.append(f"{policy} serves {score} points in {HORIZON} steps")
     if score == 0 and proof is not None:
-        lines.append(
-            f"  the subtasks above serve soup all the same: {policy} does not find them, as it plans otherwise"
-        )
+        lines.append(f"  the subtasks above serve soup all the same; {policy} does not find them")
     values: dict[str, Any] = {"name": layout.name, "proof": subtasks, "policy": policy, "score": score}
     values["unreachable"] = untouched
     return DocumentFinding("\n".join(lines), values, proof is not None or bool(score))

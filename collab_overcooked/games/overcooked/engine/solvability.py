@@ -24,7 +24,7 @@ STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {P
 
 @dataclass(frozen=True)
 class Subtask:
-    """A subtask: take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand."""
+    """Take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand."""
 
     seat: int  # Who goes
     thing: str  # ``onion``, ``tomato``, ``dish`` or ``soup``

@@ -101,7 +101,7 @@ def worth_of_pot(kitchen, pot):
     return (COOKING + COOKED * pot[Thing.TICK] // time) * kitchen.values[onions, tomatoes] // top
 
 
-ERRANDS = 16  # maximum number that a player chooses from
+MAX_SUBTASKS = 16  # maximum number that a player chooses from
 COUNTERS = 4  # of these, nearest empty counters
 JOINT = 48  # joint subtasks tried from one node
 PATIENCE = 3  # steps that a player is blocked before it chooses anew
@@ -130,7 +130,7 @@ def list_subtasks(kitchen, distances, env, i, options):
     options[0] = NOTHING
     for s in range(stations.shape[0]):
         putting_down = stations[s, Station.TERRAIN] == Terrain.COUNTER and hand[Thing.ITEM] != Item.NONE
-        if putting_down or count >= ERRANDS - COUNTERS or distances[s, cell] >= FAR:
+        if putting_down or count >= MAX_SUBTASKS - COUNTERS or distances[s, cell] >= FAR:
             continue
         if can_use(kitchen, env.cells, s, hand):
             options[count] = s
@@ -150,7 +150,7 @@ def list_subtasks(kitchen, distances, env, i, options):
                 count += 1
                 counters += 1
         reach = following if counters < COUNTERS else FAR
-    options[ERRANDS] = count
+    options[MAX_SUBTASKS] = count
 
 
 @kernel
@@ -168,10 +168,10 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
         for i in range(n):
             if goals[w, i, Goal.STATION] != NOTHING:
                 options[i, 0] = goals[w, i, Goal.STATION]
-                options[i, ERRANDS] = 1
+                options[i, MAX_SUBTASKS] = 1
             else:
                 list_subtasks(row_at(kitchens, k), distances[k], env, i, options[i])
-            total *= options[i, ERRANDS]
+            total *= options[i, MAX_SUBTASKS]
         stride = 1 + (total - 1) // JOINT
         for code in range((env.clock[Clock.T] + 7 * w) % stride, total, stride):
             if count == parents.shape[0]:
@@ -179,9 +179,9 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
             rest = code
             for i in range(n):
                 chosen[count, i] = 0
-                chosen[count, i, Goal.STATION] = options[i, rest % options[i, ERRANDS]]
+                chosen[count, i, Goal.STATION] = options[i, rest % options[i, MAX_SUBTASKS]]
                 chosen[count, i, Goal.BLOCKED] = goals[w, i, Goal.BLOCKED]
-                rest //= options[i, ERRANDS]
+                rest //= options[i, MAX_SUBTASKS]
             parents[count] = w
             count += 1
     return count
@@ -268,7 +268,7 @@ class Search:
         self._beam, self._kitchens = Beam(game, width, most), by.kitchens
         self._parents = np.zeros(most, np.int32)
         self._chosen = np.zeros((most, self.n, len(Goal)), np.int32)
-        self._options = np.zeros((self.n, ERRANDS + 1), np.int32)
+        self._options = np.zeros((self.n, MAX_SUBTASKS + 1), np.int32)
         self._team, self._ways, self._moves = by.allocate(TeamView), by.allocate(Ways), by.allocate(Moves)
         self._distances = self._find_distances()
         cells = game.alloc(1)[0].cells[0].size

@@ -203,8 +203,8 @@ class SeatView:
         """Return the label of an event with the names that the seat knows by now."""
         return self._say(label)
 
-    def deed(self, label: str) -> str:
-        """Return the label of one of the seat's own events in the words of its actions."""
+    def own_event_label(self, label: str) -> str:
+        """Return the label of an event of the seat itself, spelled as the action that caused it."""
         return self._say(label)
 
     @property

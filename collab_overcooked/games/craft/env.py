@@ -33,10 +33,10 @@ class CraftView(OrderView):
         lifetime = self._game.compiled.config.lifetime
         return self._say(f"Every order that is served within {plural(lifetime, 'step')} counts 1.")
 
-    def deed(self, label: str) -> str:
+    def own_event_label(self, label: str) -> str:
         verb, _, place = label.removesuffix(")").partition("(")
         gathered = verb in (VERBS[Verb.KILL], VERBS[Verb.MINE])  # commands name a kind, events the one that is gone
-        return super().deed(f"{verb}({place.rstrip('0123456789')})" if gathered else label)
+        return super().own_event_label(f"{verb}({place.rstrip('0123456789')})" if gathered else label)
 
     @property
     def picture_rules(self) -> str:

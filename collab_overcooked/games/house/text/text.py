@@ -232,8 +232,8 @@ class HouseView(SeatView):
         ends = self._say(f"{plain(self._game).rules_text(self._state, 0)}\n{UNTIL_DONE}")
         return "\n".join(filter(None, (ends, self.talk_price)))
 
-    def deed(self, label: str) -> str:
-        return super().deed(re.sub(r"^say\b( \d+)?", "said", label))
+    def own_event_label(self, label: str) -> str:
+        return super().own_event_label(re.sub(r"^say\b( \d+)?", "said", label))
 
     def event_label(self, label: str) -> str:
         names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)

@@ -25,8 +25,8 @@ class RoomView(SeatView):
         super().__init__(game, state, seat)
         self.public_history = game.kwargs["sight"] == "all"
 
-    def deed(self, label: str) -> str:
-        return super().deed("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
+    def own_event_label(self, label: str) -> str:
+        return super().own_event_label("waited" if label == "stayed" and self._game.goal == Goal.ESCAPE else label)
 
     @property
     def objective(self) -> str:

@@ -21,7 +21,7 @@ from collab_overcooked.policies.llm.providers import ProvidersTransport
 from collab_overcooked.policies.llm.responses import ResponsesTransport
 from collab_overcooked.policies.llm.store import Store
 from collab_overcooked.policies.llm.transport import KEY_VARIABLE, OPENAI, RetryPolicy, Transport, check_address
-from collab_overcooked.policies.llm.unusable import Fuse
+from collab_overcooked.policies.llm.unusable import UnusableLimit
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
 RESERVED = 8_192  # tokens that a budget of the run reserves for an answer without a maximum length
@@ -53,7 +53,7 @@ class Client:
         replay: Exchanges that answer all requests without any endpoint.
         keep: All exchanges of the run by position, from which a stopped run resumes without repeating requests.
         run_config: Configuration that must be equal to resume an evaluation, as JSON values.
-        fuse: Ends a run whose models give no usable answers.
+        unusable_limit: Ends a run whose models give no usable answers.
         model_prices: Prices in settings of models, by model and endpoint.
         usage: Usage of the requests sent, excluding those answered from a store.
         earlier: Usage of the run before it was stopped, which counts towards ``total``.
@@ -74,7 +74,7 @@ class Client:
     replay: Store | None = None
     keep: Store | None = None
     run_config: Mapping[str, Any] = field(default_factory=dict)
-    fuse: Fuse = field(default_factory=lambda: Fuse(0))
+    unusable_limit: UnusableLimit = field(default_factory=lambda: UnusableLimit(0))
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     earlier: Usage = field(default_factory=Usage)
@@ -218,7 +218,7 @@ class Client:
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
-        return UsageMeter(self.budget, self.prices, self.fuse)
+        return UsageMeter(self.budget, self.prices, self.unusable_limit)
 
     def expected(self, share: float) -> str:
         """Return the expected spending of the whole run, of which a share has been played."""
@@ -339,7 +339,7 @@ def connect(
         client.replay = Store(replay)
     else:
         client.store = None if store is None else Store(store)  # rejects a damaged file before anything is started
-        client.fuse = Fuse()
+        client.unusable_limit = UnusableLimit()
         client.default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
         client.timeout, client.give_up = timeout, give_up or RetryPolicy.give_up
         client.rate, client.threads = rate, local_threads

@@ -213,20 +213,22 @@ class Suite:
             if asked.get(name) is not None:
                 parse_integer(name, asked[name], 1)
         seed, count = parse_integer("seed", seed, 0), asked[self.repeats]
-        kinds = tuple(replace(kind, limits=limits) for kind in self.matches(team, suite_options, options))
-        check_episodes(count * sum(kind.episodes for kind in kinds))
-        matches = tuple(self._repeated(kind, seed, k) for kind in kinds for k in range(count))
-        kinds = matches[::count]
-        return MatchPlan(suite=self.name, seed=seed, options=options, limits=limits, kinds=kinds, matches=matches)
+        templates = tuple(replace(template, limits=limits) for template in self.matches(team, suite_options, options))
+        check_episodes(count * sum(template.episodes for template in templates))
+        matches = tuple(self._repeated(template, seed, k) for template in templates for k in range(count))
+        templates = matches[::count]
+        return MatchPlan(
+            suite=self.name, seed=seed, options=options, limits=limits, templates=templates, matches=matches
+        )
 
-    def _repeated(self, kind: Match, seed: int, k: int) -> Match:
-        first = kind.first + k * kind.episodes
+    def _repeated(self, template: Match, seed: int, k: int) -> Match:
+        first = template.first + k * template.episodes
         if self.repeats == "runs":
-            return replace(kind, first=first, seed=seed + k)
-        return replace(kind, first=first, seed=episode_seed(seed, kind.seed_name, first))
+            return replace(template, first=first, seed=seed + k)
+        return replace(template, first=first, seed=episode_seed(seed, template.seed_name, first))
 
     def matches(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[Match]:
-        """Return the first match of each kind that a team plays: task, options and order of seats.
+        """Return the first match of each template that a team plays: task, options and order of seats.
 
         Args:
             team: ``seat=policy`` words.

@@ -149,7 +149,7 @@ class Usage:
 
 
 class UsageMeter:
-    """Usage of each seat of a team in an episode, with a common budget, and the limit of unusable answers of the run."""
+    """Usage of each seat of a team in an episode, their common budget, and the run's limit of unusable answers."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec import field as column
 
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import list_of_names

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
-from collab_overcooked.envs.shells import check_max_cycles, split_options
+from collab_overcooked.envs.wrappers import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, ComparisonBudget, Reference, Setting, Summary, only
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import make_options
@@ -437,6 +437,6 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
 
 def load_checked(env_id: str, **options: Any) -> Any:
     """Return the game of some options."""
-    shell, game_options = split_options(options)
-    check_max_cycles(shell.get("max_cycles"))
+    wrapper, game_options = split_options(options)
+    check_max_cycles(wrapper.get("max_cycles"))
     return registry.load_game(env_id, **game_options)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked import __version__, plugins, registry
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.game_spec import NO_TEACHER
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.specs import PolicySpec, make_known_policy

@@ -64,7 +64,7 @@ def games() -> str:
 
 
 def shell_options() -> str:
-    """List the options of the ParallelEnv shell."""
+    """List the options of the ParallelEnv wrapper."""
     return option_table(parallel.ParallelEnv, ("game",))
 
 

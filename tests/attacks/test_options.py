@@ -30,8 +30,8 @@ SMALL = {  # games that are made fast, for what does not depend on the game
     "KitchenRush-v0": {},
     "Overcooked-v0": {},
 }
-SHELL = ("render_mode", "max_cycles", "mask_in", "text_info")
-CASES = [(env_id, option) for env_id in sorted(SMALL) for option in [*registry.game_options(env_id), *SHELL]]
+WRAPPER = ("render_mode", "max_cycles", "mask_in", "text_info")
+CASES = [(env_id, option) for env_id in sorted(SMALL) for option in [*registry.game_options(env_id), *WRAPPER]]
 
 
 def attempt(act, *value):

@@ -146,7 +146,7 @@ def moments(game, rng, count):
 
 
 def memory_of(env):
-    """Return all that an environment is, but for what the shell may seed anew."""
+    """Return all that an environment is, but for what the wrapper may seed anew."""
     return [array.tobytes() for array in (*env.arrays[0], *env.arrays[1])], list(env.agents)
 
 

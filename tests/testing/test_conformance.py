@@ -14,9 +14,9 @@ import pytest
 from pettingzoo import ParallelEnv
 
 from collab_overcooked import registry
-from collab_overcooked.envs import parallel as shell_module
+from collab_overcooked.envs import parallel
 from collab_overcooked.envs.aec import to_aec
-from collab_overcooked.envs.shells import split_options
+from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.kernels.jit import is_compiled, kernel
 from collab_overcooked.testing import CHECKS, ConformanceError, Report, Result, check_game, difference
@@ -419,8 +419,8 @@ def test_a_broken_game_is_rejected(monkeypatch, game, check, sentence):
 
 
 def parallel(game, **kwargs):
-    shell, rules = split_options(kwargs)
-    return shell_module.ParallelEnv(game(**rules), **shell)
+    wrapper, rules = split_options(kwargs)
+    return parallel.ParallelEnv(game(**rules), **wrapper)
 
 
 # ------------------------------------------------------------------------------------------- reports

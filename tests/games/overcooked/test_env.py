@@ -1,4 +1,4 @@
-"""The game behind the protocol: options, pools, scenes, texts, and shaped rewards through every shell."""
+"""The game behind the protocol: options, pools, scenes, texts, and shaped rewards through every wrapper."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ import pytest
 from pettingzoo import ParallelEnv
 
 from collab_overcooked import registry
-from collab_overcooked.envs import parallel
 from collab_overcooked.envs.aec import to_aec
+from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.wrappers import split_options
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.kernels.jit import is_compiled, kernel
@@ -420,7 +420,7 @@ def test_a_broken_game_is_rejected(monkeypatch, game, check, sentence):
 
 def parallel(game, **kwargs):
     wrapper, rules = split_options(kwargs)
-    return parallel.ParallelEnv(game(**rules), **wrapper)
+    return ParallelEnv(game(**rules), **wrapper)
 
 
 # ------------------------------------------------------------------------------------------- reports

@@ -37,7 +37,7 @@ from .engine.constants import (
     Reason,
     Thing,
 )
-from .engine.generate import generate, read_wishes
+from .engine.generate import generate, read_generator_config
 from .engine.observation_layout import check_view
 from .engine.observe import mask_primitive
 from .engine.rules import is_ready
@@ -246,12 +246,12 @@ class Overcooked(OvercookedManual):
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:
-    """Return the config with the size of pictures of generated layouts, so that all pools of like wishes have it."""
+    """Return the config with the size of pictures of generated layouts, so that all pools of like config have it."""
     whole_maps = not config.obs.startswith("features") and config.view_radius is None
     if config.size is not None or not whole_maps or config.layout != PROCEDURAL:
         return config
-    wishes = read_wishes(config.generator)
-    return replace(config, size=[wishes.width[1], wishes.height[1]])
+    sizes = read_generator_config(config.generator)
+    return replace(config, size=[sizes.width[1], sizes.height[1]])
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: int | None = None) -> list[Layout]:
@@ -262,7 +262,7 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: i
         LayoutError: A file is invalid.
     """
     if source == PROCEDURAL:
-        return generate(read_wishes({**({} if agents is None else {"agents": agents}), **(generator or {})}))
+        return generate(read_generator_config({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
     if isinstance(source, (str, pathlib.Path, Mapping)):

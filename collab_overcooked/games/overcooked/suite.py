@@ -47,7 +47,14 @@ from collab_overcooked.runner.match import Match
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 from .engine.constants import HORIZON, Clock
-from .engine.generate import GeneratorConfig, generate, layout_text, orders_to_prove, prove_layout, read_wishes
+from .engine.generate import (
+    GeneratorConfig,
+    generate,
+    layout_text,
+    orders_to_prove,
+    prove_layout,
+    read_generator_config,
+)
 from .engine.solvability import DISPENSERS, list_untouched
 from .engine.spec import FOLDER, KEYS, Layout, layouts, load_kitchen
 from .env import PROCEDURAL
@@ -385,7 +392,9 @@ class LayoutGenerator(GeneratorConfig):
 
     def write(self, out: Path, command: str) -> DocumentFinding:
         """Draw layouts and write each to a file of the folder ``out``."""
-        layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)}))
+        layouts = generate(
+            read_generator_config({entry.name: getattr(self, entry.name) for entry in fields(GeneratorConfig)})
+        )
         lines, values = [], []
         for layout in layouts:
             score = None if self.par == NO_POLICY else par_score(layout, self.par)

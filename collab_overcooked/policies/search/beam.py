@@ -93,12 +93,12 @@ class Beam:
     def _next_layer(
         self, problem: BeamProblem, nodes: Fork, notes: Notes
     ) -> tuple[Fork, Notes, tuple[Array, Array], int | None]:
-        parents, wishes = problem.expand(nodes, notes)
+        parents, initial = problem.expand(nodes, notes)
         room, parts = len(self._children), []
         for start in range(0, max(len(parents), 1), room):
             chunk = slice(start, start + room)
             children = self._children.take(nodes, parents[chunk])
-            actions, later = problem.advance(children, tuple(wish[chunk] for wish in wishes))
+            actions, later = problem.advance(children, tuple(note[chunk] for note in initial))
             goal = problem.goal(children)
             if goal is not None:
                 return children, later, (parents[chunk], actions), goal

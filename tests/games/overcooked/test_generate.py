@@ -10,7 +10,12 @@ import yaml
 from support.covers import first
 
 import collab_overcooked
-from collab_overcooked.games.overcooked.engine.generate import generate, layout_text, prove_layout, read_wishes
+from collab_overcooked.games.overcooked.engine.generate import (
+    generate,
+    layout_text,
+    prove_layout,
+    read_generator_config,
+)
 from collab_overcooked.games.overcooked.engine.solvability import Proof, Subtask, prove
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.suite import par_score
@@ -29,7 +34,7 @@ WISHES = {
 
 
 def drawn(name: str, **more) -> list:
-    return generate(read_wishes({"count": 24, "seed": 5, **WISHES[name], **more}))
+    return generate(read_generator_config({"count": 24, "seed": 5, **WISHES[name], **more}))
 
 
 def way(proof: Proof, seat: int, scene: dict, target: tuple[int, int]) -> list[int]:
@@ -145,7 +150,7 @@ def test_player_in_the_way_is_walked_around_or_helps() -> None:
 @pytest.mark.parametrize("name", WISHES)
 def test_generated_kitchens_are_as_wished_for(name: str) -> None:
     pool = drawn(name)
-    wishes = read_wishes(WISHES[name])
+    wishes = read_generator_config(WISHES[name])
     for layout in pool:
         assert len(layout.starts) == wishes.agents
         for symbol, (low, high) in zip(
@@ -188,12 +193,12 @@ def test_written_layout_reads_back(tmp_path) -> None:
 )
 def test_impossible_wishes_are_refused(value: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        read_wishes(value)
+        read_generator_config(value)
 
 
 def test_no_room_is_said() -> None:
     with pytest.raises(ValueError, match="no layout number 0 found"):
-        generate(read_wishes({"width": 4, "height": 4, "pots": 9, "count": 1}))
+        generate(read_generator_config({"width": 4, "height": 4, "pots": 9, "count": 1}))
 
 
 def test_environment_draws_a_layout_at_every_reset() -> None:

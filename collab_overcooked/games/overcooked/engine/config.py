@@ -26,10 +26,10 @@ def _changes(value: Any) -> dict[str, Any]:
     """Read when a kitchen changes; a number stands for ``every``."""
     steps = schema.integer(1, MAX_OPTION)
     forms = {"every": steps, "random": schema.tuple_of([steps, steps], "steps"), "after": schema.one_of(AFTER, "event")}
-    wishes = {"every": value} if isinstance(value, int) else value
-    if not isinstance(wishes, Mapping) or len(wishes) != 1:
+    entry = {"every": value} if isinstance(value, int) else value
+    if not isinstance(entry, Mapping) or len(entry) != 1:
         raise schema.refuse(value, "a number of steps, or one of every: 100, random: [80, 120] and after: delivery")
-    read: dict[str, Any] = schema.record(forms)(dict(wishes))
+    read: dict[str, Any] = schema.record(forms)(dict(entry))
     if "random" in read and read["random"][0] > read["random"][1]:
         raise schema.refuse(value, "random: [least, most] steps")
     return read

@@ -11,7 +11,6 @@ from typing import ClassVar
 import gymnasium
 import numpy as np
 import pytest
-from pettingzoo import ParallelEnv
 
 from collab_overcooked import registry
 from collab_overcooked.envs.aec import to_aec

@@ -65,7 +65,7 @@ def locate(kitchen, players, ways):
 
 @kernel
 def shut(kitchen, cells, trust, ways):
-    """Mark the cells that one can walk on: not closed gates, nor where a stranger stands in the way.
+    """Mark the cells that one can walk on: not closed gates, nor where another policy's player stands in the way.
 
     Mutates: ways.passable.
 
@@ -85,7 +85,7 @@ def shut(kitchen, cells, trust, ways):
 
 @kernel
 def survey(kitchen, env, trust, ways):
-    """Find the ways to all stations, with gates and strangers as they are and with all ways open.
+    """Find the ways to all stations, with gates and other players as they are and with all ways open.
 
     There are none to unused rows of stations, in which the ways of another layout might be left.
     Mutates: ways.fields, ways.opened, ways.here.

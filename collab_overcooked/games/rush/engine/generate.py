@@ -182,8 +182,8 @@ def _work(config: GeneratorConfig) -> tuple[int, int]:
         return amounts
     possible = [turns for turns in range(1, MAX_TURNS_TRIED) if _amounts(replace(config, turns=turns, max_turns=None))]
     raise ValueError(
-        f"turns: {config.turns} is impossible with {config.orders} orders and {config.agents} x {config.workers} workers "
-        f"at tightness {config.tightness:g}; possible: {_ranges(possible)}"
+        f"turns: {config.turns} is impossible with {config.orders} orders and {config.agents} x {config.workers} "
+        f"workers at tightness {config.tightness:g}; possible: {_ranges(possible)}"
     )
 
 

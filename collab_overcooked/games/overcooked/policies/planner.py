@@ -27,10 +27,10 @@ from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 from ..engine.constants import HAND_END, MAX_INGREDIENTS, NOTHING, Action, Clock, Item, Player, Terrain, Thing
 from ..engine.rules import ingredients_in, is_idle, is_ready
+from .distances import FAR, Distances, fill_field, locate, shut
 from .greedy import assigner
 from .joint_moves import Moves, move_together, send
 from .kitchen import DISH, INTERACT, SOUP, STAY, Array, Goal, Station, TeamView, answers, can_act, faces
-from .ways import FAR, Ways, fill_field, locate, shut
 
 # What things are worth, in thousandths of a soup delivered.
 SERVED = 1000
@@ -46,7 +46,7 @@ UNDECIDED = 5  # steps for which having no subtask counts
 
 
 @kernel
-def evaluate_states(kitchens, distances, state, goals, worth):
+def evaluate_states(kitchens, open_distances, state, goals, worth):
     """Appraise every node, in thousandths of the best soup. Mutates: worth (C,)."""
     for c in range(worth.shape[0]):
         env, k = row_at(state, c), state.clock[c, Clock.LAYOUT]
@@ -63,7 +63,7 @@ def evaluate_states(kitchens, distances, state, goals, worth):
         for i in range(env.players.shape[0]):
             hand, s = env.players[i, Player.HAND : HAND_END], goals[c, i, Goal.STATION]
             cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
-            steps = min(distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
+            steps = min(open_distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
             total += worth_of_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
             dishes -= hand[Thing.ITEM] == DISH
             ingredients -= hand[Thing.ITEM] == Item.ONION or hand[Thing.ITEM] == Item.TOMATO
@@ -120,7 +120,7 @@ def can_use(kitchen, cells, s, hand):
 
 
 @kernel
-def list_subtasks(kitchen, distances, env, i, options):
+def list_subtasks(kitchen, open_distances, env, i, options):
     """List where a player can do something: none first, then all stations, but of empty counters only the nearest.
 
     Mutates: options, with the number of subtasks in the last place.
@@ -130,7 +130,7 @@ def list_subtasks(kitchen, distances, env, i, options):
     options[0] = NOTHING
     for s in range(stations.shape[0]):
         putting_down = stations[s, Station.TERRAIN] == Terrain.COUNTER and hand[Thing.ITEM] != Item.NONE
-        if putting_down or count >= MAX_SUBTASKS - COUNTERS or distances[s, cell] >= FAR:
+        if putting_down or count >= MAX_SUBTASKS - COUNTERS or open_distances[s, cell] >= FAR:
             continue
         if can_use(kitchen, env.cells, s, hand):
             options[count] = s
@@ -139,12 +139,12 @@ def list_subtasks(kitchen, distances, env, i, options):
     while hand[Thing.ITEM] != Item.NONE and reach < FAR:
         following = FAR
         for s in range(stations.shape[0]):
-            if stations[s, Station.TERRAIN] != Terrain.COUNTER or distances[s, cell] < reach:
+            if stations[s, Station.TERRAIN] != Terrain.COUNTER or open_distances[s, cell] < reach:
                 continue
             if not can_use(kitchen, env.cells, s, hand):
                 continue
-            if distances[s, cell] > reach:
-                following = min(following, distances[s, cell])
+            if open_distances[s, cell] > reach:
+                following = min(following, open_distances[s, cell])
             elif counters < COUNTERS:
                 options[count] = s
                 count += 1
@@ -154,7 +154,7 @@ def list_subtasks(kitchen, distances, env, i, options):
 
 
 @kernel
-def make_children(kitchens, distances, state, goals, options, parents, chosen):
+def make_children(kitchens, open_distances, state, goals, options, parents, chosen):
     """Players without a subtask try all of theirs, jointly with the others; where these are too many, some of them.
 
     Mutates: options, parents, chosen.
@@ -170,7 +170,7 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
                 options[i, 0] = goals[w, i, Goal.STATION]
                 options[i, MAX_SUBTASKS] = 1
             else:
-                list_subtasks(row_at(kitchens, k), distances[k], env, i, options[i])
+                list_subtasks(row_at(kitchens, k), open_distances[k], env, i, options[i])
             total *= options[i, MAX_SUBTASKS]
         stride = 1 + (total - 1) // JOINT
         for code in range((env.clock[Clock.T] + 7 * w) % stride, total, stride):
@@ -188,45 +188,45 @@ def make_children(kitchens, distances, state, goals, options, parents, chosen):
 
 
 @kernel
-def act_on_subtasks(kitchens, state, goals, team, ways, moves, actions):
+def act_on_subtasks(kitchens, state, goals, team, distances, moves, actions):
     """Turn the subtasks of all nodes into joint primitive actions.
 
-    Mutates: goals, team.turn, ways, moves, actions (C, N).
+    Mutates: goals, team.turn, distances, moves, actions (C, N).
     """
     for c in range(actions.shape[0]):
         env, kitchen = row_at(state, c), row_at(kitchens, state.clock[c, Clock.LAYOUT])
-        shortest_paths(kitchen, env, team.trust, ways, goals[c])
+        shortest_paths(kitchen, env, team.trust, distances, goals[c])
         team.turn[0] = 0
         for i in range(actions.shape[1]):
             s = goals[c, i, Goal.STATION]
             actions[c, i] = STAY
             if goals[c, i, Goal.BLOCKED] > 0 and c % 2 == 1:
                 team.turn[0] = 1
-            send(ways, goals[c], i, s, env.players[i, Player.HAND] + 1 if s != NOTHING else 0)
+            send(distances, goals[c], i, s, env.players[i, Player.HAND] + 1 if s != NOTHING else 0)
             if s != NOTHING and can_act(kitchen, env, i, s):
                 actions[c, i] = INTERACT
-        move_together(kitchen, env, team, ways, goals[c], moves, actions[c])
+        move_together(kitchen, env, team, distances, goals[c], moves, actions[c])
 
 
 @kernel
-def shortest_paths(kitchen, env, trust, ways, goals):
-    """Find the ways to the goals of all players, with gates as they are and with all of them open.
+def shortest_paths(kitchen, env, trust, distances, goals):
+    """Find the distances to the goals of all players, with gates as they are and with all of them open.
 
-    Mutates: ways.here, ways.passable, ways.fields, ways.opened.
+    Mutates: distances.here, distances.passable, distances.fields, distances.opened.
     """
-    locate(kitchen, env.players, ways)
-    closed, passable, neighbours = shut(kitchen, env.cells, trust, ways), ways.passable, kitchen.neighbours
+    locate(kitchen, env.players, distances)
+    closed, passable, neighbours = shut(kitchen, env.cells, trust, distances), distances.passable, kitchen.neighbours
     for i in range(goals.shape[0]):
         s = goals[i, Goal.STATION]
         if s != NOTHING:
-            fill_field(kitchen.stands[s], neighbours, passable, ways.fields[s], ways.queue)
+            fill_field(kitchen.stands[s], neighbours, passable, distances.fields[s], distances.queue)
     passable[:] = 1
     for i in range(goals.shape[0]):
         s = goals[i, Goal.STATION]
         if s != NOTHING and closed:
-            fill_field(kitchen.stands[s], neighbours, passable, ways.opened[s], ways.queue)
+            fill_field(kitchen.stands[s], neighbours, passable, distances.opened[s], distances.queue)
         elif s != NOTHING:
-            copy_numbers(ways.fields[s], ways.opened[s])
+            copy_numbers(distances.fields[s], distances.opened[s])
 
 
 @kernel
@@ -269,19 +269,21 @@ class Search:
         self._parents = np.zeros(most, np.int32)
         self._chosen = np.zeros((most, self.n, len(Goal)), np.int32)
         self._options = np.zeros((self.n, MAX_SUBTASKS + 1), np.int32)
-        self._team, self._ways, self._moves = by.allocate(TeamView), by.allocate(Ways), by.allocate(Moves)
-        self._distances = self._find_distances()
+        self._team, self._distances, self._moves = by.allocate(TeamView), by.allocate(Distances), by.allocate(Moves)
+        self._open_distances = self._find_open_distances()
         cells = game.alloc(1)[0].cells[0].size
         self._salt = np.random.default_rng(0).integers(-(2**62), 2**62, 8 * self.n + cells + 1) | 1
         self._plans = PlanMemory(PLANS_KEPT)
 
-    def _find_distances(self) -> Array:
+    def _find_open_distances(self) -> Array:
         """Return the steps from every cell to facing every station with all gates open, int32 (K, S, F)."""
-        kitchens, passable = self._kitchens, np.ones_like(self._ways.passable)
-        distances = np.full((len(kitchens.stations), *self._ways.fields.shape), FAR, np.int32)
+        kitchens, passable = self._kitchens, np.ones_like(self._distances.passable)
+        open_distances = np.full((len(kitchens.stations), *self._distances.fields.shape), FAR, np.int32)
         for k, s in np.argwhere(kitchens.stations[..., Station.TERRAIN] != NOTHING).tolist():
-            fill_field(kitchens.stands[k, s], kitchens.neighbours[k], passable, distances[k, s], self._ways.queue)
-        return distances
+            fill_field(
+                kitchens.stands[k, s], kitchens.neighbours[k], passable, open_distances[k, s], self._distances.queue
+            )
+        return open_distances
 
     def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found."""
@@ -303,7 +305,7 @@ class Search:
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Players without a subtask choose one; notes are the goals of all players, int32 (C, N, Goal)."""
-        where = self._kitchens, self._distances, nodes.state
+        where = self._kitchens, self._open_distances, nodes.state
         count = make_children(*where, notes[0], self._options, self._parents, self._chosen)
         return self._parents[:count], (self._chosen[:count],)
 
@@ -311,7 +313,7 @@ class Search:
         """Step towards the subtasks, and end those that are done."""
         state, goals = children.state, notes[0]
         actions, before = np.zeros(goals.shape[:2], np.int32), state.players.copy()
-        act_on_subtasks(self._kitchens, state, goals, self._team, self._ways, self._moves, actions)
+        act_on_subtasks(self._kitchens, state, goals, self._team, self._distances, self._moves, actions)
         children.advance(actions)
         end_subtasks(self._kitchens, state, before, actions, goals)
         return actions, notes
@@ -324,7 +326,7 @@ class Search:
         """Return all children with their worth, and hashes of the things and of the full state."""
         goals, state = notes[0], children.state
         worth = np.zeros(len(goals), np.int64)
-        evaluate_states(self._kitchens, self._distances, state, goals, worth)
+        evaluate_states(self._kitchens, self._open_distances, state, goals, worth)
         hands = state.players[:, :, Player.HAND : HAND_END].reshape(len(goals), -1)
         places = state.players[:, :, : Player.HAND].reshape(len(goals), -1)
         things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)

@@ -3,8 +3,8 @@
 Seats need no messages: all of them see the same state and come to the same decision. Seats of other policies are
 watched: things that they hold count as on their way, and no player walks into them.
 
-Read ``kitchen``, ``distances``, ``needs``, ``joint_moves`` and ``assignment`` in this order for the decision, ``teammates``
-for what a seat concludes about its team, and ``planner`` for plans of whole episodes.
+Read ``kitchen``, ``distances``, ``needs``, ``joint_moves`` and ``assignment`` in this order for the decision,
+``teammates`` for what a seat concludes about its team, and ``planner`` for plans of whole episodes.
 """
 
 from __future__ import annotations

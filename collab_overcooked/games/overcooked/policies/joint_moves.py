@@ -150,11 +150,8 @@ def yield_to(kitchen, env, team, distances, goals, moves):
     for k in range(goals.shape[0]):
         cell = distances.here[k]
         distances.passable[cell] = 0
-        if (
-            k != i
-            and team.trust[k] == SAME_POLICY
-            and (j == NOTHING or distances.opened[s, cell] < distances.opened[s, there])
-        ):
+        is_nearer = j == NOTHING or distances.opened[s, cell] < distances.opened[s, there]
+        if k != i and team.trust[k] == SAME_POLICY and is_nearer:
             j, there = k, cell
     if j == NOTHING:
         return

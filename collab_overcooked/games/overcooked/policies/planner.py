@@ -277,12 +277,11 @@ class Search:
 
     def _find_open_distances(self) -> Array:
         """Return the steps from every cell to facing every station with all gates open, int32 (K, S, F)."""
-        kitchens, passable = self._kitchens, np.ones_like(self._distances.passable)
+        kitchens, queue = self._kitchens, self._distances.queue
+        passable = np.ones_like(self._distances.passable)
         open_distances = np.full((len(kitchens.stations), *self._distances.fields.shape), FAR, np.int32)
         for k, s in np.argwhere(kitchens.stations[..., Station.TERRAIN] != NOTHING).tolist():
-            fill_field(
-                kitchens.stands[k, s], kitchens.neighbours[k], passable, open_distances[k, s], self._distances.queue
-            )
+            fill_field(kitchens.stands[k, s], kitchens.neighbours[k], passable, open_distances[k, s], queue)
         return open_distances
 
     def plan(self, root: Fork, steps: int) -> Plan:

@@ -106,7 +106,7 @@ def dish_of(item, items):
 
 
 @kernel
-def worth_taking(tables, furnace, weights, scratch):
+def value_of_taking(tables, furnace, weights, scratch):
     """Taking out is worth more if an order waits, if the output blocks another kind, or if the batch is complete."""
     d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
     worth = weights[Weight.TAKE] + weights[Weight.URGENT] * (scratch.urgent[d] > 0)
@@ -119,7 +119,7 @@ def worth_taking(tables, furnace, weights, scratch):
 
 
 @kernel
-def worth_of(tables, row, agent, bag, furnaces, weights, scratch):
+def value_of(tables, row, agent, bag, furnaces, weights, scratch):
     """A command has the value of its weight, or 0 if it is refused or not needed."""
     p = target_of(row, agent, tables.places, scratch.away)
     if why_refused(tables, row, p, agent, bag, furnaces) != Reason.OK:
@@ -140,7 +140,7 @@ def worth_of(tables, row, agent, bag, furnaces, weights, scratch):
     if verb == Verb.INPUT:
         return weights[Weight.COOK] + weights[Weight.URGENT] * (scratch.urgent[dish_of(what, items)] > 0)
     if verb == Verb.TAKE:
-        return 0 if scratch.emptied[f] == 1 else worth_taking(tables, furnaces[f], weights, scratch)
+        return 0 if scratch.emptied[f] == 1 else value_of_taking(tables, furnaces[f], weights, scratch)
     if verb == Verb.STORE and items[what, Item.DISH] != NOTHING:
         return weights[Weight.STORE] + weights[Weight.URGENT] * (scratch.urgent[items[what, Item.DISH]] > 0)
     return 0
@@ -165,7 +165,7 @@ def best_here(tables, agent, bag, furnaces, weights, scratch, walked):
         row = tables.catalogue[action]
         if row[Row.VERB] == Verb.GOTO:
             continue
-        worth = 100 * worth_of(tables, row, agent, bag, furnaces, weights, scratch)
+        worth = 100 * value_of(tables, row, agent, bag, furnaces, weights, scratch)
         if walked:
             worth = share_of_load(row, bag, worth * weights[Weight.GO] // 100, weights, tables.items, scratch.urgent)
         if worth > most:

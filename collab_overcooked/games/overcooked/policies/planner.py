@@ -57,27 +57,27 @@ def evaluate_states(kitchens, open_distances, state, goals, worth):
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.POT:
                 pot = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
-                total += worth_of_pot(kitchen, pot)
+                total += heuristic_pot(kitchen, pot)
                 ingredients += 2 * MAX_INGREDIENTS - ingredients_in(pot)
                 dishes += ingredients_in(pot) > 1
         for i in range(env.players.shape[0]):
             hand, s = env.players[i, Player.HAND : HAND_END], goals[c, i, Goal.STATION]
             cell = kitchen.floor[env.players[i, Player.Y], env.players[i, Player.X]]
             steps = min(open_distances[k, s, cell], MAX_STEPS) if s != NOTHING else UNDECIDED
-            total += worth_of_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
+            total += heuristic_thing(kitchen, hand, 0, ingredients, dishes) - PER_STEP * steps
             dishes -= hand[Thing.ITEM] == DISH
             ingredients -= hand[Thing.ITEM] == Item.ONION or hand[Thing.ITEM] == Item.TOMATO
         for s in range(stations.shape[0]):
             if stations[s, Station.TERRAIN] == Terrain.COUNTER:
                 thing = env.cells[kitchen.stations[s, Station.Y], kitchen.stations[s, Station.X]]
-                total += worth_of_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
+                total += heuristic_thing(kitchen, thing, CARRIED - LYING, ingredients, dishes)
                 dishes -= thing[Thing.ITEM] == DISH
                 ingredients -= thing[Thing.ITEM] == Item.ONION or thing[Thing.ITEM] == Item.TOMATO
         worth[c] = total
 
 
 @kernel
-def worth_of_thing(kitchen, thing, less, ingredients, dishes):
+def heuristic_thing(kitchen, thing, less, ingredients, dishes):
     """Return the worth of a thing in a hand, or for less on a counter; what is not needed any more is worth nothing."""
     if thing[Thing.ITEM] == SOUP:
         value = kitchen.values[thing[Thing.ONIONS], thing[Thing.TOMATOES]]
@@ -88,7 +88,7 @@ def worth_of_thing(kitchen, thing, less, ingredients, dishes):
 
 
 @kernel
-def worth_of_pot(kitchen, pot):
+def heuristic_pot(kitchen, pot):
     """Return the worth of a pot: by its ingredients until it cooks, then more and more until it is ready."""
     if pot[Thing.ITEM] == Item.NONE:
         return 0

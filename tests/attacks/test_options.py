@@ -68,7 +68,7 @@ def env(request):
 
 def test_reset_options_seeds_and_actions(env, attack_seed):
     for value in random.Random(attack_seed).sample(HOSTILE, 20):
-        for option in (*env.game.reset_forms(), "zzz", "Task", 5):
+        for option in (*env.game.reset_parsers(), "zzz", "Task", 5):
             attempt(lambda option=option, value=value: env.reset(seed=0, options={option: value}))
         attempt(lambda value=value: env.reset(seed=value))
         attempt(lambda value=value: env.reset(seed=0, options=value))

@@ -33,7 +33,7 @@ def state():
 def scene():
     held = codec.column("cooks", Cook.HELD, codec.optional(codec.names_of(NAMES, "item")))
     cook = {"at": codec.column("cooks", slice(0, 2), codec.vector([codec.integers(0, 3)] * 2, "numbers")), "held": held}
-    far = codec.Part(codec.COUNT.form, lambda rows: sum(rows["cooks"][:2]), derived=True)
+    far = codec.Part(codec.COUNT.parser, lambda rows: sum(rows["cooks"][:2]), derived=True)
     return codec.group(
         {
             "cooks": codec.by_entry([codec.group({**cook, "far": far})] * 2, "cooks"),
@@ -57,7 +57,7 @@ def test_arrays_are_read_as_declared(scene, state):
 def test_what_is_left_out_stays(scene, state):
     values = {"cooks": [{"held": "onion", "far": 7}, {}], "doors": {"b": True}, "chance": {"seed": 2**40, "draws": 3}}
     before = [array[0].tolist() for array in state]
-    codec.write_scene(scene, state, 1, read(scene.form, values, "state"))
+    codec.write_scene(scene, state, 1, read(scene.parser, values, "state"))
     assert [array[0].tolist() for array in state] == before
     assert state.cooks[1].tolist() == [[1, 2, 0], [3, 0, 1]] and state.doors[1, 0] == 7
     assert codec.read_scene(scene, state, 1, True)["chance"] == {"seed": 2**40, "draws": 3}
@@ -76,4 +76,4 @@ def test_what_is_left_out_stays(scene, state):
 )
 def test_forms_follow_from_the_declaration(scene, values, message):
     with pytest.raises(ValueError, match=message):
-        read(scene.form, values, "state")
+        read(scene.parser, values, "state")

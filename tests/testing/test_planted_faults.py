@@ -714,4 +714,4 @@ def test_drawn_values_have_the_form_of_their_part():
     part = codec.group({str(k): codec.column("bay", k, value) for k, value in enumerate(values)})
     listed = codec.listing([part, part], "parts")
     for _ in range(30):
-        assert listed.form(drawn := listed.draw(rng)) == drawn
+        assert listed.parser(drawn := listed.draw(rng)) == drawn

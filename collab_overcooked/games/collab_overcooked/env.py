@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.event_rewards import Pay
-from collab_overcooked.io.schema import Form, one_of
+from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.render.model import Drawing
 
 from .engine.compile import compile_kitchen, without_recipes
@@ -72,11 +72,11 @@ class CollabOvercooked(CollabOvercookedText):
         }
         return tuple(step for step in self.tutorial if possible[step[0]])
 
-    def reset_forms(self) -> dict[str, Form]:
+    def reset_parsers(self) -> dict[str, Parser]:
         return {
             "task": one_of(self.compiled.names.items[DISH + 1 :], "task"),
-            "orders": self.orders_codec(least=1).form,
-            **super().reset_forms(),
+            "orders": self.orders_codec(least=1).parser,
+            **super().reset_parsers(),
         }
 
     def _read_options(self, options: Any) -> dict[str, Any]:

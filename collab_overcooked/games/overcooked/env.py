@@ -15,7 +15,7 @@ from collab_overcooked.envs.event_rewards import Pay
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import parse_text, quote_value
-from collab_overcooked.io.schema import Form, one_of
+from collab_overcooked.io.schema import Parser, one_of
 from collab_overcooked.kernels.batch_kernels import BatchKernels
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Drawing
@@ -149,8 +149,8 @@ class Overcooked(OvercookedManual):
         has_pot = any(name.startswith(LETTERS[Kind.POT]) for name in names)
         return tuple(step for step in self.tutorial if has_pot or step[0] != "pot")
 
-    def reset_forms(self) -> dict[str, Form]:
-        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
+    def reset_parsers(self) -> dict[str, Parser]:
+        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_parsers()}
 
     def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
         """Choose the layout that the options name; otherwise one is drawn."""

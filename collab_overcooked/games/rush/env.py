@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import BoundBatch, clone
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.schema import Form, integer
+from collab_overcooked.io.schema import Parser, integer
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind, bind_all
 from collab_overcooked.render.model import Drawing
@@ -116,8 +116,8 @@ class KitchenRush(RushText, RushScene):
         }
         return tuple(step for step in self.tutorial if needed[step[0].removeprefix(STRANGE)])
 
-    def reset_forms(self) -> dict[str, Form]:
-        return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
+    def reset_parsers(self) -> dict[str, Parser]:
+        return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_parsers()}
 
     def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
         state.clock[which, Clock.EPISODE] = options.get("episode", options.get("state", {}).get("episode", NOTHING))

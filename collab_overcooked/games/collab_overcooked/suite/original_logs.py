@@ -76,9 +76,9 @@ def _finished(value: Any) -> bool:
     return bool(value)
 
 
-def _per_agent(form: schema.Form) -> schema.Form:
+def _per_agent(parser: schema.Parser) -> schema.Parser:
     """Allow a list with an entry for each agent, or a mapping from their numbers."""
-    agents = schema.list_of(form, 2, None, "agents")
+    agents = schema.list_of(parser, 2, None, "agents")
 
     def read(value: Any) -> Any:
         keys = [str(k) for k in range(len(value))] if isinstance(value, Mapping) else []
@@ -87,7 +87,7 @@ def _per_agent(form: schema.Form) -> schema.Form:
     return read
 
 
-def _steps(agents: int) -> schema.Form:
+def _steps(agents: int) -> schema.Parser:
     message = schema.object_of({"agent": schema.integer(0, agents - 1), "say": _text, "plan": _text})
     talks = schema.object_of({"content": _per_agent(schema.list_of(message))})
     return schema.list_of(schema.object_of({"timestamp": STAMP, "content": talks}))

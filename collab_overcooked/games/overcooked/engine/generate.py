@@ -59,10 +59,11 @@ def read_generator_config(options: Mapping[str, Any] | None) -> GeneratorConfig:
         ValueError: An option is invalid, or no ingredient is left.
     """
     agents = schema.integer(1, MAX_PLAYERS)
-    forms = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
-    forms["rearrange"] = schema.boolean
-    forms |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
-    chosen = schema.record(forms | {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")})(options or {})
+    parsers = {"seed": schema.integer(0, None), "count": schema.integer(1, MAX_LAYOUTS), "agents": agents}
+    parsers["rearrange"] = schema.boolean
+    parsers |= {name: _pair_of(schema.integer(low, MAX_SIDE), "a number") for name, low in MINIMA.items()}
+    parsers |= {"rooms": schema.unchecked, "counters": _pair_of(_share, "a share")}
+    chosen = schema.record(parsers)(options or {})
     if "rooms" in chosen:
         rooms = _pair_of(schema.integer(1, chosen.get("agents", GeneratorConfig.agents)), "a number")
         chosen["rooms"] = schema.read(rooms, chosen["rooms"], "rooms")
@@ -72,9 +73,9 @@ def read_generator_config(options: Mapping[str, Any] | None) -> GeneratorConfig:
     return config
 
 
-def _pair_of(form: schema.Form, what: str) -> schema.Form:
+def _pair_of(parser: schema.Parser, what: str) -> schema.Parser:
     def read(value: Any) -> tuple[Any, ...]:
-        ends = tuple(map(form, value if isinstance(value, (list, tuple)) else [value]))
+        ends = tuple(map(parser, value if isinstance(value, (list, tuple)) else [value]))
         if len(ends) not in (1, 2) or ends[0] > ends[-1]:
             raise schema.refuse(value, f"{what} or a pair [least, most]")
         return ends[0], ends[-1]

@@ -52,7 +52,7 @@ MORE: list[tuple[str | tuple[str, ...], str, dict[str, Any]]] = [
     ("greedy", "Overcooked-v0", DRAWN),
     ("greedy", "Overcooked-v0", {"layout": GATES}),
     (("greedy", "random"), "Overcooked-v0", {"layout": KITCHENS}),
-    (("random", "solver"), "KitchenRush-v0", {"scenario": "easy"}),
+    (("random", "planner"), "KitchenRush-v0", {"scenario": "easy"}),
     (("greedy",) * 3, "Overcooked-v0", {"layout": KITCHENS[:2] + KITCHENS[3:], "agents": 3}),
     ("greedy", "Overcooked-v0", {"layout": KITCHENS, "action_level": "medium"}),
 ]

@@ -20,7 +20,7 @@ def test_what_people_cannot_play_is_refused(team, what, message) -> None:
 def test_the_matches_of_a_session_are_some_and_have_one_team() -> None:
     with pytest.raises(ValueError, match="no episode to play"):
         check_matches([])
-    mixed = [*matches(["agent_0=person"], **ESCAPE), *matches(["agent_1=person"], **ESCAPE)]
+    mixed = [*matches(["agent_0=person", "agent_1=greedy"], **ESCAPE), *matches(["all=person"], **ESCAPE)]
     with pytest.raises(ValueError, match="must have the same team"):
         check_matches(mixed)
 

@@ -67,5 +67,5 @@ def test_records_that_name_a_policy_of_old_are_read_scored_and_replayed(suite: s
     record = parse_record(json.dumps(line), suite)
     assert set(record.team.values()) == {name} and first_difference(record) is None
     assert score_records([record]), "a table of its team"
-    with pytest.raises(ValueError, match="unknown policy '(solver|scheduler)'"):
+    with pytest.raises(ValueError, match=r"unknown policy '(solver|scheduler)'"):
         make_policy(name)

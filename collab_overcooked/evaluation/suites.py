@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
@@ -45,16 +44,6 @@ class Listing:
         """Describe a thing by its name or file; None if it is no such thing or has no description."""
         known = self.describe is not None and (name.endswith(self.endings) or name in self.names(options))
         return self.describe(name, options) if known and self.describe else None
-
-
-@dataclass(frozen=True)
-class LogFormat:
-    """Log files of an original game."""
-
-    find: Callable[[Path], list[Path]]  # Those at a path; none if it holds records
-    # Scores logs together: files, scoring and log options, and a function that is called with messages. Raises
-    # ValueError for a damaged file, naming it.
-    score: Callable[[Sequence[Path], Any, Any], Scorecard]
 
 
 Metric = str | Callable[[Any], float | None]
@@ -162,7 +151,6 @@ class Suite:
     data_columns: ClassVar[tuple[Column, ...]] = ()  # Of files behind title and setting, with the same ``value``
     table_title: ClassVar[str] = ""  # Heading of the table
     listed: ClassVar[Mapping[str, Listing]] = {}  # By plural
-    logs: ClassVar[LogFormat | None] = None  # Of the original game
     row_class: ClassVar[type[SettingRow]] = SettingRow
     # Option that says how often each match is played: ``"episodes"`` or ``"samples"`` with seeds of their own, or
     # ``"runs"`` of series of episodes, with the seeds ``seed``, ``seed + 1``, ..

@@ -3,6 +3,8 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from parity.original_evaluation import (
 )
 from parity.original_logs import GAMMA, LogError, find_logs, original_run, read_original_log, score_logs
 
+ROOT = Path(__file__).resolve().parents[4]
 TOLERANCE = 1e-12
 SPEECH = {"agent": 0, "analysis": "-", "say": "hi", "plan": "request('cut(chopping_board0)')"}
 ANSWER = {"agent": 1, "analysis": "-", "say": "ok", "plan": "cut(chopping_board0)"}
@@ -270,6 +273,21 @@ def test_a_log_without_a_task_in_its_name_needs_one(tmp_path):
     table = score_logs([log], task="boiled_egg", gamma=2.0)
     assert table.levels[0].runs == 1
     assert scorecard(table).title == "logs of the original, kitchen paper, gamma 2"
+
+
+def test_the_command_scores_the_logs_of_a_folder(tmp_path):
+    def score(*words):
+        command = [sys.executable, "-m", "parity.original_logs", *map(str, words)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+    (tmp_path / "log.json").write_text(json.dumps(original_log(30)))
+    for gamma, success in ((1.5, "0.0"), (2, "100.0")):
+        done = score(tmp_path, "--task", "boiled_egg", "--gamma", gamma)
+        assert done.returncode == 0, done.stderr
+        assert f"logs of the original, kitchen paper, gamma {gamma}" in done.stdout and success in done.stdout
+    assert "say which with --task" in score(tmp_path).stderr
+    (tmp_path / "none").mkdir()
+    assert "holds no logs of the original" in score(tmp_path / "none").stderr
 
 
 def test_run_folders_and_records_hold_no_logs(tmp_path):

@@ -24,7 +24,7 @@ OWN = 1  # row that only the acting agent receives
 
 
 @kernel
-def pay(events, table, rewards):
+def add_rewards(events, table, rewards):
     """A paid event rewards every agent, and its shaped reward goes to the acting agent. Mutates: rewards."""
     rewards[:] = 0
     for i in range(events.shape[0]):
@@ -62,7 +62,7 @@ def step_env(tables, env, actions, out):
     end_macro_actions(tables, env, events)
     refuse_idle_interacts(tables, env, events)
     clock[Clock.T] += 1
-    pay(events, tables.rewards, out.rewards)
+    add_rewards(events, tables.rewards, out.rewards)
     terminated = env.orders[0] == NOTHING
     truncated = not terminated and clock[Clock.T] >= clock[Clock.LIMIT]
     clock[Clock.OVER] = 1 if terminated or truncated else 0

@@ -26,7 +26,7 @@ from .rules import (
 
 
 @kernel
-def pay(out, with_shaping):
+def add_rewards(out, with_shaping):
     """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: out.rewards."""
     sparse, shaped, rewards, team = out.sparse, out.shaped, out.rewards, 0.0
     for i in range(sparse.shape[0]):
@@ -59,7 +59,7 @@ def clear_rewards(out):
 @kernel
 def end_step(env, out, with_shaping):
     """A step ends with its rewards, and the episode at its limit. Mutates: env, out."""
-    pay(out, with_shaping)
+    add_rewards(out, with_shaping)
     clock = env.clock
     clock[Clock.OVER] = 1 if clock[Clock.T] >= clock[Clock.LIMIT] else 0
     return False, clock[Clock.OVER] != 0

@@ -141,7 +141,7 @@ def apply_interact(event, player, cell, kind, explicit):
 
 
 @kernel
-def points_for(event, wrong_pays):
+def reward_for(event, wrong_pays):
     """The recipe pays 20 points, another soup nothing or -20, and a button costs 5; pressing it again costs again."""
     if event == Event.SOUP_DELIVERY:
         return DELIVERY_PAYS
@@ -194,7 +194,7 @@ def interact_in_turn(tables, env, out):
             shaped[i] = shaped_for(event, hand, content, recipe, explicit)
         apply_interact(event, players[i], cells[y, x], kind, explicit)
         events[i, EventColumn.CODE] = event
-        sparse[i] = points_for(event, params[Param.WRONG_PAYS])
+        sparse[i] = reward_for(event, params[Param.WRONG_PAYS])
         delivered = delivered or event == Event.SOUP_DELIVERY
     return delivered
 

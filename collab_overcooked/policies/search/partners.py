@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, Briefing, Critique, Draft
+from collab_overcooked.policies.search.plan_functions import KNOWN, auction, criticise, merit, score_of
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.plan_voices import KNOWN, auction, criticise, merit, score_of
 from collab_overcooked.policies.search.subplans import Plan, PlanningView, SubPlan, option_in, plan_text
 
 QUESTION = "Do you agree? If not, say what to change. You can score the plan from 1 to 10."

@@ -2,7 +2,7 @@
 
     python benchmarks/floors.py FOLDER                       # all games
     python benchmarks/floors.py FOLDER --games rush,craft    # some; floors of the others stay
-    python benchmarks/floors.py FOLDER --episodes 1          # fewer than comparisons play
+    python benchmarks/floors.py FOLDER --episodes 12         # of each task instead of those of comparisons
 
 Finished episodes in the folder are not played again. The seed differs from those that comparisons use, so that no
 episode of a floor is one that is scored. The result is ``collab_overcooked/reporting/floors.json``.
@@ -19,11 +19,21 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.compare.leaderboard import GREEDY, Leaderboard, plays_of
 from collab_overcooked.evaluation.compare.plan import ComparisonPlan, is_blind
 from collab_overcooked.evaluation.compare.run import compare
+from collab_overcooked.game_spec import LEGAL
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.structs import decode, encode
-from collab_overcooked.reporting.floors import RULE_SPECS, STORED, Floor, FloorTable, play_of
+from collab_overcooked.reporting.floors import RULE_SPECS, STORED, Floor, FloorTable, RuleScore, play_of
 
 SEED = 7_654_321
+
+
+LEGAL_LISTS = f",shuffled,{LEGAL}"  # after a rule, for lists of legal actions where the game's menu has others too
+
+
+def rules_of(game: str) -> tuple[str, ...]:
+    """Return the specs of all rules for a suite, for lists of legal actions as well if its games list others too."""
+    menus = {registry.find(env_id).menu for env_id in registry.first_suites()[game]}
+    return RULE_SPECS if menus == {LEGAL} else (*RULE_SPECS, *(f"{spec}{LEGAL_LISTS}" for spec in RULE_SPECS))
 
 
 def floors_of(plan: ComparisonPlan, board: Leaderboard) -> dict[str, Floor]:
@@ -32,14 +42,21 @@ def floors_of(plan: ComparisonPlan, board: Leaderboard) -> dict[str, Floor]:
     floors: dict[str, Floor] = {}
     for setting in board.benchmark.settings:
         scores = {line.policy: score for line in board.lines if (score := line.scores.get(setting.name)) is not None}
-        lines = [line for line in board.lines if is_blind(line.policy) and line.policy in scores]
+        blind = [line for line in board.lines if is_blind(line.policy) and line.policy in scores]
+        blind.sort(key=lambda line: sign * scores[line.policy].value)
+        legal = [line.policy for line in blind if line.policy.endswith(LEGAL_LISTS)]
+        lines = [line for line in blind if line.policy not in legal]
         if lines:
-            line = min(lines, key=lambda line: sign * scores[line.policy].value)
-            greedy = scores.get(GREEDY)
+            best, greedy = RuleScore(lines[0].policy, round(scores[lines[0].policy].value, 4)), scores.get(GREEDY)
             plays = tuple(sorted(plays_of(plan.planned(board.game, ["all=random"], setting))))
-            count = sum(play_of(record) in plays for record in line.records)
-            reference = None if greedy is None else round(greedy.value, 4)
-            floors[setting.name] = Floor(line.policy, round(scores[line.policy].value, 4), count, plays, reference)
+            floors[setting.name] = Floor(
+                best.rule,
+                best.score,
+                episodes=sum(play_of(record) in plays for record in lines[0].records),
+                plays=plays,
+                greedy=None if greedy is None else round(greedy.value, 4),
+                legal=RuleScore(legal[0], round(scores[legal[0]].value, 4)) if legal else None,
+            )
     return floors
 
 
@@ -57,7 +74,7 @@ def main() -> None:
     for game in chosen.games.split(","):
         out = chosen.folder / game
         played = compare(
-            [*RULE_SPECS, GREEDY],
+            [*rules_of(game), GREEDY],
             [game],
             out,
             seed=SEED,

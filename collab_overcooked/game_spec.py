@@ -18,6 +18,8 @@ class SuiteEntry(NamedTuple):
 
 PLAIN = "kitchen"
 """Name of the language of texts without a lexicon."""
+MENUS = LEGAL, VOCABULARY = "legal", "vocabulary"
+"""What lists of actions contain: those that are possible now, or all that the seat can ever take."""
 NO_TEACHER = "none"
 """Mode of teaching without a teacher."""
 
@@ -67,6 +69,8 @@ class GameSpec:
             the actions of the steps suffice.
         subplans: ``"package.module:class"`` that is called with the compiled game and returns a
             ``policies.search.subplans.SubplanProvider`` for joint planning; empty if none.
+        menu: Actions that language agents choose from: ``"legal"`` ones, or the whole ``"vocabulary"`` of the seat,
+            where a rule that understands nothing scores well among possible actions.
         minutes: About how long people play one episode; 0 if unknown.
         difficulty: For people, from 1 (easy) to 3 (hard); 0 if unknown.
     """
@@ -88,5 +92,6 @@ class GameSpec:
     questions: str = ""
     recap: str = ""
     subplans: str = ""
+    menu: str = LEGAL
     minutes: int = 0
     difficulty: int = 0

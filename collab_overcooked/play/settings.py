@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from collab_overcooked.game_spec import MENUS
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.policies.specs import PolicySpec
 
@@ -14,7 +15,7 @@ LANGUAGES = ("en", "de")  # of which there is a file ``page/words.LANGUAGE.json`
 ALLOWED = {
     "clock": (BY_GAME, TURNS, TICKS),
     "show": ("both", "words", "picture"),
-    "menu": ("legal", "vocabulary", "none"),
+    "menu": (*MENUS, "none"),
     "names": ("shown", "blind"),
     "language": ("", *LANGUAGES),
 }

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.game_spec import LEGAL, MENUS
 from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.policies.api import AgentView, EnvInfo, PolicyBase
 from collab_overcooked.policies.blind_rules import (
@@ -28,13 +30,24 @@ from collab_overcooked.policies.blind_rules import (
 ORDERS = SHUFFLED, GAME = "shuffled", "game"
 PATIENCE = 20  # steps of a long wait
 WORD = re.compile(r"\w+")
-USAGE = f"always:K|{'|'.join(RULES)}[,shuffled|game]"
+USAGE = f"always:K|{'|'.join(RULES)}[,{'|'.join(ORDERS)}][,{'|'.join(MENUS)}]"
 
 
-def offered(seen: AgentView, game: FullGame) -> dict[str, int]:
-    """Return the accepted actions of a seat by text, without useless ones and those that only pay for messages."""
-    left_out = seen.view.useless | frozenset(game.talk_actions(seen.seat))
-    return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
+def offered(seen: AgentView, game: FullGame, menu: str = LEGAL) -> dict[str, int]:
+    """Return the actions that a list offers to a seat, by text, without those that only pay for messages.
+
+    Args:
+        seen: Knowledge of the seat.
+        game: Compiled game.
+        menu: ``"legal"`` for the accepted actions that change something, ``"vocabulary"`` for all actions of the seat.
+    """
+    payments = frozenset(game.talk_actions(seen.seat))
+    if menu == LEGAL:
+        left_out = payments | seen.view.useless
+        return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
+    vocabulary = {*seen.view.vocabulary, *seen.legal_actions}
+    texts = enumerate(seen.view.action_texts)
+    return {text: action for action, text in texts if text in vocabulary and action not in payments}
 
 
 def in_order(texts: Iterable[str], order: str, seed: int, seen: AgentView) -> list[str]:
@@ -50,22 +63,26 @@ def in_order(texts: Iterable[str], order: str, seed: int, seen: AgentView) -> li
 
 
 class ActionList:
-    """Numbered list of a seat's actions: those with an effect, and a long wait where the game has something to await.
+    """Numbered list of a seat's actions, with a long wait where the game has something to await.
 
     Args:
         game: Compiled game.
         seed: Seed of the seat's policy in the episode.
         order: See ``in_order``.
         patience: Maximum length of a long wait; 0 offers none.
+        menu: See ``offered``; None for the menu of the game, see ``GameSpec``.
     """
 
-    def __init__(self, game: FullGame, seed: int, order: str, patience: int = PATIENCE) -> None:
+    def __init__(
+        self, game: FullGame, seed: int, order: str, patience: int = PATIENCE, menu: str | None = None
+    ) -> None:
         self._game, self._seed, self._order, self._patience = game, seed, order, patience
+        self.menu = registry.find(game.id).menu if menu is None else menu
         self._waits: tuple[int, Hashable] | None = None  # until a timestep, or until this has changed
 
     def options(self, seen: AgentView) -> dict[str, int]:
         """Return the actions by text, in the order of the list."""
-        options, idle = offered(seen, self._game), seen.idle_action
+        options, idle = offered(seen, self._game, self.menu), seen.idle_action
         if seen.view.idle_last:
             options = dict(sorted(options.items(), key=lambda option: option[1] == idle))
         if self._patience and seen.view.wait_until_changed is not None:
@@ -75,7 +92,7 @@ class ActionList:
 
     def note(self, seen: AgentView, text: str) -> None:
         """Store whether the seat begins a long wait."""
-        if text not in seen.legal_actions:
+        if text not in seen.view.action_texts:
             self._waits = seen.timestep + self._patience, seen.view.wait_until_changed
 
     def goes_on_waiting(self, seen: AgentView) -> bool:
@@ -92,21 +109,23 @@ class BlindPolicy(PolicyBase):
     """Answers every numbered list by a rule that understands nothing: a floor for language models.
 
     Of equal actions the first in the list is chosen. Without an action at a position, the seat waits, as it does after
-    an unusable answer of a model.
+    an unusable answer of a model, and after a choice that the game refuses.
 
     Args:
         rule: Position from 1, or one of ``RULES``.
         order: Order of the lists.
+        menu: Actions in the lists, see ``ActionList``.
     """
 
     name = "always"
 
-    def __init__(self, rule: str, order: str) -> None:
-        self._rule, self._order = rule, order
+    def __init__(self, rule: str, order: str, menu: str | None = None) -> None:
+        self._rule, self._order, self._menu = rule, order, menu
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget earlier lists and choices, and reset the generator; seats with the same seed draw differently."""
-        self._list, self._rng = ActionList(info.game, seed, self._order), np.random.default_rng([seed, seat])
+        self._list = ActionList(info.game, seed, self._order, menu=self._menu)
+        self._rng = np.random.default_rng([seed, seat])
         self._last = ""  # choice
         self._listed: dict[str, int] = {}  # text -> number of the first list that has it
         self._chosen: dict[str, int] = {}  # text -> number of the last list from which it was chosen
@@ -114,7 +133,7 @@ class BlindPolicy(PolicyBase):
 
     def act(self, seen: AgentView) -> int:
         """Return the action of the list that the rule chooses."""
-        if self._list.goes_on_waiting(seen):
+        if seen.error is not None or self._list.goes_on_waiting(seen):
             return seen.idle_action
         options = self._list.options(seen)
         self._lists += 1
@@ -168,9 +187,12 @@ def always_from_text(text: str) -> BlindPolicy:
     """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon.
 
     Raises:
-        ValueError: For another rule or order.
+        ValueError: For another rule, order or menu.
     """
-    rule, _, order = text.partition(",")
-    if not re.fullmatch("|".join((r"[1-9]\d{0,2}", *RULES)), rule) or (order or SHUFFLED) not in ORDERS:
+    parts = re.fullmatch(
+        rf"([1-9]\d{{0,2}}|{'|'.join(RULES)})(?:,({'|'.join(ORDERS)}))?(?:,({'|'.join(MENUS)}))?", text
+    )
+    if parts is None:
         raise ValueError(f"policy 'always' must be written {USAGE}, with K from 1 to 999, not {text!r}")
-    return BlindPolicy(rule, order or SHUFFLED)
+    rule, order, menu = parts.groups()
+    return BlindPolicy(rule, order or SHUFFLED, menu)

@@ -13,9 +13,11 @@ from msgspec import Struct
 
 from collab_overcooked import registry
 from collab_overcooked.core.record import EpisodeRecord
+from collab_overcooked.game_spec import LEGAL
 from collab_overcooked.io.files import read_text
 from collab_overcooked.io.structs import Count, Name, Number, Text, decode
 from collab_overcooked.policies.blind_rules import BLIND, RULES
+from collab_overcooked.policies.llm.settings import CAPO, COELA, ROCO, settings_of
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
@@ -41,14 +43,26 @@ _COLUMNS = (
 )
 
 
+class RuleScore(Struct, frozen=True):
+    """What a rule scores in a setting."""
+
+    rule: Name  # Its spec
+    score: Number  # Mean over its episodes
+
+
 class Floor(Struct, frozen=True):
-    """What the best of ``RULE_SPECS`` scores in a setting."""
+    """What the best of ``RULE_SPECS`` scores in a setting, by the menu of the game."""
 
     rule: Name  # Its spec
     score: Number  # Mean over its episodes
     episodes: Count  # Their number
     plays: tuple[tuple[Text, Text], ...]  # What the setting consists of: tasks, with the keys of their variants
     greedy: Number | None = None  # Score of the policy ``greedy`` in the same episodes
+    legal: RuleScore | None = None  # The best rule for lists of legal actions, where the game's menu has others too
+
+    def under(self, menu: str | None) -> RuleScore:
+        """Return the best rule for a menu, see ``GameSpec``; None for the game's own."""
+        return self.legal if menu == LEGAL and self.legal is not None else RuleScore(self.rule, self.score)
 
 
 class FloorTable(Struct, frozen=True):
@@ -75,18 +89,27 @@ def play_of(record: EpisodeRecord) -> tuple[str, str]:
     return str(record.task), variant_of(record).key
 
 
+def menu_of_team(specs: Sequence[str]) -> str | None:
+    """Return ``"legal"`` for a team with a language policy that reads lists of legal actions alone, else None."""
+    agents = [settings for spec in specs if (settings := settings_of(spec)) is not None]
+    lists_legal = (agent.agent in (COELA, ROCO, CAPO) or agent.switches.get("menu") == LEGAL for agent in agents)
+    return LEGAL if any(lists_legal) else None
+
+
 def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
     """Return the scores of teams with language models above the floors of the settings that they played.
 
     Returns:
         None if no such team played all tasks of a setting whose floor is known.
     """
-    teams: dict[tuple[str, str], list[EpisodeRecord]] = {}
+    teams: dict[tuple[str, str, str | None], list[EpisodeRecord]] = {}
     for record in records:
         if record.accounts:
-            teams.setdefault((registry.suite_of(record).name, team_text(record.team.values())), []).append(record)
+            specs = tuple(record.team.values())
+            key = registry.suite_of(record).name, team_text(specs), menu_of_team(specs)
+            teams.setdefault(key, []).append(record)
     rows: list[tuple[Cell, ...]] = []
-    for (game, team), played in teams.items():
+    for (game, team, menu), played in teams.items():
         suite, kinds = registry.load_suite(game), {id(record): play_of(record) for record in played}
         for setting, floor in known_floors(game).items():
             there = [record for record in played if kinds[id(record)] in floor.plays]
@@ -96,7 +119,8 @@ def floor_card(records: Sequence[EpisodeRecord]) -> Scorecard | None:
             if score is not None:
                 benchmark = suite.benchmark("small")
                 sign = -1 if benchmark.lower_is_better else 1
-                above = sign * (score.value - floor.score) * benchmark.scale
-                shown = (score.value * benchmark.scale, floor.score * benchmark.scale, above)
-                rows.append((f"{benchmark.title}, {setting}", team, *shown, floor.rule))
+                best = floor.under(menu)
+                above = sign * (score.value - best.score) * benchmark.scale
+                shown = (score.value * benchmark.scale, best.score * benchmark.scale, above)
+                rows.append((f"{benchmark.title}, {setting}", team, *shown, best.rule))
     return Scorecard("floors", TITLE, (ResultTable(_COLUMNS, tuple(rows)),), notes=(NOTE,)) if rows else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collab_overcooked import registry
+from collab_overcooked.game_spec import LEGAL, VOCABULARY
 from collab_overcooked.policies.llm.settings import describe_settings
 from collab_overcooked.reporting.floors import stored_floors
 
@@ -25,18 +26,22 @@ def language_switches() -> str:
 
 
 def blind_floors() -> str:
-    """Show what the best rule without understanding scores in each setting, beside ``greedy``."""
+    """Show what the best rule without understanding scores in each setting by its menu, beside ``greedy``."""
     rows = []
     for game, floors in stored_floors().floors.items():
         benchmark = registry.load_suite(game).benchmark("small")
         for name, floor in floors.items():
-            scores = [score * benchmark.scale for score in (floor.score, floor.greedy or 0.0)]
-            share = scores[0] / scores[1] if scores[1] else 0.0
-            share = 1 / share if benchmark.lower_is_better and share else share
             title = f"{benchmark.title}, {name}{', less is better' if benchmark.lower_is_better else ''}"
-            shown = [f"{score:.2f}" for score in scores]
-            rows.append((title, floor.episodes, code(floor.rule), *shown, f"{100 * share:.0f} %"))
-    return table(("setting", "episodes", "best rule", "floor", "`greedy`", "share"), rows, right=(1, 3, 4, 5))
+            menus = [VOCABULARY, LEGAL] if floor.legal else [LEGAL]
+            for menu in menus:
+                best = floor.under(menu)
+                scores = [score * benchmark.scale for score in (best.score, floor.greedy or 0.0)]
+                share = scores[0] / scores[1] if scores[1] else 0.0
+                share = 1 / share if benchmark.lower_is_better and share else share
+                rule = code(best.rule.partition(",")[0])
+                shown = [f"{score:.2f}" for score in scores]
+                rows.append((title, menu, floor.episodes, rule, *shown, f"{100 * share:.0f} %"))
+    return table(("setting", "menu", "episodes", "best rule", "floor", "`greedy`", "share"), rows, right=(2, 4, 5, 6))
 
 
 FACTS = (blind_floors, language_switches)

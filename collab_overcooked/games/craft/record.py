@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_spec import GameSpec, SuiteEntry
+from collab_overcooked.game_spec import VOCABULARY, GameSpec, SuiteEntry
 
 RECORDS = (
     GameSpec(
         id="CraftKitchen-v0",
+        menu=VOCABULARY,
         minutes=8,
         difficulty=2,
         module="collab_overcooked.envs.craft_kitchen_v0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_spec import GameSpec, SuiteEntry
+from collab_overcooked.game_spec import VOCABULARY, GameSpec, SuiteEntry
 
 _HOUSE: Mapping[str, Any] = {  # two ids, one engine
     "subplans": "collab_overcooked.games.house.policies.joint:HouseSubplans",
@@ -19,6 +19,7 @@ _HOUSE: Mapping[str, Any] = {  # two ids, one engine
 RECORDS = (
     GameSpec(
         id="Housework-v0",
+        menu=VOCABULARY,
         minutes=5,
         difficulty=1,
         module="collab_overcooked.envs.housework_v0",
@@ -36,6 +37,7 @@ RECORDS = (
     ),
     GameSpec(
         id="Transport-v0",
+        menu=VOCABULARY,
         minutes=12,
         difficulty=2,
         module="collab_overcooked.envs.transport_v0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_spec import GameSpec, SuiteEntry
+from collab_overcooked.game_spec import VOCABULARY, GameSpec, SuiteEntry
 
 _ROOMS: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rooms.suite:METRICS",
@@ -20,6 +20,7 @@ _ROOMS: Mapping[str, Any] = {  # shared by both ids
 RECORDS = (
     GameSpec(
         id="CollabCapture-v0",
+        menu=VOCABULARY,
         minutes=3,
         difficulty=1,
         questions="collab_overcooked.games.rooms.questions.source:CAPTURE_QUESTIONS",

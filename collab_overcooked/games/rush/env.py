@@ -57,6 +57,12 @@ class BoardView(SeatView):
     def idle_last(self) -> bool:
         return bool(self._game.kwargs["texts"] == PAPER_TEXTS)
 
+    @property
+    def vocabulary(self) -> Sequence[str]:
+        n_areas, n_orders = len(self.scene["areas"]), len(self.scene["orders"])
+        actions = (plain(self._game).compiled.action(at, o) for at in range(n_areas) for o in range(n_orders))
+        return [self.action_texts[action] for action in (NO_ACTION, *actions)]
+
     @cached_property
     def surroundings(self) -> str:
         return self.text.partition(self._say(LIST))[0].rstrip()

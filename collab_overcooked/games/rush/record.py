@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_spec import GameSpec, PresetEntry, SuiteEntry, TeacherEntry
+from collab_overcooked.game_spec import LEGAL, VOCABULARY, GameSpec, PresetEntry, SuiteEntry, TeacherEntry
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
@@ -22,6 +22,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
         "selfish": "collab_overcooked.games.rush.policies.planner:SelfishPolicy",
     },
     "prompts": "collab_overcooked.games.rush:text/prompts",
+    "menu": VOCABULARY,
     "presets": {
         "rush": PresetEntry(
             {
@@ -29,6 +30,7 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
                 "temperature": 0.7,
                 "answer": "text",
                 "order": "game",
+                "menu": LEGAL,
                 "first": 0,
                 "memory": 0,
                 "earlier": False,

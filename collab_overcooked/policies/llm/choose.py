@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, cast
 
 from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.game_spec import VOCABULARY
 from collab_overcooked.policies.api import AgentView, Decision, PolicyBase
 from collab_overcooked.policies.listed import ActionList
 from collab_overcooked.policies.llm.choices import choice_schema, read_choice
@@ -15,7 +16,7 @@ from collab_overcooked.policies.llm.exchange import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
 from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules, rules_of
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import Value
+from collab_overcooked.policies.llm.settings import AUTO, Value
 from collab_overcooked.policies.llm.tools import TOOLS, act_tool, read_act
 
 
@@ -25,7 +26,8 @@ class ChooseAgent(PolicyBase):
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.on = session, values
         self.modules = make_modules(session, self.question, values)
-        self.listed = ActionList(session.info.game, session.seed, str(values["order"]), int(values["patience"]))
+        menu = None if values["menu"] == AUTO else str(values["menu"])
+        self.listed = ActionList(session.info.game, session.seed, str(values["order"]), int(values["patience"]), menu)
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return a chat: the rules, then a filled template."""
@@ -36,7 +38,9 @@ class ChooseAgent(PolicyBase):
         ]
 
     def act(self, seen: AgentView) -> Decision:
-        """Return one of the accepted actions; wait if the model does not name one."""
+        """Return one of the listed actions; wait if the model does not name one, or named one that is refused."""
+        if seen.error is not None:
+            return Decision(action=seen.idle_action)
         if self.on["alone"]:
             seen = without_partners(seen)
         if not self.on["earlier"]:
@@ -101,7 +105,11 @@ class ChooseAgent(PolicyBase):
         return [act_tool(texts, "Choose the one action that you take now.")] if self.on["channel"] == TOOLS else []
 
     def _variables(self, seen: AgentView) -> dict[str, Any]:
-        return {
+        menu = self.listed.menu
+        # The state's text may list what is possible now
+        observed = {"observation": seen.view.surroundings} if menu == VOCABULARY else {}
+        return observed | {
+            "menu": menu,
             "me": seen.names[seen.seat],
             "names": seen.names[seen.seat : seen.seat + 1] if self.on["alone"] else seen.names,
             "seat": seen.seat,

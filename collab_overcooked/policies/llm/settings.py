@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
+from collab_overcooked.game_spec import MENUS
 from collab_overcooked.io.checks import OptionError, near_matches, refuse_twice
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.io.redaction import HIDDEN, redact_values
@@ -74,6 +75,8 @@ SWITCHES: Mapping[str, Switch] = {
     "order": Switch(dict.fromkeys((*GENERIC, PARTNER), SHUFFLED), "word",
                     "Order of listed actions and of tools: drawn for each decision, or the game's, which tells much.",
                     ORDERS),
+    "menu": Switch({CHOOSE: AUTO}, "word", "Listed actions: legal ones, the whole vocabulary of the seat, in which a "
+                   "choice that is impossible now costs the step, or auto for the game's menu.", (AUTO, *MENUS)),
     "first": Switch({CHOOSE: 1}, "count", "Number of the first listed action."),
     "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
                      "Number of the agent's last actions in the prompt."),

@@ -108,9 +108,7 @@ def test_the_manual_has_the_scenarios_numbers():
     assert "agent_0 and agent_1 share a kitchen" in message and "An episode has 3 turns." in message
     assert "each of its 2 workers once" in message and TAKE not in message
     assert "Answer" not in message
-    for number, convention in enumerate(
-        ("exactly one action per turn", "list of valid actions", "its type, its area"), 1
-    ):
+    for number, convention in enumerate(("exactly one action per turn", "is refused if", "its type, its area"), 1):
         assert convention in message.split("Form of actions\n")[1].split(f"{number}. ")[1].split(f"\n{number + 1}. ")[0]
     alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
     assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone

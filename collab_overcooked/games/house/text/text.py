@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -231,6 +232,12 @@ class HouseView(SeatView):
     def picture_rules(self) -> str:
         ends = self._say(f"{plain(self._game).rules_text(self._state, 0)}\n{UNTIL_DONE}")
         return "\n".join(filter(None, (ends, self.talk_price)))
+
+    @cached_property
+    def vocabulary(self) -> Sequence[str]:
+        # The name of a place or thing that the seat has not found yet would tell that it exists
+        codes = (self._game.check(self._state, 0, self._seat, action)[0] for action in range(len(self.action_texts)))
+        return [text for text, code in zip(self.action_texts, codes, strict=True) if code != Reason.F_UNKNOWN.name]
 
     def own_event_label(self, label: str) -> str:
         return super().own_event_label(re.sub(r"^say\b( \d+)?", "said", label))

@@ -75,7 +75,7 @@ ENDS = """\
 Finishing and ruining
 An order is finished as soon as its ingredients and spices are collected and it has been cooked as often as its recipe
 says. Spices may be collected before or after cooking. Cooking an order before its ingredients are collected ruins it,
-and so does cooking it more often than its recipe says. The list of valid actions does not warn about either.
+and so does cooking it more often than its recipe says. A list of actions does not warn about either.
 """
 
 MANUAL = f"""\
@@ -92,7 +92,8 @@ Each of the first three actions uses one action space of its area.
 {ENDS}
 Form of actions
 1. Each worker does exactly one action per turn.
-2. Only the actions in the list of valid actions are possible.
+2. An action is refused if its area has no action space left or lacks what it takes, if what it takes has been
+   collected already, or if its order is finished or ruined.
 3. An action names its type, its area and its order as the observation shows them; areas and orders can change from
    episode to episode.
 "pasta 2" means two pieces of pasta. Turns are counted from 1, workers from 0.
